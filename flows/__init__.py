@@ -1,0 +1,1 @@
+"""What runs: one file for each flow, and the command line."""

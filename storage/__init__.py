@@ -1,0 +1,1 @@
+"""Where FlowReader keeps things: the records, the catalog, the graph, the artifacts and the lineage."""

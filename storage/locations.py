@@ -1,0 +1,94 @@
+"""The one place that knows where things lie; the only reader of FLOWREADER_HOME."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class LocationError(ValueError):
+    """A name or a folder that cannot be used; the message says why and what to do."""
+
+
+def home() -> Path:
+    """Return the folder of all FlowReader data, absolute; it need not exist yet."""
+    named = os.environ.get("FLOWREADER_HOME")
+    return Path(named).expanduser().absolute() if named else Path.home() / ".local" / "share" / "flowreader"
+
+
+def artifacts_folder() -> Path:
+    """Return the folder of artifacts, shared by all corpora."""
+    return home() / "artifacts"
+
+
+def steps_folder() -> Path:
+    """Return the folder that remembers which step made which artifact."""
+    return home() / "steps"
+
+
+def models_folder() -> Path:
+    """Return the folder of models that were converted once on this machine."""
+    return home() / "models"
+
+
+def prefect_folder() -> Path:
+    """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
+    named = os.environ.get("PREFECT_HOME")
+    return Path(named).expanduser().absolute() if named else home() / "prefect"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusLocation:
+    """The folder of one corpus and the places in it."""
+
+    name: str
+    folder: Path
+
+    @property
+    def lance(self) -> Path:
+        """The LanceDB database: nodes, pages, rows and edges."""
+        return self.folder / "lance"
+
+    @property
+    def catalog(self) -> Path:
+        """The writer's DuckDB file; no reader opens it."""
+        return self.folder / "catalog.duckdb"
+
+    @property
+    def snapshots(self) -> Path:
+        """The readers' immutable copies of the catalog."""
+        return self.folder / "snapshots"
+
+    @property
+    def current(self) -> Path:
+        """The pointer to the published snapshot; its rename is the commit."""
+        return self.folder / "CURRENT"
+
+    @property
+    def lock(self) -> Path:
+        """The lock of the one writer."""
+        return self.folder / "lock"
+
+    @property
+    def runs(self) -> Path:
+        """The lineage: one JSON Lines file for each run."""
+        return self.folder / "runs"
+
+
+def corpora_folder() -> Path:
+    """Return the folder that holds every corpus."""
+    return home() / "corpora"
+
+
+def corpus_location(name: str) -> CorpusLocation:
+    """Return where the corpus lies; raise LocationError where the name could leave the folder."""
+    if not CORPUS_NAME.fullmatch(name):
+        raise LocationError(
+            f"corpus name {name!r} is not usable: take letters, digits, '.', '_' and '-', "
+            "begin with a letter or digit, 64 characters at most"
+        )
+    return CorpusLocation(name=name, folder=corpora_folder() / name)

@@ -1,0 +1,339 @@
+"""The records that cross layers: what a document becomes on its way to the published graph."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+Box = tuple[float, float, float, float]
+"""[x0, y0, x1, y1] in 0..1 of the page, from its top left corner."""
+
+Vectors = npt.NDArray[np.float32]
+"""Unit vectors, one a row."""
+
+
+class DocumentState(StrEnum):
+    """How far a document came; everything but `ready` carries its reason in words."""
+
+    READY = "ready"
+    FAILED = "failed"
+    NEEDS_PASSWORD = "needs_password"
+    OCR_REQUIRED = "ocr_required"
+
+
+class Modality(StrEnum):
+    """The tau of a node v = (s, K, tau, e)."""
+
+    TEXT = "text"
+    TABLE = "table"
+    FIGURE = "figure"
+
+
+class NodeKind(StrEnum):
+    """What an element of a page is; finer than its modality."""
+
+    TITLE = "title"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    CAPTION = "caption"
+    FORMULA = "formula"
+    FOOTNOTE = "footnote"
+    CODE = "code"
+    TABLE = "table"
+    FIGURE = "figure"
+    HEADER = "header"
+    FOOTER = "footer"
+    PAGE_NUMBER = "page_number"
+
+
+class EdgeKind(StrEnum):
+    """What an edge means. `window` and `semantic` weigh a cosine, the others the weight of their kind."""
+
+    NEXT = "next"
+    WINDOW = "window"
+    SEMANTIC = "semantic"
+    PART_OF = "part_of"
+    REFERS_TO = "refers_to"
+    CAPTION_OF = "caption_of"
+    CONTINUES = "continues"
+
+
+class PageParser(StrEnum):
+    """Who read a page."""
+
+    MINERU = "mineru"
+    PDFIUM = "pdfium"
+    OCR = "ocr"
+    PLAIN = "plain"
+    NONE = "none"
+
+
+def identify(*parts: str | int) -> str:
+    """Return the SHA-256 of the parts, each framed by its length so that no two lists of parts collide."""
+    digest = hashlib.sha256()
+    for part in parts:
+        encoded = str(part).encode("utf-8", "surrogateescape")
+        digest.update(f"{len(encoded)}:".encode())
+        digest.update(encoded)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that discovery accepted; `document_id` is the SHA-256 of its bytes, `path` is absolute."""
+
+    path: str
+    document_id: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFile:
+    """A path that discovery left out; it gets no document."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One element of a page as the parser saw it, in the parser's reading order.
+
+    `text` is plain text; a table has `html` too, and `caption`, `footnote` where the parser joined them.
+    `picture` is the artifact hash of a figure's crop, `picture_text` the words in it.
+    `level` is a title's (1 = the document's title). `continues` says that the parser joins it to the block before.
+    """
+
+    kind: NodeKind
+    text: str
+    box: Box
+    level: int | None = None
+    html: str | None = None
+    caption: str = ""
+    caption_box: Box | None = None
+    footnote: str = ""
+    picture: str | None = None
+    picture_text: str = ""
+    continues: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """A physical page (1-based). `note` says why a fallback read it; `image` is an artifact where one was rendered."""
+
+    number: int
+    width_points: float
+    height_points: float
+    parser: PageParser
+    blocks: tuple[Block, ...]
+    label: str | None = None
+    note: str = ""
+    image: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineEntry:
+    """A bookmark of the file itself."""
+
+    title: str
+    level: int
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What the parser and OCR made of a file."""
+
+    document_id: str
+    media_type: str
+    title: str
+    pages: tuple[ParsedPage, ...]
+    outline: tuple[OutlineEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what stands under it; `ordinal` counts in reading order, level 1 is the top."""
+
+    id: str
+    document_id: str
+    version: str
+    ordinal: int
+    title: str
+    level: int
+    parent_id: str | None
+    first_page: int
+    last_page: int
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An element of the content graph, v = (s, K, tau, e); its vector is a row beside it.
+
+    `content` is the raw text, a table's Markdown, or the words in a figure. `search_text` is what full text sees:
+    section titles, caption, content and the readable words in the picture. `ordinal` is the reading order.
+    `meaningless` marks what says nothing by itself (reference lists, runs of signs).
+    """
+
+    id: str
+    document_id: str
+    version: str
+    ordinal: int
+    kind: NodeKind
+    modality: Modality
+    content: str
+    page: int
+    box: Box | None
+    section_id: str | None
+    section_path: tuple[str, ...]
+    caption: str = ""
+    label: str = ""
+    html: str | None = None
+    picture: str | None = None
+    picture_text: str = ""
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    search_text: str = ""
+    meaningless: bool = False
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table node, searchable by itself: `text` says header and value for each cell."""
+
+    id: str
+    node_id: str
+    document_id: str
+    version: str
+    row: int
+    page: int
+    cells: tuple[str, ...]
+    text: str
+    is_header: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A directed edge; a symmetric relation is two of them. A cross-document edge belongs to its source's document."""
+
+    source: str
+    target: str
+    source_document: str
+    target_document: str
+    kind: EdgeKind
+    weight: float
+    relation: str = ""
+    round: int = 0
+
+    @property
+    def id(self) -> str:
+        """The edge's id: one edge of a kind between two nodes."""
+        return identify("edge", self.source, self.target, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a published document; its vector is a row beside it."""
+
+    id: str
+    document_id: str
+    version: str
+    number: int
+    label: str | None
+    width_points: float
+    height_points: float
+    parser: PageParser
+    note: str
+    summary: str
+    image: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGraph:
+    """Everything that a document brings into the published graph, cross-document edges aside.
+
+    `initial_vectors` are those of round 0, `vectors` those of the last round; both have a row for each node,
+    `page_vectors` one for each page.
+    """
+
+    document_id: str
+    version: str
+    title: str
+    media_type: str
+    pages: tuple[Page, ...]
+    sections: tuple[Section, ...]
+    nodes: tuple[Node, ...]
+    rows: tuple[TableRow, ...]
+    edges: tuple[Edge, ...]
+    initial_vectors: Vectors
+    vectors: Vectors
+    page_vectors: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What the catalog says of a document. `attempt` names the limits and secrets of a failed try (retried when they change)."""
+
+    id: str
+    version: str
+    paths: tuple[str, ...]
+    size_bytes: int
+    media_type: str
+    title: str
+    state: DocumentState
+    reason: str
+    pages: int
+    nodes: int
+    attempt: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name people know it by: the file name of its first path."""
+        return self.paths[0].rsplit("/", 1)[-1] if self.paths else self.id[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """What made the vectors of a corpus; a question must be embedded by the same."""
+
+    name: str
+    precision: str
+    dimension: int
+
+    @property
+    def key(self) -> str:
+        """One string that differs where two embedders differ."""
+        return f"{self.name}/{self.precision}/{self.dimension}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A broken promise that `doctor` found: what, where, and how to mend it."""
+
+    check: str
+    what: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepRecord:
+    """The lineage of one step: what went in, what came out, how it went."""
+
+    run_id: str
+    step: str
+    version: str
+    key: str
+    subject: str
+    started: str
+    seconds: float
+    attempts: int
+    cache_hit: bool
+    outputs: Mapping[str, str]
+    error: str = ""

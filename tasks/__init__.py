@@ -1,0 +1,1 @@
+"""The steps of FlowReader, one file a stage."""

@@ -1,0 +1,1 @@
+"""Pure functions, one idea a file: arrays and records in, arrays and records out."""
