@@ -1,0 +1,88 @@
+"""Artifacts by content hash: page images, crops, parsed output. Written whole or not at all, checked whenever read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class ArtifactDamagedError(RuntimeError):
+    """An artifact is missing, torn or altered; whoever made it must make it again."""
+
+
+def hash_bytes(data: bytes) -> str:
+    """Return the name that an artifact of these bytes has."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Replace the file by `data` in one step that survives a power cut: write, fsync, rename, fsync the folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(prefix=".partial-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the renames in a folder durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactStore:
+    """A folder of artifacts, each under the hash of its bytes."""
+
+    folder: Path
+
+    def path(self, name: str) -> Path:
+        """Return where the artifact lies, whether or not it is there."""
+        return self.folder / name[:2] / name
+
+    def put(self, data: bytes) -> str:
+        """Keep the bytes and return their hash; what is already there intact is left alone."""
+        name = hash_bytes(data)
+        path = self.path(name)
+        if not path.exists() or hash_bytes(path.read_bytes()) != name:
+            write_durably(path, data)
+        return name
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes; raise ArtifactDamagedError where they are gone or are not what the name says."""
+        try:
+            data = self.path(name).read_bytes()
+        except FileNotFoundError:
+            raise ArtifactDamagedError(f"artifact {name} is missing; ingest its document again") from None
+        if hash_bytes(data) != name:
+            raise ArtifactDamagedError(f"artifact {name} does not match its hash; ingest its document again")
+        return data
+
+    def intact(self, name: str) -> bool:
+        """Say whether the artifact is there and matches its hash."""
+        try:
+            self.read(name)
+        except ArtifactDamagedError:
+            return False
+        return True
+
+    def remove(self, name: str) -> bool:
+        """Drop the artifact; say whether it was there."""
+        path = self.path(name)
+        if not path.exists():
+            return False
+        path.unlink()
+        return True
