@@ -34,9 +34,7 @@ class ParseSettings(Settings):
     pages_per_range: int = Field(
         24, ge=1, le=200, description="pages parsed by one child; bounds its memory, and what one bad page can cost"
     )
-    crop_dpi: int = Field(
-        144, ge=72, le=300, description="resolution of figure crops; letters of 6 points stay readable"
-    )
+    crop_dpi: int = Field(144, ge=72, le=300, description="resolution of figure crops; letters of 6 points stay readable")
     minimum_crop_share: float = Field(
         0.003, ge=0, le=1, description="figures under this share of the page are ornaments and get no crop"
     )
@@ -46,15 +44,11 @@ class OcrSettings(Settings):
     """When and how words are read from pictures."""
 
     enabled: bool = Field(True, description="read pages and figures without text by OCR")
-    page_dpi: int = Field(
-        108, ge=72, le=300, description="few characters are lost between 72 and 144 dpi, time doubles"
-    )
+    page_dpi: int = Field(108, ge=72, le=300, description="few characters are lost between 72 and 144 dpi, time doubles")
     minimum_page_characters: int = Field(
         16, ge=0, le=1000, description="a page whose text layer has fewer characters is read by OCR"
     )
-    minimum_figure_share: float = Field(
-        0.03, ge=0, le=1, description="smaller figures (share of the page) are not read"
-    )
+    minimum_figure_share: float = Field(0.03, ge=0, le=1, description="smaller figures (share of the page) are not read")
     repeated_pages: int = Field(3, ge=2, le=1000, description="a picture on so many pages is a logo and is not read")
     minimum_confidence: float = Field(0.5, ge=0, le=1, description="RapidOCR's own threshold for a line of text")
 
@@ -62,9 +56,7 @@ class OcrSettings(Settings):
 class StructureSettings(Settings):
     """How blocks become nodes."""
 
-    merge_words: int = Field(
-        90, ge=1, le=1000, description="short neighbours in a section are joined up to so many words"
-    )
+    merge_words: int = Field(90, ge=1, le=1000, description="short neighbours in a section are joined up to so many words")
     split_words: int = Field(
         180, ge=20, le=2000, description="longer paragraphs are cut at a sentence; the embedder reads 256 tokens"
     )
@@ -74,17 +66,13 @@ class StructureSettings(Settings):
         le=1,
         description="a line at the edge of this share of the pages (three at least) is a header or footer",
     )
-    edge_band: float = Field(
-        0.12, gt=0, le=0.3, description="share of the page's height at its top and bottom where headers live"
-    )
+    edge_band: float = Field(0.12, gt=0, le=0.3, description="share of the page's height at its top and bottom where headers live")
 
 
 class AnalysisSettings(Settings):
     """What a node says of itself, without a model."""
 
-    summary_words: int = Field(
-        40, ge=5, le=200, description="words of the extractive summary; the papers ask for one sentence"
-    )
+    summary_words: int = Field(40, ge=5, le=200, description="words of the extractive summary; the papers ask for one sentence")
     keywords: int = Field(10, ge=1, le=50, description="keywords of a node")
 
 
@@ -101,21 +89,13 @@ class EmbeddingSettings(Settings):
 class EvolutionSettings(Settings):
     """The rounds of evolution, and the edges that come of them."""
 
-    mode: Literal["lite", "none"] = Field(
-        "lite", description="lite: G2-Reader's rule-based variant; none: round 0 as it is"
-    )
+    mode: Literal["lite", "none"] = Field("lite", description="lite: G2-Reader's rule-based variant; none: round 0 as it is")
     rounds: int = Field(3, ge=0, le=10, description="T; more rounds smooth the vectors until nodes look alike")
     neighbours: int = Field(5, ge=1, le=50, description="semantic candidates of a node in each round")
     window: int = Field(3, ge=1, le=20, description="w: text nodes start linked this far in reading order")
-    minimum_edge: float = Field(
-        0.22, ge=0, le=1, description="r_min: window and semantic edges below this cosine are pruned"
-    )
-    cross_minimum: float = Field(
-        0.5, ge=0, le=1, description="cosine of round-0 vectors from which two documents are linked"
-    )
-    cross_links: int = Field(
-        8, ge=0, le=100, description="strongest mutual nearest neighbours linked between two documents"
-    )
+    minimum_edge: float = Field(0.22, ge=0, le=1, description="r_min: window and semantic edges below this cosine are pruned")
+    cross_minimum: float = Field(0.5, ge=0, le=1, description="cosine of round-0 vectors from which two documents are linked")
+    cross_links: int = Field(8, ge=0, le=100, description="strongest mutual nearest neighbours linked between two documents")
     structural_weights: dict[EdgeKind, float] = Field(
         default_factory=lambda: {
             EdgeKind.NEXT: 0.5,
@@ -144,20 +124,12 @@ class LimitSettings(Settings):
 
     memory_megabytes: int = Field(3072, ge=256, le=65536, description="private memory of one parser child")
     cpu_seconds_per_range: float = Field(30.0, gt=0, le=3600, description="CPU time of a child, whatever its pages")
-    cpu_seconds_per_page: float = Field(
-        4.0, gt=0, le=3600, description="CPU time added for each page; flash needs 0.25"
-    )
-    cpu_seconds_per_document: float = Field(
-        1800.0, gt=0, le=86400, description="CPU time of all children of one document"
-    )
-    wall_factor: float = Field(
-        6.0, ge=1, le=100, description="wall time allowed, in multiples of the CPU limit; ends a hang only"
-    )
+    cpu_seconds_per_page: float = Field(4.0, gt=0, le=3600, description="CPU time added for each page; flash needs 0.25")
+    cpu_seconds_per_document: float = Field(1800.0, gt=0, le=86400, description="CPU time of all children of one document")
+    wall_factor: float = Field(6.0, ge=1, le=100, description="wall time allowed, in multiples of the CPU limit; ends a hang only")
     output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write")
     file_megabytes: int = Field(1024, ge=1, le=65536, description="larger files are refused")
-    image_megapixels: int = Field(
-        120, ge=1, le=10000, description="larger pictures are refused before they are decoded"
-    )
+    image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
 
 
 class WorkSettings(Settings):
@@ -165,9 +137,7 @@ class WorkSettings(Settings):
 
     documents_at_once: int = Field(3, ge=1, le=64, description="documents in work at the same time")
     parsers_at_once: int = Field(2, ge=1, le=64, description="parser children at the same time; one a core")
-    publish_seconds: float = Field(
-        30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing"
-    )
+    publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
     publish_documents: int = Field(50, ge=1, le=1000, description="so many finished documents are published at once")
     lock_wait_seconds: float = Field(
         0.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 says who holds it"
