@@ -1,0 +1,127 @@
+"""Prefect on a laptop: no account, no telemetry, and a temporary server that dies with us.
+
+Prefect's own temporary server outlives a killed parent; this one asks the kernel to end it. It starts while
+the documents are being looked at, so its seconds are rarely waited for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from storage.locations import prefect_folder
+
+START_SECONDS = 90.0
+"""A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
+
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_LOGGING_LEVEL": "ERROR",
+    "PREFECT_CLI_COLORS": "false",
+    # A task costs the server 30 ms one by one, 9 ms in batches.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "50",
+}
+SET_PARENT_DEATH_SIGNAL = 1
+
+
+class PrefectServerError(RuntimeError):
+    """The temporary server did not come up; the message ends with what it said."""
+
+
+def prepare_environment() -> None:
+    """Set what Prefect reads at import: its folder inside ours, everything that phones home off."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("PREFECT_HOME", str(prefect_folder()))
+
+
+def server_is_configured() -> bool:
+    """Say whether the user named a Prefect server, by environment or by profile."""
+    profiles = prefect_folder() / "profiles.toml"
+    return "PREFECT_API_URL" in os.environ or (profiles.exists() and "PREFECT_API_URL" in profiles.read_text("utf-8"))
+
+
+@contextlib.contextmanager
+def prefect_server() -> Iterator[None]:
+    """Have a Prefect server: the configured one, else a temporary one for the time of the block.
+
+    The server is started at once and waited for in `wait_until_ready`; PREFECT_API_URL names it meanwhile.
+    """
+    prepare_environment()
+    if server_is_configured():
+        yield
+        return
+    prefect_folder().mkdir(parents=True, exist_ok=True)
+    port = _free_port()
+    log_path = prefect_folder() / "temporary-server.log"
+    with log_path.open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "flows.prefect_environment", str(port), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
+    try:
+        _wait_until_ready(server, port, log_path)
+        yield
+    finally:
+        del os.environ["PREFECT_API_URL"]
+        server.terminate()
+        try:
+            server.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    while time.monotonic() < deadline and server.poll() is None:
+        with contextlib.suppress(urllib.error.URLError, OSError), opener.open(f"http://127.0.0.1:{port}/api/health", timeout=5):
+            return
+        time.sleep(0.1)
+    said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
+    state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
+    raise PrefectServerError(
+        f"the temporary Prefect server {state} ({' / '.join(said) or 'it said nothing'}); "
+        f"its log is {log}. Start one with `prefect server start` and set PREFECT_API_URL"
+    )
+
+
+def _serve(port: int, parent: int) -> None:
+    """Serve Prefect's API until the parent ends, however it ends."""
+    ctypes.CDLL(None, use_errno=True).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update({"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"})
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    uvicorn.run(create_app(ephemeral=True, final=True), host="127.0.0.1", port=port, log_level="error")
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), int(sys.argv[2]))
