@@ -30,6 +30,11 @@ def steps_folder() -> Path:
     return home() / "steps"
 
 
+def pictures_folder() -> Path:
+    """Return the folder that remembers the words that OCR found, by the picture's hash."""
+    return home() / "words"
+
+
 def models_folder() -> Path:
     """Return the folder of models that were converted once on this machine."""
     return home() / "models"

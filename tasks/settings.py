@@ -130,6 +130,9 @@ class LimitSettings(Settings):
     output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write")
     file_megabytes: int = Field(1024, ge=1, le=65536, description="larger files are refused")
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
+    archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")
+    archive_ratio: int = Field(200, ge=10, le=100000, description="an archive that unpacks to more times its size is a bomb")
+    archive_entries: int = Field(20000, ge=10, le=1000000, description="files in an Office document; large decks have some 2,000")
 
 
 class WorkSettings(Settings):

@@ -68,7 +68,13 @@ class Plot:
 
 
 def bar_chart(
-    title: str, unit: str, names: Sequence[str], series: Mapping[str, Sequence[float]], *, upper: float, size: tuple[int, int] = (1200, 640)
+    title: str,
+    unit: str,
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    *,
+    upper: float,
+    size: tuple[int, int] = (1200, 640),
 ) -> Image.Image:
     """Grouped bars with their values above them; each series has one value a name."""
     plot = Plot(title, unit, size, 0, upper)
@@ -84,7 +90,14 @@ def bar_chart(
 
 
 def line_chart(
-    title: str, unit: str, names: Sequence[str], series: Mapping[str, Sequence[float]], *, lower: float, upper: float, size: tuple[int, int] = (1200, 600)
+    title: str,
+    unit: str,
+    names: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    *,
+    lower: float,
+    upper: float,
+    size: tuple[int, int] = (1200, 600),
 ) -> Image.Image:
     """Lines with a mark and a value at each point."""
     plot = Plot(title, unit, size, lower, upper)
@@ -120,8 +133,12 @@ def site_map(depths: Mapping[str, tuple[int, int, int]], *, size: tuple[int, int
     """A sketch of the coast; depths maps a site to its place in the picture and its water depth in metres."""
     picture = Image.new("RGB", size, "#dcecf2")
     draw = ImageDraw.Draw(picture)
-    draw.polygon([(0, 0), (330, 0), (390, 90), (300, 190), (360, 300), (250, 400), (290, 520), (180, 640), (0, 640)], "#c9d6b5", "#8a9a70")
-    draw.polygon([(1200, 0), (1010, 0), (940, 120), (1030, 210), (1000, 330), (1090, 430), (1060, 640), (1200, 640)], "#c9d6b5", "#8a9a70")
+    draw.polygon(
+        [(0, 0), (330, 0), (390, 90), (300, 190), (360, 300), (250, 400), (290, 520), (180, 640), (0, 640)], "#c9d6b5", "#8a9a70"
+    )
+    draw.polygon(
+        [(1200, 0), (1010, 0), (940, 120), (1030, 210), (1000, 330), (1090, 430), (1060, 640), (1200, 640)], "#c9d6b5", "#8a9a70"
+    )
     draw.polygon([(560, 210), (660, 180), (730, 260), (690, 350), (590, 360), (530, 290)], "#c9d6b5", "#8a9a70")
     draw.text((600, 36), "Sites and water depth", INK, font(30, bold=True), anchor="mm")
     draw.text((630, 275), "Isle of Tarn", INK, font(24), anchor="mm")

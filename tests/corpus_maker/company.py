@@ -74,7 +74,10 @@ def _site_turbines(site: Site) -> list[Turbine]:
     total = round(sum(ENERGY_GWH[site.name]), 2)
     broken = BROKEN_GWH if BROKEN_TURBINE in names else 0.0
     mean = (total - broken) / (site.turbines - (1 if broken else 0))
-    energies = [BROKEN_GWH if name == BROKEN_TURBINE else round(mean * (1 + 0.021 * (place * 7 % 5 - 2)), 2) for place, name in enumerate(names)]
+    energies = [
+        BROKEN_GWH if name == BROKEN_TURBINE else round(mean * (1 + 0.021 * (place * 7 % 5 - 2)), 2)
+        for place, name in enumerate(names)
+    ]
     energies[-1] = round(energies[-1] + total - sum(energies), 2)
     base = 94.1 if site.code == "SR" else 96.6
     return [

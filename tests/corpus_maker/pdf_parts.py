@@ -22,14 +22,24 @@ NAVY, SHADE = colors.HexColor("#0b4f6c"), colors.HexColor("#e3eef2")
 
 def text_styles(size: float) -> dict[str, ParagraphStyle]:
     """The styles of a document whose body has a size in points."""
-    body = ParagraphStyle("body", fontName="Times-Roman", fontSize=size, leading=size * 1.32, alignment=TA_JUSTIFY, spaceAfter=size * 0.62, allowWidows=0)
+    body = ParagraphStyle(
+        "body",
+        fontName="Times-Roman",
+        fontSize=size,
+        leading=size * 1.32,
+        alignment=TA_JUSTIFY,
+        spaceAfter=size * 0.62,
+        allowWidows=0,
+    )
     head = ParagraphStyle("head", fontName="Helvetica-Bold", textColor=NAVY, keepWithNext=1)
     return {
         "body": body,
         "h1": ParagraphStyle("h1", head, fontSize=size * 1.7, leading=size * 2.1, spaceBefore=size * 1.1, spaceAfter=size * 0.8),
         "h2": ParagraphStyle("h2", head, fontSize=size * 1.24, leading=size * 1.6, spaceBefore=size * 0.8, spaceAfter=size * 0.5),
         "h3": ParagraphStyle("h3", head, fontSize=size * 1.06, leading=size * 1.4, spaceBefore=size * 0.6, spaceAfter=size * 0.4),
-        "caption": ParagraphStyle("caption", body, fontName="Times-Italic", fontSize=size * 0.9, leading=size * 1.15, alignment=TA_CENTER),
+        "caption": ParagraphStyle(
+            "caption", body, fontName="Times-Italic", fontSize=size * 0.9, leading=size * 1.15, alignment=TA_CENTER
+        ),
         "bullet": ParagraphStyle("bullet", body, leftIndent=14, bulletIndent=3, spaceAfter=size * 0.25),
         "note": ParagraphStyle("note", body, fontSize=size * 0.76, leading=size * 0.95, spaceAfter=0),
         "cell": ParagraphStyle("cell", body, fontSize=size * 0.86, leading=size * 1.1, alignment=0, spaceAfter=0),
@@ -67,7 +77,12 @@ def draw_footnotes(canvas: Any, style: ParagraphStyle, left: float, top: float, 
 
 
 def ruled_table(
-    rows: Sequence[Sequence[str]], widths: Sequence[float], styles: dict[str, ParagraphStyle], *, bold: Sequence[int] = (), words: int = 1
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[float],
+    styles: dict[str, ParagraphStyle],
+    *,
+    bold: Sequence[int] = (),
+    words: int = 1,
 ) -> Table:
     """A table with all its rules; the header row is repeated on every page, the first columns (words) are set left, bold rows are sums."""
     cells = [
@@ -96,7 +111,7 @@ def ruled_table(
 
 def table_with_caption(caption: str, table: Table, styles: dict[str, ParagraphStyle], *, split: bool = False) -> list[Flowable]:
     """The caption above its table; they stay together unless the table may run over a page break."""
-    head = Paragraph(caption, ParagraphStyle("above", styles["caption"], keepWithNext=1, spaceBefore=4, spaceAfter=4))
+    head = Paragraph(caption, ParagraphStyle("above", styles["caption"], keepWithNext=not split, spaceBefore=4, spaceAfter=4))
     return [head, table, Spacer(1, 10)] if split else [KeepTogether([head, table, Spacer(1, 10)])]
 
 

@@ -1,0 +1,40 @@
+# FlowReader. `make demo` shows it, `make test` checks it; `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO_HOME := $(CURDIR)/.demo
+
+.PHONY: help install demo test check torture bench-ingest corpus clean
+help:  ## list what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+install: .venv/.installed  ## create .venv with the product and the test tools
+.venv/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "FlowReader needs Python 3.11 or newer; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "installing into .venv (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@
+
+demo: .venv/.installed  ## read tests/corpus in and show what it holds
+	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus/documents --corpus demo
+	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader status --corpus demo
+
+check: .venv/.installed
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+test: check  ## run the checks and the tests
+	@$(BIN)/python -m pytest -q -m "not torture" --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
+
+torture: .venv/.installed  ## kill it, feed it hostile files
+	@$(BIN)/python -m pytest -q -m torture
+
+bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json
+	@$(BIN)/python -m tests.bench.ingest
+
+corpus: .venv/.installed  ## make the documents of tests/corpus again
+	@$(BIN)/python tests/make_corpus.py
+
+clean:  ## remove the environment and the demo's data
+	rm -rf .venv .demo

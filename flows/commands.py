@@ -1,0 +1,221 @@
+"""What each command does, between the parsed arguments and what is shown. None of them needs Prefect but `ingest`."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+
+from flows.progress_display import clock, shown
+from flows.showing import CommandError, Output
+from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings
+from storage.artifacts import ArtifactStore, write_durably
+from storage.corpus import open_for_writing
+from storage.disk import check_writable
+from storage.doctor import examine
+from storage.export import export_document
+from storage.garbage import collect
+from storage.locations import artifacts_folder, corpora_folder, corpus_location, home, steps_folder
+from storage.memo import StepMemo
+from storage.records import DocumentState
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
+from tasks.settings import IngestSettings, load_settings
+
+WELL, PROBLEM, STOPPED = 0, 1, 130
+KEEP_SECONDS = 3600.0
+"""What no snapshot needs any more is deleted after an hour: longer than any question may last."""
+
+
+def ingest(arguments: argparse.Namespace, output: Output) -> int:
+    """Read files into a corpus; where nothing changed no run is made."""
+    request = _request(arguments)
+    check_writable(home())
+    found = _survey(request)
+    if arguments.estimate:
+        return _estimate(found, output)
+    began, stopped = time.monotonic(), False
+    if not found.plan.nothing_to_do:
+        from flows.ingest_run import run_ingest
+
+        with shown(found.plan.work, console=output.side, quiet=arguments.json):
+            stopped = run_ingest(request)
+    with open_for_reading(corpus_location(request.corpus)) as snapshot:
+        skipped = [*found.found.skipped, *found.plan.vanished]
+        asked = {file.document_id for file in found.found.files}
+        if arguments.json:
+            output.data(corpus_json(request.corpus, snapshot, skipped))
+        else:
+            show_corpus(request.corpus, snapshot, skipped, output, only=asked)
+            output.line(f"{'stopped' if stopped else 'done'} after {clock(time.monotonic() - began)}")
+        unready = any(record.state is not DocumentState.READY for record in snapshot.documents() if record.id in asked)
+    if stopped:
+        output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
+        return STOPPED
+    return PROBLEM if unready or found.found.unreadable else WELL
+
+
+def _request(arguments: argparse.Namespace) -> IngestRequest:
+    return IngestRequest(
+        paths=tuple(str(path) for path in arguments.paths),
+        corpus=arguments.corpus,
+        include=tuple(arguments.include),
+        exclude=tuple(arguments.exclude),
+        password_file=str(arguments.password_file) if arguments.password_file else None,
+        settings=load_settings(arguments.settings) if arguments.settings else IngestSettings(),
+    )
+
+
+def _survey(request: IngestRequest) -> Survey:
+    try:
+        with open_for_reading(corpus_location(request.corpus)) as snapshot:
+            return survey(request, snapshot.documents(), embedder_for(snapshot.embedder))
+    except UnknownCorpusError:
+        found = survey(request, (), embedder_for(None))
+    if not found.found.files:
+        named = ", ".join(request.paths)
+        raise CommandError("no document was found", named, "name a folder with documents, or see why files were left out with --json")
+    return found
+
+
+def _estimate(found: Survey, output: Output) -> int:
+    from tasks.estimating import estimate
+
+    guess = estimate(found.plan.work)
+    if output.as_json:
+        output.data({"documents": guess.documents, "pages": guess.pages, "seconds": guess.seconds, "unchanged": len(found.plan.unchanged)})
+    else:
+        output.line(
+            f"{guess.documents} documents to read ({guess.pages} pages known, {guess.megabytes:.0f} MB), {len(found.plan.unchanged)} "
+            f"unchanged; about {clock(guess.seconds)} on two cores, without OCR. No model is called: no tokens, no cost."
+        )
+    return WELL
+
+
+def status(arguments: argparse.Namespace, output: Output) -> int:
+    """Show what a corpus holds."""
+    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
+        if output.as_json:
+            output.data(corpus_json(arguments.corpus, snapshot, ()))
+        else:
+            show_corpus(arguments.corpus, snapshot, (), output)
+    return WELL
+
+
+documents_list = status
+
+
+def documents_show(arguments: argparse.Namespace, output: Output) -> int:
+    """Show one document: its outline, its pages, and who read them."""
+    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
+        show_document(snapshot, snapshot.find(arguments.document), output)
+    return WELL
+
+
+def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
+    """Unpublish a document; give a receipt of what is gone and what goes later."""
+    location = corpus_location(arguments.corpus)
+    with open_for_reading(location) as snapshot:
+        record = snapshot.find(arguments.document)
+        embedder, counts = snapshot.embedder, snapshot.counts(record.id)
+    with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
+        number = corpus.publish(removed=[record.id])
+        corpus.tidy(keep_seconds=0.0 if arguments.now else KEEP_SECONDS, wait_seconds=KEEP_SECONDS if arguments.now else 0.0)
+    deleted = _collect(0.0 if arguments.now else KEEP_SECONDS)
+    receipt = {
+        "document": {"id": record.id, "name": record.name},
+        "unpublished_in_snapshot": number,
+        "gone": counts,
+        "files_deleted": deleted,
+        "later": "" if arguments.now else f"older snapshots and what only they used go {KEEP_SECONDS / 3600:.0f} h after publishing",
+    }
+    if output.as_json:
+        output.data(receipt)
+    else:
+        output.line(f"{record.name} ({record.id[:12]}) is unpublished since snapshot {number}: no new question sees it.")
+        output.line("gone: " + ", ".join(f"{count} {what}" for what, count in counts.items()) + f"; {deleted} files deleted")
+        output.line(str(receipt["later"]))
+    return WELL
+
+
+def _collect(keep_seconds: float) -> int:
+    artifacts = ArtifactStore(artifacts_folder())
+    memo = StepMemo(steps_folder(), artifacts)
+    return len(collect(corpora=corpora_folder(), artifacts=artifacts, memo=memo, keep_seconds=keep_seconds))
+
+
+def documents_export(arguments: argparse.Namespace, output: Output) -> int:
+    """Write documents as canonical JSON: equal documents and settings give equal bytes."""
+    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
+        chosen = [snapshot.find(arguments.document)] if arguments.document else snapshot.documents()
+        ready = sorted((record for record in chosen if record.state is DocumentState.READY), key=lambda record: record.id)
+        exported = b"[" + b",\n".join(export_document(snapshot, record.id) for record in ready) + b"]\n"
+    if arguments.output:
+        write_durably(arguments.output.absolute(), exported)
+        output.side.print(f"{len(ready)} documents written to {arguments.output}", markup=False)
+    else:
+        sys.stdout.buffer.write(exported)
+    return WELL
+
+
+def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
+    """Show all corpora."""
+    rows = []
+    for name in _corpora():
+        try:
+            with open_for_reading(corpus_location(name)) as snapshot:
+                totals = snapshot.totals()
+                rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals})
+        except UnknownCorpusError:
+            rows.append({"corpus": name, "snapshot": 0, "embedder": "", "documents": 0, "pages": 0, "nodes": 0})
+    if output.as_json:
+        output.data({"corpora": rows})
+    elif rows:
+        columns = ("corpus", "documents", "pages", "nodes", "embedder")
+        output.table(columns, [[row[column] for column in columns] for row in rows], right=("documents", "pages", "nodes"))
+    else:
+        output.line(f"no corpus yet in {home()}; make one: flowreader ingest FOLDER")
+    return WELL
+
+
+def _corpora() -> Sequence[str]:
+    folder = corpora_folder()
+    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.exists() else []
+
+
+def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
+    """Delete a corpus, and the artifacts that only it used."""
+    location = corpus_location(arguments.name)
+    with open_for_reading(location) as snapshot:
+        embedder, documents = snapshot.embedder, len(snapshot.documents())
+    with open_for_writing(location, embedder=embedder):
+        shutil.rmtree(location.folder)
+    deleted = _collect(0.0)
+    if output.as_json:
+        output.data({"removed": arguments.name, "documents": documents, "files_deleted": deleted})
+    else:
+        output.line(f"corpus {arguments.name} with {documents} documents is gone; {deleted} files that only it used are deleted")
+    return WELL
+
+
+def doctor(arguments: argparse.Namespace, output: Output) -> int:
+    """Check every promise of the store."""
+    findings = examine(corpus_location(arguments.corpus), artifacts=ArtifactStore(artifacts_folder()))
+    if output.as_json:
+        told = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
+        output.data({"corpus": arguments.corpus, "findings": told})
+    else:
+        show_findings(arguments.corpus, findings, output)
+    return PROBLEM if findings else WELL
+
+
+def settings(arguments: argparse.Namespace, output: Output) -> int:
+    """Show all settings with their bounds and reasons."""
+    chosen = load_settings(arguments.settings) if arguments.settings else IngestSettings()
+    if output.as_json:
+        output.data({"settings": chosen.model_dump(mode="json"), "schema": IngestSettings.model_json_schema()})
+    else:
+        show_settings(chosen, output)
+    return WELL

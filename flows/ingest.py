@@ -1,0 +1,93 @@
+"""The ingest flow: from a folder of documents to a published content graph.
+
+discover -> parse -> read words -> structure -> analyze -> embed -> evolve -> publish -> index -> report
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from prefect import flow
+from prefect.artifacts import acreate_markdown_artifact
+from prefect.states import Cancelled, State
+
+from flows.interruption import ending_in_order
+from storage.artifacts import ArtifactStore
+from storage.corpus import open_for_writing
+from storage.disk import check_writable
+from storage.locations import artifacts_folder, corpus_location, home
+from storage.snapshot import remembered_embedder
+from tasks.batching import as_they_finish
+from tasks.document_steps import (
+    Tools,
+    analyze,
+    embed,
+    embedding_texts,
+    evolve,
+    parse,
+    read_pictures,
+    remembered_graph,
+    structure,
+)
+from tasks.ingest_report import IngestReport, report_markdown, summarize_run
+from tasks.ingest_request import IngestRequest, embedder_for, survey
+from tasks.lineage import lineage_of_run
+from tasks.models.embedder import open_embedder
+from tasks.outcomes import Outcome, failed, ready, unexpected
+from tasks.parsing import ParseError
+from tasks.planning import DocumentWork
+from tasks.progress import StoppedError, report
+from tasks.publishing import index, publish, rename
+
+
+@flow(name="ingest", persist_result=False)
+async def ingest(request: IngestRequest) -> IngestReport | State[None]:
+    """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
+    check_writable(home())
+    location, work = corpus_location(request.corpus), request.settings.work
+    embedder = embedder_for(remembered_embedder(location))
+    with (
+        open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
+        lineage_of_run(location, parameters=request.model_dump(mode="json")) as log,
+        ending_in_order(),
+    ):
+        found = survey(request, corpus.documents(), embedder)
+        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=open_embedder(embedder))
+        if found.plan.renamed:
+            await rename.submit(corpus, found.plan.renamed)
+        finished = as_they_finish(
+            found.plan.work,
+            partial(read_document, tools=tools),
+            at_once=work.documents_at_once,
+            batch_seconds=work.publish_seconds,
+            batch_items=work.publish_documents,
+        )
+        try:
+            async for outcomes in finished:
+                await publish.submit(corpus, outcomes, found.plan, request.settings.reading.evolution)
+            snapshot = await index.submit(corpus)
+        except StoppedError:
+            return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
+        summary = summarize_run(log, corpus=request.corpus, snapshot=snapshot, messages=corpus.messages, survey=found)
+    await acreate_markdown_artifact(key=f"ingest-{request.corpus}".lower(), markdown=report_markdown(summary))
+    return summary
+
+
+async def read_document(work: DocumentWork, *, tools: Tools) -> Outcome:
+    """Make the graph of one document, or the reason why there is none."""
+    try:
+        graph = remembered_graph(work)
+        if graph is None:
+            parsed = await parse.submit(work, tools)
+            readable = await read_pictures.submit(work, parsed, tools)
+            structured = await structure.submit(work, readable, tools)
+            analyzed = await analyze.submit(work, structured, tools)
+            vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
+            graph = await evolve.submit(work, readable, analyzed, vectors, tools)
+        outcome = ready(work, graph)
+    except ParseError as error:
+        outcome = failed(work, error.state, error.reason)
+    except Exception as error:
+        outcome = unexpected(work, error)
+    report(work.document_id, "done", 1, outcome.record.pages)
+    return outcome

@@ -1,0 +1,147 @@
+"""What people see while an ingest works: bars on a terminal, plain lines elsewhere, nothing for programs."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+
+from tasks.planning import DocumentWork
+from tasks.progress import Progress, listening
+
+LINE_SECONDS = 10.0
+STEP_SHARES = {"parse": 0.45, "read words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
+"""About how the time of a document spreads over its steps; only the display lives by it."""
+
+
+class WorkMeter:
+    """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
+
+    def __init__(self, work: Sequence[DocumentWork]) -> None:
+        """Take the documents in work; a document of no size counts a little."""
+        self._names = {document.document_id: document.name for document in work}
+        self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
+        self._steps: dict[str, dict[str, float]] = {document.document_id: {} for document in work}
+        self._lock = threading.Lock()
+        self._begun = time.monotonic()
+        self.pages = 0
+        self.finished: set[str] = set()
+        self.now = ""
+
+    def hear(self, progress: Progress) -> None:
+        """Take one report."""
+        with self._lock:
+            if progress.subject not in self._steps:
+                return
+            if progress.step == "done":
+                self.finished.add(progress.subject)
+                self.pages += progress.total
+                return
+            share = progress.done / progress.total if progress.total else 1.0
+            self._steps[progress.subject][progress.step] = share
+            pages = f" {progress.done}/{progress.total}" if progress.total > 1 else ""
+            self.now = f"{progress.step}{pages}: {self._names[progress.subject]}"
+
+    @property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return len(self._weights)
+
+    def share_done(self) -> float:
+        """Return the share of the work that is done, 0..1."""
+        with self._lock:
+            done = sum(
+                weight
+                * (1.0 if name in self.finished else sum(STEP_SHARES.get(step, 0) * share for step, share in self._steps[name].items()))
+                for name, weight in self._weights.items()
+            )
+        return done / max(1, sum(self._weights.values()))
+
+    def seconds_left(self) -> float | None:
+        """Return a guess of the seconds left; None while there is too little to go by."""
+        share, elapsed = self.share_done(), time.monotonic() - self._begun
+        return elapsed * (1 - share) / share if share > 0.02 and elapsed > 5 else None
+
+    def describe(self) -> str:
+        """Return one line: documents, pages, time left, what is in work."""
+        left = self.seconds_left()
+        return (
+            f"{len(self.finished)}/{self.documents} documents, {self.pages} pages, "
+            f"{'about ' + clock(left) + ' left' if left is not None else 'time left unknown'}; {self.now}"
+        )
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as people say them: 45 s, 3 min 20 s."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+@contextlib.contextmanager
+def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool) -> Iterator[None]:
+    """Show the progress of an ingest of these documents inside the block."""
+    meter = WorkMeter(work)
+    with listening(meter.hear):
+        if quiet:
+            yield
+        elif console.is_terminal:
+            with _bars(meter, console):
+                yield
+        else:
+            with _lines(meter, console):
+                yield
+
+
+@contextlib.contextmanager
+def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
+    columns = (
+        BarColumn(bar_width=30),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[counts]}", markup=False),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
+        TextColumn("{task.fields[now]}", markup=False, style="dim"),
+    )
+    with Bars(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("ingest", total=1.0, counts="", left="", now="starting")
+
+        def update() -> None:
+            left = meter.seconds_left()
+            bars.update(
+                task,
+                completed=meter.share_done(),
+                counts=f"{len(meter.finished)}/{meter.documents} documents, {meter.pages} pages",
+                left=f"about {clock(left)} left" if left is not None else "",
+                now=meter.now,
+            )
+
+        with _every(0.2, update):
+            yield
+
+
+@contextlib.contextmanager
+def _lines(meter: WorkMeter, console: Console) -> Iterator[None]:
+    with _every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+        yield
+
+
+@contextlib.contextmanager
+def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,125 @@
+"""What a corpus, a document, findings and settings look like, to people and to programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+from flows.showing import Output
+from storage.records import DocumentRecord, DocumentState, Finding, SkippedFile
+from storage.snapshot import Snapshot
+from tasks.planning import displayed
+from tasks.settings import IngestSettings
+
+SKIPPED_SHOWN = 20
+
+
+def corpus_json(name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile]) -> dict[str, Any]:
+    """Return what `status --json` and `ingest --json` say."""
+    return {
+        "corpus": name,
+        "snapshot": snapshot.number,
+        "documents": [document_json(record) for record in snapshot.documents()],
+        "skipped": [{"path": displayed(item.path), "reason": item.reason} for item in skipped],
+        "totals": totals(snapshot),
+    }
+
+
+def document_json(record: DocumentRecord) -> dict[str, Any]:
+    """Return a document as programs see it."""
+    return {
+        "id": record.id,
+        "name": record.name,
+        "state": record.state.value,
+        "reason": record.reason,
+        "pages": record.pages,
+        "nodes": record.nodes,
+    }
+
+
+def totals(snapshot: Snapshot) -> dict[str, Any]:
+    """Return the sums over a corpus: documents by state, pages, nodes, edges, table rows."""
+    states = Counter(record.state.value for record in snapshot.documents())
+    return {**snapshot.totals(), "states": dict(sorted(states.items()))}
+
+
+def show_corpus(
+    name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile], output: Output, only: Collection[str] | None = None
+) -> None:
+    """Show the documents (all, or those in `only`), what was skipped, and the sums."""
+    records = [record for record in snapshot.documents() if only is None or record.id in only]
+    rows = [(record.id[:8], record.name, record.state.value, record.pages, record.nodes) for record in records]
+    output.table(("id", "document", "state", "pages", "nodes"), rows, right=("pages", "nodes"))
+    for record in records:
+        if record.reason:
+            output.line(f"{record.name}: {record.state.value}: {record.reason}", style="yellow")
+        for note in record.notes:
+            output.line(f"{record.name}: {note}", style="dim")
+    for item in skipped[:SKIPPED_SHOWN]:
+        output.line(f"skipped {displayed(item.path)}: {item.reason}", style="dim")
+    if len(skipped) > SKIPPED_SHOWN:
+        output.line(f"and {len(skipped) - SKIPPED_SHOWN} more skipped; --json lists all", style="dim")
+    sums = totals(snapshot)
+    states = ", ".join(f"{count} {state}" for state, count in sums.pop("states").items())
+    counted = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sums.items())
+    output.line(f"corpus {name}, snapshot {snapshot.number}: {counted} ({states or 'empty'})", style="bold")
+
+
+def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) -> None:
+    """Show one document: names, state, outline, and the pages with their nodes."""
+    sections, pages = snapshot.sections(record.id), snapshot.pages(record.id)
+    kinds = Counter(node.kind.value for node in snapshot.nodes(record.id))
+    if output.as_json:
+        output.data(
+            {
+                **document_json(record),
+                "paths": list(record.paths),
+                "title": record.title,
+                "media_type": record.media_type,
+                "notes": list(record.notes),
+                "kinds": dict(sorted(kinds.items())),
+                "sections": [{"title": s.title, "level": s.level, "first_page": s.first_page, "last_page": s.last_page} for s in sections],
+                "page_list": [{"page": p.number, "label": p.label, "parser": p.parser.value, "note": p.note, "summary": p.summary} for p in pages],
+            }
+        )
+        return
+    output.line(f"{record.name}  {record.state.value}{': ' + record.reason if record.reason else ''}", style="bold")
+    output.line(f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, {record.pages} pages, {record.nodes} nodes")
+    output.line("nodes: " + (", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"))
+    for text in (*record.paths, *record.notes):
+        output.line(f"  {text}", style="dim")
+    for section in sections:
+        output.line(f"{'  ' * section.level}{section.title}  p. {section.first_page}-{section.last_page}")
+
+
+def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> None:
+    """Show what doctor found, or that all is well."""
+    for finding in findings:
+        output.line(f"{finding.check}: {finding.what}", style="red")
+        output.line(f"  {finding.remedy}")
+    output.line(f"corpus {corpus}: {len(findings)} findings" if findings else f"corpus {corpus}: every promise holds")
+
+
+def show_settings(settings: IngestSettings, output: Output) -> None:
+    """Show every setting as a line of TOML with its bounds and reason."""
+    for path, group in _groups(settings, ()):
+        output.line(f"\n[{'.'.join(path)}]", style="bold")
+        for name, field in type(group).model_fields.items():
+            value = getattr(group, name)
+            if isinstance(value, BaseModel):
+                continue
+            bounds = ", ".join(str(rule) for rule in field.metadata)
+            output.line(f"{name} = {value!r}")
+            output.line(f"    {field.description or ''}{f' ({bounds})' if bounds else ''}", style="dim")
+
+
+def _groups(settings: BaseModel, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], BaseModel]]:
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            if any(not isinstance(getattr(value, inner), BaseModel) for inner in type(value).model_fields):
+                yield (*path, name), value
+            yield from _groups(value, (*path, name))

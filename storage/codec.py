@@ -1,0 +1,100 @@
+"""Records to bytes and back: canonical JSON for everything, one .npy stack for the vectors of a graph."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from storage.records import DocumentGraph, Edge, Node, Page, Section, TableRow, Vectors
+
+T = TypeVar("T")
+
+
+class CodecError(ValueError):
+    """Bytes that are not the record they should be, or a record that no bytes can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphText:
+    """A DocumentGraph without its vectors."""
+
+    document_id: str
+    version: str
+    title: str
+    media_type: str
+    pages: tuple[Page, ...]
+    sections: tuple[Section, ...]
+    nodes: tuple[Node, ...]
+    rows: tuple[TableRow, ...]
+    edges: tuple[Edge, ...]
+
+
+@cache
+def adapter(kind: type[T]) -> TypeAdapter[T]:
+    """Return the checker of a record; building one takes milliseconds."""
+    return TypeAdapter(kind)
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return plain values as JSON that is equal where they are equal: keys sorted, UTF-8, shortest floats, no NaN."""
+    try:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return text.encode("utf-8")
+    except ValueError as error:
+        raise CodecError(f"not writable as JSON: {error}; mend whatever made the value") from error
+
+
+def to_json(value: object) -> bytes:
+    """Return a record as canonical JSON; raise CodecError for NaN, infinity and lone surrogates."""
+    try:
+        return canonical_json(adapter(type(value)).dump_python(value, mode="json", warnings="error"))
+    except PydanticSerializationError as error:
+        raise CodecError(f"{type(value).__name__} is not writable as JSON: {error}") from error
+
+
+def from_json(kind: type[T], data: bytes) -> T:
+    """Return the record that the bytes hold; raise CodecError where they hold something else."""
+    try:
+        return adapter(kind).validate_json(data)
+    except ValidationError as error:
+        raise CodecError(f"bytes do not hold a {kind.__name__}: {error.errors()[0]['msg']}; make them again") from error
+
+
+def encode_graph(graph: DocumentGraph) -> tuple[bytes, bytes]:
+    """Return the graph as JSON and the stack of its vectors: initial, last and pages', (2 nodes + pages, dimension)."""
+    text = GraphText(**{field.name: getattr(graph, field.name) for field in fields(GraphText)})
+    stream = io.BytesIO()
+    stack = np.concatenate([graph.initial_vectors, graph.vectors, graph.page_vectors])
+    np.save(stream, stack.astype(np.float32, copy=False), allow_pickle=False)
+    return to_json(text), stream.getvalue()
+
+
+def decode_graph(text: bytes, vectors: bytes) -> DocumentGraph:
+    """Return the graph of two artifacts; raise CodecError where they do not belong together."""
+    parts = from_json(GraphText, text)
+    stack = load_vectors(vectors)
+    nodes, pages = len(parts.nodes), len(parts.pages)
+    if len(stack) != 2 * nodes + pages:
+        raise CodecError(f"{len(stack)} vectors do not fit {nodes} nodes and {pages} pages; read the document again")
+    named = {field.name: getattr(parts, field.name) for field in fields(GraphText)}
+    return DocumentGraph(
+        **named, initial_vectors=stack[:nodes], vectors=stack[nodes : 2 * nodes], page_vectors=stack[2 * nodes :]
+    )
+
+
+def load_vectors(data: bytes) -> Vectors:
+    """Return the (n, dimension) float32 array of an .npy file; nothing in it is ever run as code."""
+    try:
+        stack = np.load(io.BytesIO(data), allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise CodecError(f"vectors are not readable: {error}; read the document again") from error
+    if not isinstance(stack, np.ndarray) or stack.ndim != 2 or stack.dtype != np.float32:
+        raise CodecError("vectors are not a table of float32; read the document again")
+    return stack

@@ -1,0 +1,80 @@
+"""What a disk does to us: it is full, or it may not be written; both said clearly and before work is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MEGABYTE = 1_000_000
+
+# LanceDB and DuckDB wrap the system's error in their own; what stays is its text.
+FULL_DISK_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_DISK_WORDS = ("no space left on device", "disk quota exceeded", "file too large", "os error 28", "os error 122", "os error 27")
+
+
+class DiskFullError(OSError):
+    """A disk without room; nothing that was published before is touched, and the same command goes on once there is room."""
+
+
+class NotWritableError(OSError):
+    """A folder that cannot be made or written."""
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Say whether the error, or one that it came of, is a full disk."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in FULL_DISK_ERRNOS:
+            return True
+        if any(words in str(cause).lower() for words in FULL_DISK_WORDS):
+            return True
+        cause = cause.__cause__
+    return False
+
+
+@contextmanager
+def full_disk_explained(place: Path, needed_bytes: int) -> Iterator[None]:
+    """Turn every way in which a full disk shows itself into a DiskFullError that says where and how much is needed."""
+    try:
+        yield
+    except DiskFullError:
+        raise
+    except Exception as error:
+        if is_full_disk(error):
+            raise full_disk(place, needed_bytes) from error
+        raise
+
+
+def full_disk(place: Path, needed_bytes: int) -> DiskFullError:
+    """Return the error for a disk without room at `place`."""
+    megabytes = max(1, round(needed_bytes / MEGABYTE))
+    return DiskFullError(
+        errno.ENOSPC, f"disk full at {place}, needs about {megabytes} MB; free some and run the same command again, it goes on"
+    )
+
+
+def require_room(place: Path, needed_bytes: int) -> None:
+    """Raise DiskFullError where the file system of `place` has less than `needed_bytes` free."""
+    if shutil.disk_usage(place).free < needed_bytes:
+        raise full_disk(place, needed_bytes)
+
+
+def check_writable(folder: Path) -> None:
+    """Make the folder where it is missing and write a byte in it; raise NotWritableError or DiskFullError, with the remedy."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(prefix=".partial-", dir=folder) as probe:
+            probe.write(b"x")
+            probe.flush()
+            os.fsync(probe.fileno())
+    except OSError as error:
+        if is_full_disk(error):
+            raise full_disk(folder, MEGABYTE) from error
+        raise NotWritableError(
+            error.errno, f"folder {folder} cannot be written: {error.strerror}; give write access or set FLOWREADER_HOME to another folder"
+        ) from error

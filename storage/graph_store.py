@@ -1,0 +1,135 @@
+"""The graph in LanceDB: nodes, table rows, edges and pages. One writer; readers check out the versions of their snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+import lancedb
+import pyarrow as pa
+from lancedb.index import FTS, Bitmap
+from lancedb.table import Table
+
+from storage.filters import Column, Filter, either, one_of
+from storage.lock import FencedError
+from storage.tables import TableName, schemas
+
+FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
+DOCUMENT_COLUMNS = {
+    TableName.NODES: (Column.DOCUMENT,),
+    TableName.ROWS: (Column.DOCUMENT,),
+    TableName.EDGES: (Column.SOURCE_DOCUMENT, Column.TARGET_DOCUMENT),
+    TableName.PAGES: (Column.DOCUMENT,),
+}
+
+
+class GraphDamagedError(RuntimeError):
+    """Tables of the graph, or the versions of them that a snapshot pins, that cannot be opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStore:
+    """The open tables."""
+
+    tables: Mapping[TableName, Table]
+
+    def versions(self) -> dict[str, int]:
+        """Return the version of each table that this handle sees."""
+        return {name.value: int(self.tables[name].version) for name in TableName}
+
+    def restore(self, versions: Mapping[str, int]) -> list[str]:
+        """Make the pinned versions the newest again; return the tables that had moved on, which are those a kill interrupted."""
+        moved = [name for name in TableName if int(self.tables[name].version) != versions[name]]
+        for name in moved:
+            self.tables[name].restore(versions[name])
+        return [name.value for name in moved]
+
+    def replace(self, documents: frozenset[str], batch: Mapping[TableName, pa.Table]) -> dict[str, int]:
+        """Drop every row of the documents, put the batch in their place and return the versions that make.
+
+        Raise FencedError where a table moved on beside us: only a writer that lost its lock does that.
+        """
+        for name in TableName:
+            expected = int(self.tables[name].version)
+            if documents:
+                self.tables[name].delete(of_documents(name, documents))
+                expected += 1
+            if batch[name].num_rows:
+                upsert(self.tables[name], batch[name])
+                expected += 1
+            if int(self.tables[name].version) != expected:
+                raise FencedError(f"table {name} was written by another process; this ingest publishes nothing more, run it again")
+        return self.versions()
+
+    def read(self, name: TableName, where: Filter | None = None, columns: Sequence[str] | None = None) -> pa.Table:
+        """Return the rows that the filter keeps, all without one, in no order."""
+        query = self.tables[name].search()
+        if where is not None:
+            query = query.where(where)
+        return (query.select(list(columns)) if columns else query).to_arrow()
+
+    def stream(self, name: TableName, columns: Sequence[str], where: Filter | None = None) -> Iterator[pa.RecordBatch]:
+        """Return the rows in batches of a bounded size."""
+        query = self.tables[name].search().select(list(columns))
+        return iter((query.where(where) if where is not None else query).to_batches(batch_size=8192))
+
+    def index(self) -> dict[str, int]:
+        """Bring the full-text and document indexes up to date and return the versions that make."""
+        for name in TableName:
+            table = self.tables[name]
+            made = {column for index in table.list_indices() for column in index.columns}
+            for column in DOCUMENT_COLUMNS[name]:
+                if column not in made:
+                    table.create_index(column.value, config=Bitmap())
+            if name in FULL_TEXT and FULL_TEXT[name] not in made:
+                table.create_index(FULL_TEXT[name], config=FTS(with_position=True))
+            table.optimize(cleanup_older_than=None)
+        return self.versions()
+
+    def clean(self, older_than: timedelta) -> None:
+        """Delete the files of versions older than that, the newest aside. No other writer may be at work."""
+        for name in TableName:
+            self.tables[name].optimize(cleanup_older_than=older_than, delete_unverified=True)
+
+
+def of_documents(name: TableName, documents: frozenset[str]) -> Filter:
+    """Keep the rows that belong to one of the documents; of edges, also those that only end in it."""
+    return either(*(one_of(column, documents) for column in DOCUMENT_COLUMNS[name]))
+
+
+def upsert(table: Table, rows: pa.Table) -> None:
+    """Put the rows in by id, so that the same rows again change nothing."""
+    merge = table.merge_insert("id").use_index(False)
+    merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
+
+
+def connect(folder: Path) -> lancedb.DBConnection:
+    """Open the database; every call sees what this process committed last."""
+    return lancedb.connect(folder, read_consistency_interval=timedelta(0))
+
+
+def create_graph(folder: Path, dimension: int) -> GraphStore:
+    """Make empty tables, over whatever was there."""
+    database = connect(folder)
+    tables = {}
+    for name, schema in schemas(dimension).items():
+        tables[name] = database.create_table(name.value, schema=schema, mode="overwrite")
+        tables[name].set_unenforced_primary_key("id")
+    return GraphStore(tables)
+
+
+def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> GraphStore:
+    """Open the newest tables, or the versions of a snapshot; raise GraphDamagedError where one cannot be opened."""
+    database = connect(folder)
+    tables = {}
+    for name in TableName:
+        try:
+            tables[name] = database.open_table(name.value)
+            if versions is not None:
+                tables[name].checkout(versions[name])
+        except (ValueError, RuntimeError, OSError, KeyError) as error:
+            version = "" if versions is None else f" version {versions.get(name)}"
+            raise GraphDamagedError(f"table {name}{version} in {folder} cannot be opened: {error}") from error
+    return GraphStore(tables)

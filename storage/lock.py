@@ -1,0 +1,106 @@
+"""The lock of the one writer: held by a living process, taken over at once when it dies, counted so that a zombie is known."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shlex
+import socket
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+POLL_SECONDS = 0.1
+
+
+class CorpusBusyError(RuntimeError):
+    """Another process writes the corpus; the message names it and its age."""
+
+
+class FencedError(RuntimeError):
+    """Another writer took the corpus over; nothing more may be published by this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds the lock, or held it last. `since` is seconds since 1970, for people only; order comes from `fence`."""
+
+    pid: int
+    host: str
+    since: float
+    fence: int
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class WriterLock:
+    """A lock that this process holds until `release` or its death. The descriptor is closed in every child that is started."""
+
+    path: Path
+    descriptor: int
+    fence: int
+
+    def release(self) -> None:
+        """Let the next writer in. The file stays: to unlink it would let two in at once."""
+        os.close(self.descriptor)
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Return who wrote the lock file last, dead or alive; None where nobody did or a kill cut it."""
+    try:
+        return Holder(**json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def acquire(path: Path, *, wait_seconds: float, above_fence: int) -> WriterLock:
+    """Take the lock with a fence above all before it; raise CorpusBusyError where it is held for `wait_seconds` longer."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        wait_for(descriptor, path, wait_seconds)
+        before = read_holder(path)
+        fence = 1 + max(above_fence, before.fence if before else 0)
+        announce(descriptor, fence)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return WriterLock(path=path, descriptor=descriptor, fence=fence)
+
+
+def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
+    """Hold the exclusive lock on return."""
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise CorpusBusyError(busy(path)) from None
+            time.sleep(POLL_SECONDS)
+        else:
+            return
+
+
+def busy(path: Path) -> str:
+    """Say who holds the lock, for how long, and what to do."""
+    holder = read_holder(path)
+    if holder is None:
+        return f"corpus {path.parent.name!r} is being written by another process; wait for it and run the command again"
+    age = max(0, round(time.time() - holder.since))
+    return (
+        f"corpus {path.parent.name!r} is being written by process {holder.pid} on {holder.host} for {age} s "
+        f"({holder.command}); wait for it, or stop it, and run the command again"
+    )
+
+
+def announce(descriptor: int, fence: int) -> None:
+    """Write into the lock file who holds it."""
+    holder = Holder(
+        pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300]
+    )
+    data = json.dumps(asdict(holder)).encode()
+    os.pwrite(descriptor, data, 0)
+    os.ftruncate(descriptor, len(data))
+    os.fsync(descriptor)

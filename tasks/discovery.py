@@ -1,0 +1,122 @@
+"""Finding the documents: by content, never through a link, never blocked by a pipe."""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.records import SkippedFile, SourceFile
+
+READ_BYTES = 1 << 20
+SPECIAL = (
+    (stat.S_ISFIFO, "a pipe, not a document"),
+    (stat.S_ISSOCK, "a socket, not a document"),
+    (stat.S_ISCHR, "a device, not a document"),
+    (stat.S_ISBLK, "a device, not a document"),
+)
+
+
+class DiscoveryError(ValueError):
+    """A path given by the user is not there; nothing was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discovery:
+    """What was found: files with their hash, and what was left out and why.
+
+    `unreadable` are those of the skipped that should have been read; a run that met one did not go well.
+    """
+
+    files: tuple[SourceFile, ...]
+    skipped: tuple[SkippedFile, ...]
+    unreadable: int
+
+
+def discover(roots: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Discovery:
+    """Find every regular file under the roots, in sorted order, and hash it.
+
+    Globs match the path below the root or the file's name. Raises DiscoveryError where a root does not exist.
+    """
+    files: dict[str, SourceFile] = {}
+    skipped: list[SkippedFile] = []
+    unreadable = 0
+    for root in roots:
+        for path, below, reason in _walk(root):
+            if not reason and not _wanted(below, include, exclude):
+                continue
+            if reason:
+                skipped.append(SkippedFile(path=path, reason=reason))
+                unreadable += reason.startswith("cannot be read")
+                continue
+            try:
+                files[path] = hash_file(path)
+            except OSError as error:
+                skipped.append(SkippedFile(path=path, reason=f"cannot be read: {error.strerror}"))
+                unreadable += 1
+    return Discovery(files=tuple(files[path] for path in sorted(files)), skipped=tuple(skipped), unreadable=unreadable)
+
+
+def hash_file(path: str) -> SourceFile:
+    """Return the file with the hash of its bytes; an unchanged file is hashed once a process."""
+    status = os.stat(path, follow_symlinks=False)  # noqa: PTH116 - a Path would not take undecodable names through the cache
+    return _hash_file(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _hash_file(path: str, size_bytes: int, _modified: int, _inode: int) -> SourceFile:
+    # Between the listing and here the file may have become a link or a pipe: neither is followed or waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(0, "it is no longer a regular file")
+        digest = hashlib.sha256()
+        while chunk := stream.read(READ_BYTES):
+            digest.update(chunk)
+    return SourceFile(path=path, document_id=digest.hexdigest(), size_bytes=size_bytes)
+
+
+def _walk(root: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield (absolute path, path below the root, reason to skip or "")."""
+    # A root that the user named may itself be a link: it was meant.
+    absolute = os.path.realpath(root)
+    if not os.path.lexists(absolute):
+        raise DiscoveryError(f"{os.fspath(root)!r} does not exist; name a file or a folder of documents")
+    if os.path.isdir(absolute):  # noqa: PTH112
+        yield from _walk_folder(absolute, absolute)
+        return
+    yield absolute, os.path.basename(absolute), _reason(os.lstat(absolute))  # noqa: PTH119
+
+
+def _walk_folder(folder: str, root: str) -> Iterator[tuple[str, str, str]]:
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError as error:
+        yield folder, os.path.relpath(folder, root), f"cannot be read: {error.strerror}"
+        return
+    for entry in entries:
+        below = os.path.relpath(entry.path, root)
+        if entry.name.startswith("."):
+            yield entry.path, below, "hidden; name it to have it read"
+        elif entry.is_symlink():
+            yield entry.path, below, "a symbolic link; name its target to have it read"
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _walk_folder(entry.path, root)
+        else:
+            yield entry.path, below, _reason(entry.stat(follow_symlinks=False))
+
+
+def _reason(status: os.stat_result) -> str:
+    return next((reason for test, reason in SPECIAL if test(status.st_mode)), "")
+
+
+def _wanted(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    def matches(pattern: str) -> bool:
+        return fnmatch.fnmatch(below, pattern) or fnmatch.fnmatch(os.path.basename(below), pattern)  # noqa: PTH119
+
+    return (not include or any(map(matches, include))) and not any(map(matches, exclude))

@@ -1,0 +1,203 @@
+"""The steps that make a graph of a document, each with its version, its key and what it calls.
+
+A step's version is raised when its code makes another result of the same inputs.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from storage.artifacts import ArtifactStore
+from storage.codec import decode_graph, encode_graph, from_json, to_json
+from storage.locations import pictures_folder
+from storage.records import DocumentGraph, DocumentState, Node, PageParser, ParsedDocument, Vectors, identify
+from tasks.analysis import analyze_nodes, embedding_text, summarize_pages
+from tasks.embedding import embed_nodes, page_vectors
+from tasks.evolution import evolve_document
+from tasks.models.embedder import Embedder
+from tasks.models.ocr import ocr_identity
+from tasks.parsing import ParseError, parse_file, parser_identity
+from tasks.picture_reading import read_words
+from tasks.planning import DocumentWork
+from tasks.progress import report
+from tasks.settings import IngestSettings
+from tasks.step import Codec, StepKey, step
+from tasks.structure import Structured, structure_document
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the steps of a run share."""
+
+    settings: IngestSettings
+    artifacts: ArtifactStore
+    embedder: Embedder
+
+
+def pictures_of(parsed: ParsedDocument) -> set[str]:
+    """Return the artifacts that a parsed document points to: page images and figure crops."""
+    crops = {block.picture for page in parsed.pages for block in page.blocks}
+    return {name for name in crops | {page.image for page in parsed.pages} if name}
+
+
+def _encode_vectors(vectors: Vectors) -> list[bytes]:
+    stream = io.BytesIO()
+    np.save(stream, vectors, allow_pickle=False)
+    return [stream.getvalue()]
+
+
+PARSED = Codec(
+    encode=lambda parsed: [to_json(parsed)],
+    decode=lambda parts: from_json(ParsedDocument, parts[0]),
+    pictures=pictures_of,
+)
+VECTORS: Codec[Vectors] = Codec(encode=_encode_vectors, decode=lambda parts: np.load(io.BytesIO(parts[0]), allow_pickle=False))
+GRAPH = Codec(
+    encode=encode_graph,
+    decode=lambda parts: decode_graph(parts[0], parts[1]),
+    pictures=lambda graph: {name for name in [*(n.picture for n in graph.nodes), *(p.image for p in graph.pages)] if name},
+)
+
+
+def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
+    """Key by the bytes, the parser and what it is told; limits only decide whether, not what."""
+    reading = tools.settings.reading
+    inputs = identify(work.document_id, parser_identity(), reading.parse.model_dump_json(), reading.ocr.model_dump_json())
+    return StepKey(work.document_id, inputs, work.name)
+
+
+def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> StepKey:
+    """Key by what was parsed and the OCR engine."""
+    return StepKey(work.document_id, identify(parse_key(work, tools).inputs, ocr_identity()), work.name)
+
+
+def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
+    """Key by the document's version, which names everything."""
+    return StepKey(work.document_id, work.version, work.name)
+
+
+def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
+    """Key by the very texts, how they are cut into batches, and the embedder."""
+    batch = tools.settings.reading.embedding.batch_nodes
+    return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
+
+
+@step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)
+def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
+    """Read a file into pages of blocks, in a child process."""
+    settings = tools.settings
+    return parse_file(
+        path=Path(work.path),
+        document_id=work.document_id,
+        password=work.password,
+        parse=settings.reading.parse,
+        ocr=settings.reading.ocr,
+        limits=settings.limits,
+        work=settings.work,
+        artifacts=tools.artifacts,
+        on_pages=partial(report, work.document_id, "parse"),
+    )
+
+
+@step("read words", version="1", retries=1, cache_key=words_key, codec=PARSED)
+def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> ParsedDocument:
+    """Read pages and figures without text by OCR; raise ParseError where nothing can be read at all."""
+    settings = tools.settings.reading.ocr
+    readable = read_words(
+        parsed=parsed,
+        settings=settings,
+        artifacts=tools.artifacts,
+        cache_folder=pictures_folder(),
+        on_pictures=partial(report, work.document_id, "read words"),
+    )
+    _require_something_to_read(readable, ocr_enabled=settings.enabled)
+    return readable
+
+
+@step("structure", version="1", retries=0, cache_key=version_key)
+def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Structured:
+    """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
+    reading = tools.settings.reading
+    structured = structure_document(
+        parsed=parsed,
+        version=work.version,
+        settings=reading.structure,
+        structural_weights=reading.evolution.structural_weights,
+    )
+    report(work.document_id, "structure", 1, 1)
+    return structured
+
+
+@step("analyze", version="1", retries=0, cache_key=version_key)
+def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
+    """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
+    settings = tools.settings.reading.analysis
+    nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
+    pages = summarize_pages(pages=structured.pages, nodes=nodes, settings=settings)
+    report(work.document_id, "analyze", 1, 1)
+    return replace(structured, nodes=nodes, pages=pages)
+
+
+@step("embed", version="1", retries=1, cache_key=vectors_key, codec=VECTORS)
+def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
+    """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
+    return embed_nodes(
+        texts=texts,
+        embedder=tools.embedder,
+        batch_nodes=tools.settings.reading.embedding.batch_nodes,
+        on_nodes=partial(report, work.document_id, "embed"),
+    )
+
+
+@step("evolve", version="1", retries=0, cache_key=version_key, codec=GRAPH)
+def evolve(work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools) -> DocumentGraph:
+    """Evolve the vectors for T rounds and gather the finished graph (eq. 14)."""
+    vectors, edges = evolve_document(
+        document_id=work.document_id,
+        nodes=structured.nodes,
+        initial_vectors=initial,
+        settings=tools.settings.reading.evolution,
+    )
+    report(work.document_id, "evolve", 1, 1)
+    return DocumentGraph(
+        document_id=work.document_id,
+        version=work.version,
+        title=structured.title,
+        media_type=parsed.media_type,
+        pages=structured.pages,
+        sections=structured.sections,
+        nodes=structured.nodes,
+        rows=structured.rows,
+        edges=structured.edges + edges,
+        initial_vectors=initial,
+        vectors=vectors,
+        page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
+    )
+
+
+def remembered_graph(work: DocumentWork) -> DocumentGraph | None:
+    """Return the finished graph where an earlier run made it, published or not."""
+    return evolve.recall(version_key(work))
+
+
+def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:
+    """Return what is embedded of each node."""
+    return tuple(embedding_text(node, tools.settings.reading.embedding.text) for node in nodes)
+
+
+def _require_something_to_read(parsed: ParsedDocument, *, ocr_enabled: bool) -> None:
+    if any(page.blocks for page in parsed.pages):
+        return
+    if not ocr_enabled and any(page.image for page in parsed.pages):
+        raise ParseError(
+            DocumentState.OCR_REQUIRED, "its pages are pictures and OCR is off; set ocr.enabled = true and ingest it again"
+        )
+    notes = next((page.note for page in parsed.pages if page.note), "no page holds text, a table or a figure")
+    if all(page.parser is PageParser.NONE for page in parsed.pages):
+        raise ParseError(DocumentState.FAILED, f"nothing could be read: {notes}")

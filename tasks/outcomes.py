@@ -1,0 +1,98 @@
+"""How the reading of one document ended, and the catalog's record of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
+from storage.errors import StorageError
+from tasks.planning import DocumentWork
+from tasks.progress import StoppedError
+
+NOTES_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A record for the catalog, and the graph where the document is ready."""
+
+    record: DocumentRecord
+    graph: DocumentGraph | None
+
+
+def ready(work: DocumentWork, graph: DocumentGraph) -> Outcome:
+    """Return the outcome of a document that became a graph."""
+    return Outcome(
+        record=DocumentRecord(
+            id=work.document_id,
+            version=work.version,
+            paths=work.paths,
+            size_bytes=work.size_bytes,
+            media_type=graph.media_type,
+            title=graph.title,
+            state=DocumentState.READY,
+            reason="",
+            pages=len(graph.pages),
+            nodes=len(graph.nodes),
+            notes=page_notes(graph.pages),
+        ),
+        graph=graph,
+    )
+
+
+def failed(work: DocumentWork, state: DocumentState, reason: str) -> Outcome:
+    """Return the outcome of a document that could not be read, with the reason in words."""
+    return Outcome(
+        record=DocumentRecord(
+            id=work.document_id,
+            version=work.version,
+            paths=work.paths,
+            size_bytes=work.size_bytes,
+            media_type="",
+            title="",
+            state=state,
+            reason=reason,
+            pages=0,
+            nodes=0,
+            attempt=work.attempt,
+        ),
+        graph=None,
+    )
+
+
+def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
+    """Say which parser read which pages where it was not the usual one, and why."""
+    told = Counter[tuple[PageParser, str]]()
+    first: dict[tuple[PageParser, str], list[int]] = {}
+    for page in pages:
+        if page.parser in {PageParser.MINERU, PageParser.PLAIN} and not page.note:
+            continue
+        key = (page.parser, page.note)
+        told[key] += 1
+        first.setdefault(key, []).append(page.number)
+    notes = [
+        f"{_page_list(first[key])} read by {'nobody' if key[0] is PageParser.NONE else key[0]}{': ' + key[1] if key[1] else ''}"
+        for key in told
+    ]
+    return tuple(notes[:NOTES_SHOWN])
+
+
+def _page_list(numbers: list[int]) -> str:
+    """Return "page 3" or "pages 1-3, 7", the runs of consecutive numbers joined."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    spans = ", ".join("-".join(str(end) for end in run) for run in runs)
+    return f"page{'s' if len(numbers) > 1 else ''} {spans}"
+
+
+def unexpected(work: DocumentWork, error: Exception) -> Outcome:
+    """Return the outcome of a document that our own code stumbled over; raise what would hit every document alike."""
+    if isinstance(error, OSError | MemoryError | StoppedError | StorageError):
+        raise error
+    return failed(work, DocumentState.FAILED, f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this")

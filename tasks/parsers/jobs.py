@@ -1,0 +1,94 @@
+"""What the parent asks of a parser child, and what the child writes back: JSON in its folder, pictures beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from storage.records import DocumentState, OutlineEntry, ParsedPage
+from tasks.settings import LimitSettings, OcrSettings, ParseSettings
+
+ANSWER = "answer.json"
+REFUSAL = "refusal.json"
+CONFINEMENT = "confinement.json"
+
+
+class Work(StrEnum):
+    """What a child is asked to do. All but `render` and `survey` answer with a Reading."""
+
+    SURVEY = "survey"
+    MINERU = "mineru"
+    TEXT_LAYER = "text_layer"
+    WHOLE = "whole"
+    RENDER = "render"
+
+
+class Job(BaseModel):
+    """One errand. The child may write in `folder` and nowhere else; `name` is the document's own file name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    work: Work
+    source: Path
+    folder: Path
+    name: str
+    media_type: str = ""
+    first_page: int = 1
+    last_page: int = 1
+    dpi: int = 0
+    password: str | None = None
+    cpu_seconds: float
+    wall_seconds: float
+    parse: ParseSettings
+    ocr: OcrSettings
+    limits: LimitSettings
+
+    @property
+    def confined(self) -> bool:
+        """Every reader but MinerU's model tiers works without network, other programs and other folders."""
+        return self.work is not Work.MINERU or self.parse.tier == "flash"
+
+
+class DocumentRefusedError(Exception):
+    """The document cannot be read, whoever tries: its state, and the reason in words."""
+
+    def __init__(self, reason: str, state: DocumentState = DocumentState.FAILED) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.state = state
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """DocumentRefusedError on its way to the parent; `final` is false where another reader may fare better."""
+
+    state: DocumentState
+    reason: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a file is. `page_labels` has an entry for each page of a PDF, else none; `decrypted` names the copy to read."""
+
+    media_type: str
+    title: str
+    page_labels: tuple[str, ...]
+    outline: tuple[OutlineEntry, ...]
+    decrypted: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The pages read; `picture` and `image` in them are names of files in the job's folder, not yet artifacts."""
+
+    title: str
+    pages: tuple[ParsedPage, ...]
+
+
+SURVEYS = TypeAdapter(Survey)
+READINGS = TypeAdapter(Reading)
+REFUSALS = TypeAdapter(Refusal)

@@ -1,0 +1,132 @@
+"""The warm process that parser children are forked from: MinerU is imported once, and one child lives at a time.
+
+`python -m tasks.parsers.zygote PARENT_PID` reads a job a line and answers a line: how its child ended, and what it used.
+It ends, and kills its child, when its input closes or its parent is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import tempfile
+from pathlib import Path
+
+import pypdfium2 as pdfium
+
+from tasks.parsers import child, mineru_reader
+from tasks.parsers.jobs import Job
+
+WATCH_SECONDS = 1.0
+
+
+def main() -> None:
+    """Serve one parent until it goes."""
+    parent = int(sys.argv[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    replies = os.dup(1)
+    # what libraries print must not land between the replies
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    _warm_up()
+    gc.collect()
+    gc.freeze()
+    _reply(replies, {"ready": True})
+    waiting = b""
+    while True:
+        line, _, waiting = waiting.partition(b"\n")
+        if line:
+            _reply(replies, _serve(line, parent))
+            continue
+        received = os.read(0, 1 << 16) if _readable(parent) else b""
+        if not received:
+            return
+        waiting = line + received if not waiting else waiting + received
+
+
+def _warm_up() -> None:
+    """Read a page of nothing."""
+    with tempfile.TemporaryDirectory(prefix="flowreader-warm-") as folder:
+        sample = Path(folder) / "empty.pdf"
+        document = pdfium.PdfDocument.new()
+        document.new_page(595, 842)
+        document.save(sample)
+        mineru_reader.warm_up(sample)
+
+
+def _readable(parent: int) -> bool:
+    """Wait for input; return False once the parent is gone."""
+    while os.getppid() == parent:
+        if select.select([0], [], [], WATCH_SECONDS)[0]:
+            return True
+    return False
+
+
+def _reply(descriptor: int, message: dict[str, object]) -> None:
+    """Send one line."""
+    os.write(descriptor, json.dumps(message).encode() + b"\n")
+
+
+def _serve(line: bytes, parent: int) -> dict[str, object]:
+    """Fork a child for the job, wait for its end or its time, and say how it went."""
+    job = Job.model_validate_json(line)
+    here = os.getpid()
+    process = os.fork()
+    if process == 0:
+        code = child.FAILED
+        try:
+            os.setpgid(0, 0)
+            _silence()
+            code = child.live(line, parent=here)
+        finally:
+            os._exit(code)
+    late = not _ended(process, parent, seconds=job.wall_seconds)
+    _kill_group(process)
+    _, status, usage = os.wait4(process, 0)
+    return {
+        "late": late,
+        "code": os.waitstatus_to_exitcode(status),
+        "cpu_seconds": usage.ru_utime + usage.ru_stime,
+        "peak_megabytes": usage.ru_maxrss / 1024,
+    }
+
+
+def _silence() -> None:
+    """Give the child no input and no output but its folder."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    os.closerange(3, 256)
+
+
+def _ended(process: int, parent: int, *, seconds: float) -> bool:
+    """Wait for the child; return False once it is late, and end with it where the parent went first."""
+    descriptor = os.pidfd_open(process)
+    try:
+        left = seconds
+        while left > 0:
+            ready, _, _ = select.select([descriptor, 0], [], [], min(left, WATCH_SECONDS))
+            if descriptor in ready:
+                return True
+            if 0 in ready or os.getppid() != parent:
+                _kill_group(process)
+                os._exit(1)
+            left -= WATCH_SECONDS
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _kill_group(process: int) -> None:
+    """Kill the child and whatever it started."""
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(process, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+
+
+if __name__ == "__main__":
+    main()

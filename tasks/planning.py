@@ -1,0 +1,166 @@
+"""What an ingest has to do: which documents are new or changed, which only moved, which files are gone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+
+from storage.records import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
+from tasks.models.ocr import ocr_identity
+from tasks.parsing import parser_identity
+from tasks.settings import IngestSettings
+
+GRAPH_VERSION = "1"
+"""Raised when the same settings make another graph of the same bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWork:
+    """A document to be read: `path` is where its bytes lie, `paths` all its names as the catalog shows them."""
+
+    document_id: str
+    version: str
+    path: str
+    paths: tuple[str, ...]
+    size_bytes: int
+    attempt: str
+    password: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file name, fit to be shown."""
+        return self.paths[0].rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to read, which records only change their paths, what is superseded when its successor is ready."""
+
+    work: tuple[DocumentWork, ...]
+    renamed: tuple[DocumentRecord, ...]
+    superseded: Mapping[str, tuple[str, ...]]
+    unchanged: tuple[str, ...]
+    vanished: tuple[SkippedFile, ...]
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """Whether the corpus already is what this ingest would make of it."""
+        return not self.work and not self.renamed
+
+
+def displayed(path: str) -> str:
+    """Return a path fit for the catalog and a terminal: undecodable bytes, controls and direction marks escaped."""
+    readable = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in readable)
+
+
+def document_version(document_id: str, settings: IngestSettings, embedder: EmbedderIdentity) -> str:
+    """Return the version: everything that decides what these bytes become; never a limit, a path or a time."""
+    return identify(
+        document_id,
+        GRAPH_VERSION,
+        parser_identity(),
+        ocr_identity(),
+        settings.reading.model_dump_json(),
+        embedder.key,
+        metadata.version("flowreader").split("+")[0].rsplit(".", 1)[0],
+    )
+
+
+def plan_reading(
+    *,
+    files: Sequence[SourceFile],
+    roots: Sequence[str],
+    published: Sequence[DocumentRecord],
+    settings: IngestSettings,
+    embedder: EmbedderIdentity,
+    passwords: Mapping[str, str],
+) -> Plan:
+    """Compare what was found with what is published.
+
+    A failed document is tried again only when its version, the limits or its password changed: the same bytes fail
+    the same way. `passwords` maps a file name, or "*" for any, to a password.
+    """
+    known = {record.id: record for record in published}
+    found: dict[str, list[SourceFile]] = {}
+    for file in files:
+        found.setdefault(file.document_id, []).append(file)
+    work, renamed, unchanged = [], [], []
+    for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].path):
+        record = known.get(document_id)
+        paths = _merged_paths(record, copies, roots)
+        task = _work(document_id, copies, paths, settings, embedder, passwords)
+        if record is None or not _settled(record, task):
+            work.append(task)
+        elif record.paths != paths:
+            renamed.append(replace(record, paths=paths))
+        else:
+            unchanged.append(document_id)
+    return Plan(
+        work=tuple(work),
+        renamed=tuple(renamed),
+        superseded=_superseded(found, published),
+        unchanged=tuple(unchanged),
+        vanished=_vanished(found, published, roots),
+    )
+
+
+def _work(
+    document_id: str,
+    copies: Sequence[SourceFile],
+    paths: tuple[str, ...],
+    settings: IngestSettings,
+    embedder: EmbedderIdentity,
+    passwords: Mapping[str, str],
+) -> DocumentWork:
+    names = [displayed(file.path).rsplit("/", 1)[-1] for file in copies]
+    password = next((passwords[name] for name in names if name in passwords), passwords.get("*"))
+    return DocumentWork(
+        document_id=document_id,
+        version=document_version(document_id, settings, embedder),
+        path=copies[0].path,
+        paths=paths,
+        size_bytes=copies[0].size_bytes,
+        attempt=identify(settings.limits.model_dump_json(), password or ""),
+        password=password,
+    )
+
+
+def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
+    return record.version == task.version and (record.state is DocumentState.READY or record.attempt == task.attempt)
+
+
+def _merged_paths(record: DocumentRecord | None, copies: Sequence[SourceFile], roots: Sequence[str]) -> tuple[str, ...]:
+    """Add what was found to the known paths; a known path below the roots is dropped once it is gone."""
+    here = {displayed(file.path) for file in copies}
+    known = {path for path in (record.paths if record else ()) if not _below(path, roots) or os.path.lexists(path)}
+    return tuple(sorted(here | known))
+
+
+def _superseded(found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord]) -> dict[str, tuple[str, ...]]:
+    """Map the id of a file's new content to the documents that this path held before and that have no other path."""
+    owner = {displayed(file.path): document_id for document_id, copies in found.items() for file in copies}
+    replaced: dict[str, list[str]] = {}
+    for record in published:
+        if record.id not in found and record.paths and all(path in owner for path in record.paths):
+            replaced.setdefault(owner[record.paths[0]], []).append(record.id)
+    return {successor: tuple(sorted(ids)) for successor, ids in replaced.items()}
+
+
+def _vanished(
+    found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], roots: Sequence[str]
+) -> tuple[SkippedFile, ...]:
+    present = {displayed(file.path) for copies in found.values() for file in copies}
+    return tuple(
+        SkippedFile(path=path, reason=f"gone; its document is kept until `flowreader documents remove {record.id[:12]}`")
+        for record in published
+        if record.id not in found
+        for path in record.paths
+        if _below(path, roots) and path not in present and not os.path.lexists(path)
+    )
+
+
+def _below(path: str, roots: Sequence[str]) -> bool:
+    return any(path == root or path.startswith(root.rstrip("/") + "/") for root in roots)

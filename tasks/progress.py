@@ -1,0 +1,59 @@
+"""How far the work is: steps report, whoever shows it listens. And the one word that ends it early."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of a subject (a document's name) has `done` of `total` units behind it."""
+
+    subject: str
+    step: str
+    done: int
+    total: int
+
+
+class StoppedError(Exception):
+    """The user asked for the end; what is unfinished is left for the next run."""
+
+
+_listeners: list[Callable[[Progress], None]] = []
+_stop = threading.Event()
+
+
+@contextmanager
+def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
+    """Let the listener hear all progress inside the block; it is called from many threads."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def report(subject: str, step: str, done: int, total: int) -> None:
+    """Tell the listeners; raise StoppedError where the user asked for the end."""
+    if _stop.is_set():
+        raise StoppedError
+    for listener in tuple(_listeners):
+        listener(Progress(subject=subject, step=step, done=done, total=total))
+
+
+def request_stop() -> None:
+    """Ask every step to end at its next report."""
+    _stop.set()
+
+
+def stop_requested() -> bool:
+    """Say whether the end was asked for."""
+    return _stop.is_set()
+
+
+def forget_stop() -> None:
+    """Begin anew: a run starts unasked."""
+    _stop.clear()

@@ -1,0 +1,110 @@
+"""Publishing what finished: link it with what is there, and commit both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from storage.corpus import CorpusWriter
+from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, identify
+from tasks.evolution import LinkableDocument, link_documents
+from tasks.outcomes import Outcome
+from tasks.planning import Plan
+from tasks.settings import EvolutionSettings
+from tasks.step import StepKey, step
+
+NODES_AT_ONCE = 20_000
+"""Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
+
+
+def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: object) -> StepKey:
+    versions = sorted(outcome.record.version for outcome in outcomes)
+    return StepKey("corpus", identify(*versions), f"{len(outcomes)} documents")
+
+
+@step("publish", version="1", retries=0, cache_key=_batch_key)
+def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], plan: Plan, settings: EvolutionSettings) -> int:
+    """Publish a batch, with its links to every other document; return the snapshot's number.
+
+    A document whose file got new content goes in the commit that brings its successor.
+    """
+    graphs = [outcome.graph for outcome in outcomes if outcome.graph]
+    published = {graph.document_id for graph in graphs}
+    removed = sorted(old for new in published for old in plan.superseded.get(new, ()))
+    return corpus.publish(
+        graphs=graphs,
+        records=[outcome.record for outcome in outcomes],
+        cross_edges=cross_edges(corpus, graphs, without=removed, settings=settings),
+        removed=removed,
+    )
+
+
+@step("rename", version="1", retries=0, cache_key=lambda _corpus, records: StepKey("corpus", "", f"{len(records)} documents"))
+def rename(corpus: CorpusWriter, records: Sequence[DocumentRecord]) -> int:
+    """Publish documents of which only the paths changed."""
+    return corpus.publish(records=records)
+
+
+@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"))
+def index(corpus: CorpusWriter) -> int:
+    """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
+    snapshot = corpus.index()
+    corpus.tidy()
+    return snapshot
+
+
+def cross_edges(
+    corpus: CorpusWriter, graphs: Sequence[DocumentGraph], *, without: Sequence[str], settings: EvolutionSettings
+) -> list[Edge]:
+    """Return every edge between a document of the batch and any other, of the batch or published."""
+    fresh = [linkable(graph) for graph in graphs]
+    replaced = {*without, *(document.document_id for document in fresh)}
+    edges: list[Edge] = []
+    for position, own in enumerate(fresh):
+        edges += link_documents(own=own, others=fresh[position + 1 :], settings=settings)
+    if fresh:
+        for others in published_documents(corpus, without=replaced):
+            for own in fresh:
+                edges += link_documents(own=own, others=others, settings=settings)
+    return edges
+
+
+def linkable(graph: DocumentGraph) -> LinkableDocument:
+    """Return what linking needs of a graph."""
+    return LinkableDocument(
+        document_id=graph.document_id,
+        node_ids=tuple(node.id for node in graph.nodes),
+        meaningless=np.array([node.meaningless for node in graph.nodes], dtype=bool),
+        vectors=graph.initial_vectors,
+    )
+
+
+def published_documents(corpus: CorpusWriter, *, without: Iterable[str]) -> Iterator[list[LinkableDocument]]:
+    """Yield what linking needs of the published documents, in groups that fit in memory."""
+    left_out = set(without)
+    records = [record for record in corpus.documents() if record.state is DocumentState.READY and record.id not in left_out]
+    group: list[str] = []
+    nodes = 0
+    for record in records:
+        group.append(record.id)
+        nodes += record.nodes
+        if nodes >= NODES_AT_ONCE:
+            yield _read_group(corpus, group)
+            group, nodes = [], 0
+    if group:
+        yield _read_group(corpus, group)
+
+
+def _read_group(corpus: CorpusWriter, document_ids: Sequence[str]) -> list[LinkableDocument]:
+    batches = list(corpus.initial_vectors(document_ids))
+    owners = np.array([owner for batch in batches for owner in batch.document_ids])
+    if not len(owners):
+        return []
+    node_ids = np.array([node for batch in batches for node in batch.node_ids])
+    meaningless = np.concatenate([batch.meaningless for batch in batches])
+    vectors = np.concatenate([batch.vectors for batch in batches])
+    return [
+        LinkableDocument(name, tuple(node_ids[owners == name].tolist()), meaningless[owners == name], vectors[owners == name])
+        for name in sorted(set(owners.tolist()))
+    ]

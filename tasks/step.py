@@ -1,0 +1,195 @@
+"""The one decorator. A step is a plain function; inside a Prefect run `submit` makes it a task, else it is just called.
+
+Both ways it leaves the same lineage record, and a result that was made before from the same inputs is read back
+from artifacts instead of made again. The memory is ours, not Prefect's: it checks every hash, works without a
+server, and is forgotten with its document. Prefect is told, and shows the task as cached.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import functools
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from storage.artifacts import ArtifactStore
+from storage.memo import StepMemo
+from storage.records import StepRecord, identify
+from storage.runs import RunLog
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+RETRY_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where the steps of a run keep and remember what they make."""
+
+    artifacts: ArtifactStore
+    memo: StepMemo
+    log: RunLog
+
+
+@dataclass(frozen=True, slots=True)
+class Codec(Generic[R]):
+    """How a result becomes artifacts and is read back from them; `pictures` names the artifacts that it points to."""
+
+    encode: Callable[[R], Sequence[bytes]]
+    decode: Callable[[Sequence[bytes]], R]
+    pictures: Callable[[R], Iterable[str]] = lambda _result: ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepKey:
+    """What a step works on: `document_id` owns the result, `inputs` names everything that decides it, `name` is shown."""
+
+    document_id: str
+    inputs: str
+    name: str
+
+
+workplace: ContextVar[Workplace] = ContextVar("workplace")
+
+
+def may_pass(error: BaseException) -> bool:
+    """Say whether the same call could succeed a moment later: only what the system refused, and never a full disk."""
+    return isinstance(error, OSError) and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
+
+
+@dataclass(eq=False)
+class Step(Generic[P, R]):
+    """A function with a name, a version, retries, a key and, where `codec` is given, a memory of its results."""
+
+    function: Callable[P, R]
+    name: str
+    version: str
+    retries: int
+    cache_key: Callable[P, StepKey]
+    codec: Codec[R] | None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Do the step now, in this thread; leave its lineage record."""
+        return self._perform(1, *args, **kwargs)[0]
+
+    def recall(self, key: StepKey) -> R | None:
+        """Return what this step made for this key before, None where it did not or the artifact is damaged."""
+        place = workplace.get()
+        names = place.memo.lookup(key.document_id, self.name, identify(self.name, self.version, key.inputs))
+        return self._decode(place, names) if self.codec and names else None
+
+    def _decode(self, place: Workplace, names: Mapping[str, str]) -> R:
+        assert self.codec is not None
+        return self.codec.decode([place.artifacts.read(names[part]) for part in sorted(names, key=int)])
+
+    async def submit(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Do the step in a thread; inside a Prefect run as a task of that run, with its retries and state."""
+        if not _inside_a_prefect_run():
+            return await asyncio.to_thread(self, *args, **kwargs)
+        from prefect import task
+        from prefect.cache_policies import NO_CACHE
+        from prefect.context import TaskRunContext
+        from prefect.states import Completed, State
+
+        # The result travels beside Prefect: it would walk through every block of a document looking for futures.
+        results: list[R] = []
+
+        async def body() -> State[None] | None:
+            context = TaskRunContext.get()
+            attempt = context.task_run.run_count if context else 1
+            result, remembered = await asyncio.to_thread(self._perform, attempt, *args, **kwargs)
+            results.append(result)
+            return Completed(name="Cached", message="made before from the same inputs") if remembered else None
+
+        run = task(
+            body,
+            name=self.name,
+            version=self.version,
+            task_run_name=f"{self.name} {self.cache_key(*args, **kwargs).name}".replace("{", "(").replace("}", ")"),
+            retries=self.retries,
+            retry_delay_seconds=RETRY_SECONDS,
+            retry_condition_fn=_prefect_may_retry,
+            persist_result=False,
+            cache_policy=NO_CACHE,
+        )
+        await run()
+        return results[-1]
+
+    def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
+        """Recall or make the result, record how it went; say whether it was remembered."""
+        place, key = workplace.get(), self.cache_key(*args, **kwargs)
+        inputs = identify(self.name, self.version, key.inputs)
+        started, clock = datetime.now(UTC).isoformat(), time.monotonic()
+        names: Mapping[str, str] = {}
+        error, remembered = "", False
+        try:
+            recalled = place.memo.lookup(key.document_id, self.name, inputs) if self.codec else None
+            if self.codec and recalled is not None:
+                names, remembered = recalled, True
+                return self._decode(place, names), True
+            result = self.function(*args, **kwargs)
+            if self.codec:
+                names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
+                place.memo.remember(key.document_id, self.name, inputs, names, also=self.codec.pictures(result))
+            return result, False
+        except BaseException as problem:
+            error = f"{type(problem).__name__}: {problem}"
+            raise
+        finally:
+            place.log.record_step(
+                StepRecord(
+                    run_id=place.log.run_id,
+                    step=self.name,
+                    version=self.version,
+                    key=inputs,
+                    subject=key.document_id,
+                    started=started,
+                    seconds=round(time.monotonic() - clock, 4),
+                    attempts=attempt,
+                    cache_hit=remembered,
+                    outputs=dict(names),
+                    error=error,
+                )
+            )
+
+
+def step(
+    name: str,
+    version: str,
+    retries: int,
+    cache_key: Callable[P, StepKey],
+    codec: Codec[R] | None = None,
+) -> Callable[[Callable[P, R]], Step[P, R]]:
+    """Make a function a step; give a codec where its result is dear enough to be remembered."""
+
+    def decorate(function: Callable[P, R]) -> Step[P, R]:
+        made = Step(function=function, name=name, version=version, retries=retries, cache_key=cache_key, codec=codec)
+        functools.update_wrapper(made, function, updated=())
+        return made
+
+    return decorate
+
+
+def _inside_a_prefect_run() -> bool:
+    """Say whether a flow runs here and no task does: a step within a step is called as it is."""
+    import sys
+
+    if "prefect" not in sys.modules:
+        return False
+    from prefect.context import FlowRunContext, TaskRunContext
+
+    return FlowRunContext.get() is not None and TaskRunContext.get() is None
+
+
+async def _prefect_may_retry(_task: Any, _run: Any, state: Any) -> bool:  # noqa: ANN401 - Prefect's own signature
+    try:
+        await state.aresult()
+    except BaseException as error:
+        return may_pass(error)
+    return False

@@ -1,0 +1,24 @@
+"""Listeners hear, and a wish to stop reaches the next report."""
+
+import pytest
+
+from tasks import progress
+
+
+def test_listeners_hear_inside_their_block_only():
+    heard = []
+    with progress.listening(heard.append):
+        progress.report("a.pdf", "parse", 1, 2)
+    progress.report("a.pdf", "parse", 2, 2)
+    assert heard == [progress.Progress("a.pdf", "parse", 1, 2)]
+
+
+def test_a_wish_to_stop_ends_work_at_its_next_report():
+    progress.request_stop()
+    try:
+        assert progress.stop_requested()
+        with pytest.raises(progress.StoppedError):
+            progress.report("a.pdf", "parse", 1, 2)
+    finally:
+        progress.forget_stop()
+    progress.report("a.pdf", "parse", 1, 2)

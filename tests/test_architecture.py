@@ -1,0 +1,83 @@
+"""The house stands: arrows point down, algorithms are pure, rooms stay small."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("deployments", "flows", "tasks", "storage")
+SOURCES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+IMPURE = {"prefect", "duckdb", "lancedb", "pyarrow", "polars", "torch", "openai", "mineru", "rapidocr", "onnxruntime",
+          "sentence_transformers", "time", "datetime", "random", "os", "pathlib", "io", "socket", "subprocess"}  # fmt: skip
+LIGHT = {"flows/cli.py", "storage/corpus.py", "storage/doctor.py", "storage/catalog.py"}
+
+
+def imports(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names.add(node.module or "")
+    return names
+
+
+def toplevel_imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text("utf-8"))
+    found = (node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+    return {
+        name for node in found for name in ([alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module])
+    }
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_arrows_point_down(path: Path):
+    room = path.relative_to(ROOT).parts[0]
+    above = set(ROOMS[: ROOMS.index(room)])
+    upward = {name for name in imports(path) if name.split(".")[0] in above}
+    assert not upward, f"{path.relative_to(ROOT)} imports {upward} from above"
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "tasks" / "algorithms").glob("*.py")), ids=lambda path: path.name)
+def test_algorithms_know_only_arrays_and_records(path: Path):
+    for name in imports(path):
+        top = name.split(".")[0]
+        assert top not in IMPURE, f"{path.name} imports {name}"
+        assert top not in {"tasks", "storage"} or name == "storage.records" or name.startswith("tasks.algorithms."), name
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "storage").glob("*.py")), ids=lambda path: path.name)
+def test_storage_knows_neither_prefect_nor_models(path: Path):
+    assert not {name.split(".")[0] for name in imports(path)} & {"prefect", "torch", "mineru", "openai", "rapidocr"}
+
+
+def test_only_the_models_room_talks_to_models():
+    model_libraries = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch", "transformers", "onnx"}
+    for path in SOURCES:
+        if "models" not in path.parts:
+            assert not {name.split(".")[0] for name in imports(path)} & model_libraries, path
+
+
+def test_prefect_is_imported_only_inside_a_run():
+    for path in SOURCES:
+        assert not any(name.split(".")[0] == "prefect" for name in toplevel_imports(path)) or path.name == "ingest.py", path
+
+
+def test_only_locations_reads_the_home():
+    for path in SOURCES:
+        if path.name != "locations.py":
+            assert 'environ["FLOWREADER_HOME"]' not in path.read_text("utf-8"), path
+            assert 'environ.get("FLOWREADER_HOME' not in path.read_text("utf-8"), path
+
+
+def test_every_module_has_its_test():
+    missing = []
+    for path in SOURCES:
+        relative = path.relative_to(ROOT)
+        if path.name in {"__init__.py"} or relative.parts[0] == "deployments":
+            continue
+        if not (ROOT / "tests" / relative.with_name(f"test_{relative.name}")).exists():
+            missing.append(str(relative))
+    assert not missing
