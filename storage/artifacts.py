@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from storage.disk import full_disk_explained
 
 
 class ArtifactDamagedError(RuntimeError):
@@ -54,11 +57,17 @@ class ArtifactStore:
         return self.folder / name[:2] / name
 
     def put(self, data: bytes) -> str:
-        """Keep the bytes and return their hash; what is already there intact is left alone."""
+        """Keep the bytes and return their hash; what is already there intact only gets young again, for clean-up is by age."""
         name = hash_bytes(data)
         path = self.path(name)
-        if not path.exists() or hash_bytes(path.read_bytes()) != name:
-            write_durably(path, data)
+        try:
+            os.utime(path)
+            sound = hash_bytes(path.read_bytes()) == name
+        except FileNotFoundError:
+            sound = False
+        if not sound:
+            with full_disk_explained(self.folder, len(data)):
+                write_durably(path, data)
         return name
 
     def read(self, name: str) -> bytes:
@@ -79,10 +88,6 @@ class ArtifactStore:
             return False
         return True
 
-    def remove(self, name: str) -> bool:
-        """Drop the artifact; say whether it was there."""
-        path = self.path(name)
-        if not path.exists():
-            return False
-        path.unlink()
-        return True
+    def files(self) -> Iterator[Path]:
+        """Return every file in the store: artifacts under their names, and what a killed write left."""
+        return (path for path in self.folder.glob("??/*") if path.is_file())

@@ -101,7 +101,15 @@ def create(path: Path, embedder: EmbedderIdentity, lance_versions: Mapping[str, 
         connection.execute(Path(__file__).with_name("schema.sql").read_text("utf-8"))
         connection.execute(
             "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [SCHEMA_VERSION, embedder.name, embedder.precision, embedder.dimension, fence, snapshot, json.dumps(dict(lance_versions))],
+            [
+                SCHEMA_VERSION,
+                embedder.name,
+                embedder.precision,
+                embedder.dimension,
+                fence,
+                snapshot,
+                json.dumps(dict(lance_versions)),
+            ],
         )
     scratch.replace(path)
 

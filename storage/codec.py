@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import dataclass, fields
-from functools import cache
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
@@ -36,13 +35,18 @@ class GraphText:
     edges: tuple[Edge, ...]
 
 
-@cache
+ADAPTERS: dict[type, TypeAdapter[object]] = {}
+"""The checker of each kind of record; building one takes milliseconds."""
+
+
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return the checker of a record; building one takes milliseconds."""
-    return TypeAdapter(kind)
+    """Return the checker of a record."""
+    if kind not in ADAPTERS:
+        ADAPTERS[kind] = TypeAdapter(kind)
+    return cast(TypeAdapter[T], ADAPTERS[kind])
 
 
-def canonical_json(value: Any) -> bytes:
+def canonical_json(value: object) -> bytes:
     """Return plain values as JSON that is equal where they are equal: keys sorted, UTF-8, shortest floats, no NaN."""
     try:
         text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -84,9 +88,7 @@ def decode_graph(text: bytes, vectors: bytes) -> DocumentGraph:
     if len(stack) != 2 * nodes + pages:
         raise CodecError(f"{len(stack)} vectors do not fit {nodes} nodes and {pages} pages; read the document again")
     named = {field.name: getattr(parts, field.name) for field in fields(GraphText)}
-    return DocumentGraph(
-        **named, initial_vectors=stack[:nodes], vectors=stack[nodes : 2 * nodes], page_vectors=stack[2 * nodes :]
-    )
+    return DocumentGraph(**named, initial_vectors=stack[:nodes], vectors=stack[nodes : 2 * nodes], page_vectors=stack[2 * nodes :])
 
 
 def load_vectors(data: bytes) -> Vectors:

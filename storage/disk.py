@@ -76,5 +76,6 @@ def check_writable(folder: Path) -> None:
         if is_full_disk(error):
             raise full_disk(folder, MEGABYTE) from error
         raise NotWritableError(
-            error.errno, f"folder {folder} cannot be written: {error.strerror}; give write access or set FLOWREADER_HOME to another folder"
+            error.errno,
+            f"folder {folder} cannot be written: {error.strerror}; give write access or set FLOWREADER_HOME to another folder",
         ) from error

@@ -46,8 +46,10 @@ def check_edge(edge: Edge, document: str, nodes: set[str]) -> None:
 
 
 def check_graph(graph: DocumentGraph, dimension: int) -> None:
-    """Raise GraphError unless ids are unique, everything belongs to the document's version, edges and rows end at its nodes
-    and every vector is a finite unit vector of the dimension.
+    """Raise GraphError unless the graph is whole.
+
+    Ids are unique, everything belongs to the document's version, edges and rows end at its nodes, and every vector is a finite
+    unit vector of the dimension.
     """
     what = f"document {graph.document_id[:12]}"
     check_vectors(graph.initial_vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, initial vectors")

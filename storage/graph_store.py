@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import lancedb
 import pyarrow as pa
@@ -17,6 +18,7 @@ from storage.lock import FencedError
 from storage.tables import TableName, schemas
 
 FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
+BATCH_ROWS = 8192
 DOCUMENT_COLUMNS = {
     TableName.NODES: (Column.DOCUMENT,),
     TableName.ROWS: (Column.DOCUMENT,),
@@ -70,10 +72,11 @@ class GraphStore:
             query = query.where(where)
         return (query.select(list(columns)) if columns else query).to_arrow()
 
-    def stream(self, name: TableName, columns: Sequence[str], where: Filter | None = None) -> Iterator[pa.RecordBatch]:
-        """Return the rows in batches of a bounded size."""
+    def stream(self, name: TableName, columns: Sequence[str], where: Filter | None = None) -> Iterator[pa.Table]:
+        """Return the rows in parts of a bounded size."""
         query = self.tables[name].search().select(list(columns))
-        return iter((query.where(where) if where is not None else query).to_batches(batch_size=8192))
+        batches = (query.where(where) if where is not None else query).to_batches(batch_size=BATCH_ROWS)
+        return (pa.Table.from_batches([batch]) for batch in batches)
 
     def index(self) -> dict[str, int]:
         """Bring the full-text and document indexes up to date and return the versions that make."""
@@ -85,13 +88,18 @@ class GraphStore:
                     table.create_index(column.value, config=Bitmap())
             if name in FULL_TEXT and FULL_TEXT[name] not in made:
                 table.create_index(FULL_TEXT[name], config=FTS(with_position=True))
-            table.optimize(cleanup_older_than=None)
+        return self.compact()
+
+    def compact(self) -> dict[str, int]:
+        """Rewrite small and half-deleted files, index what is not, and return the versions that make."""
+        for name in TableName:
+            self.tables[name].optimize()
         return self.versions()
 
-    def clean(self, older_than: timedelta) -> None:
-        """Delete the files of versions older than that, the newest aside. No other writer may be at work."""
+    def clean(self, older_than: Mapping[TableName, timedelta]) -> None:
+        """Delete the files of each table's versions that are older, the newest aside. No other writer may be at work."""
         for name in TableName:
-            self.tables[name].optimize(cleanup_older_than=older_than, delete_unverified=True)
+            self.tables[name].optimize(cleanup_older_than=older_than[name], delete_unverified=True)
 
 
 def of_documents(name: TableName, documents: frozenset[str]) -> Filter:
@@ -111,12 +119,13 @@ def connect(folder: Path) -> lancedb.DBConnection:
 
 
 def create_graph(folder: Path, dimension: int) -> GraphStore:
-    """Make empty tables, over whatever was there."""
+    """Make empty tables in an empty folder."""
     database = connect(folder)
     tables = {}
     for name, schema in schemas(dimension).items():
-        tables[name] = database.create_table(name.value, schema=schema, mode="overwrite")
-        tables[name].set_unenforced_primary_key("id")
+        table: Any = database.create_table(name.value, schema=schema)  # the base class lacks the next method
+        table.set_unenforced_primary_key("id")
+        tables[name] = table
     return GraphStore(tables)
 
 

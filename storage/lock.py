@@ -97,9 +97,7 @@ def busy(path: Path) -> str:
 
 def announce(descriptor: int, fence: int) -> None:
     """Write into the lock file who holds it."""
-    holder = Holder(
-        pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300]
-    )
+    holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300])
     data = json.dumps(asdict(holder)).encode()
     os.pwrite(descriptor, data, 0)
     os.ftruncate(descriptor, len(data))

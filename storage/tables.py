@@ -160,5 +160,5 @@ def plain_rows(kind: type[Any], found: pa.Table) -> list[dict[str, Any]]:
 
 def vectors_of(column: pa.ChunkedArray, dimension: int) -> Vectors:
     """Return a vector column as (rows, dimension) float32."""
-    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    return np.asarray(flat, np.float32).reshape(-1, dimension)
+    flat = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in column.chunks]
+    return np.concatenate([np.empty(0, np.float32), *flat]).reshape(-1, dimension)

@@ -118,7 +118,7 @@ def _is_meaningless(node: Node) -> bool:
 
 
 def _summary(node: Node, grid: _Grid | None, rarity: Mapping[str, float], titles: frozenset[str], words: int) -> str:
-    if node.kind is NodeKind.TITLE:
+    if node.kind is NodeKind.TITLE and node.content.strip():
         return first_words(node.content, words)
     if grid is not None:
         return _visual_summary(node, [", ".join(filter(None, grid.header)), ", ".join(grid.labels)], words)

@@ -25,8 +25,8 @@ from storage.records import (
 from tasks.algorithms.captions import join_captions
 from tasks.algorithms.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.furniture import find_furniture, fit_labels
-from tasks.algorithms.headings import promote_headings, strip_continued
-from tasks.algorithms.layout import Element, count_words, simplify
+from tasks.algorithms.headings import correct_headings, strip_continued
+from tasks.algorithms.layout import BODY_KINDS, Element, count_words, simplify
 from tasks.algorithms.outline import Outline, build_outline, find_slide_titles, index_bookmarks, rank_titles
 from tasks.algorithms.passages import shape_passages
 from tasks.algorithms.reading_order import order_boxes
@@ -43,6 +43,8 @@ from tasks.settings import StructureSettings
 
 _ORDERLESS_PARSERS = frozenset({PageParser.PDFIUM, PageParser.OCR})
 _SLIDE_WORDS = 150  # a landscape page with more words is a report's
+_LEAD_WORDS = 40  # of the passage above a table without header
+_CLOSE = 0.03  # of the page's height between the two
 _MODALITIES = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
 
 
@@ -99,14 +101,14 @@ def _read_elements(
     """Return the document's elements in reading order, each to become a node, and the level of each title's serial."""
     placed = _place_elements(parsed.pages, furniture)
     bookmarks = index_bookmarks(parsed.outline)
-    aspect = statistics.median(page.width_points / page.height_points for page in parsed.pages) if parsed.pages else 1.0
-    elements = promote_headings(placed, {title: frozenset(pages) for title, pages in bookmarks.items()})
+    page_sizes = {page.number: (page.width_points, page.height_points) for page in parsed.pages}
+    elements = correct_headings(placed, {title: frozenset(pages) for title, pages in bookmarks.items()})
     elements = join_captions(elements)
-    slide_titles = find_slide_titles(elements, aspect=aspect) if _is_slides(elements, aspect) else []
+    slide_titles = find_slide_titles(elements, page_sizes=page_sizes) if _is_slides(elements, parsed.pages) else []
     elements = _as_titles(elements, frozenset(slide_titles))
     shaped = shape_passages(elements, merge_words=settings.merge_words, split_words=settings.split_words)
     if not slide_titles:
-        return shaped, rank_titles(shaped, bookmarks, aspect=aspect)
+        return shaped, rank_titles(shaped, bookmarks, page_sizes=page_sizes)
     own = set(slide_titles)
     return shaped, {element.serial: 1 if element.serial in own else 2 for element in shaped if element.block.kind is NodeKind.TITLE}
 
@@ -129,11 +131,12 @@ def _place_elements(pages: Sequence[ParsedPage], furniture: frozenset[tuple[int,
     return elements
 
 
-def _is_slides(elements: Sequence[Element], aspect: float) -> bool:
-    words: Counter[int] = Counter()
+def _is_slides(elements: Sequence[Element], pages: Sequence[ParsedPage]) -> bool:
+    words = Counter({page.number: 0 for page in pages})
     for element in elements:
         words[element.page] += count_words(element.block.text)
-    return aspect > 1 and len(words) > 1 and statistics.median(words.values()) <= _SLIDE_WORDS
+    wide = sum(page.width_points > page.height_points for page in pages)
+    return len(pages) > 1 and wide > 0.8 * len(pages) and statistics.median(words.values()) <= _SLIDE_WORDS
 
 
 def _as_titles(elements: Sequence[Element], serials: frozenset[int]) -> list[Element]:
@@ -261,11 +264,12 @@ def _make_sections(document_id: str, version: str, outline: Outline) -> tuple[Se
 
 
 def _make_rows(elements: Sequence[Element], nodes: Mapping[int, Node], tables: Mapping[int, Table]) -> Iterator[TableRow]:
-    for element in elements:
+    for before, element in zip((None, *elements), elements, strict=False):
         if element.serial not in tables:
             continue
         node, table = nodes[element.serial], tables[element.serial]
-        for number, (cells, text) in enumerate(zip(table.rows, describe_rows(table, caption=node.caption), strict=True)):
+        lead = node.caption or (_read_line_above(before, element) if not table.header_rows else "")
+        for number, (cells, text) in enumerate(zip(table.rows, describe_rows(table, caption=lead), strict=True)):
             yield TableRow(
                 id=identify(node.id, "row", number),
                 node_id=node.id,
@@ -277,6 +281,14 @@ def _make_rows(elements: Sequence[Element], nodes: Mapping[int, Node], tables: M
                 text=text,
                 is_header=number < table.header_rows,
             )
+
+
+def _read_line_above(before: Element | None, table: Element) -> str:
+    """Return the short passage just above a table: where the parser lost the header, its words stand there."""
+    if before is None or before.page != table.page or before.block.kind not in BODY_KINDS | {NodeKind.TITLE}:
+        return ""
+    is_close = -_CLOSE <= table.block.box[1] - before.block.box[3] <= _CLOSE
+    return " ".join(before.block.text.split()) if is_close and count_words(before.block.text) <= _LEAD_WORDS else ""
 
 
 def _make_page(page: ParsedPage, label: str | None, document_id: str, version: str) -> Page:

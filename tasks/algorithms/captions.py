@@ -34,7 +34,8 @@ LABEL_KINDS: Mapping[str, str] = _KINDS
 
 LABEL_NUMBER = r"(?:[A-Z]{1,2}[.\-]?)?\d{1,3}(?:[.\-\u2013]\d{1,3}){0,3}|[IVXL]{1,6}|[A-Z]"
 _LABEL = re.compile(
-    rf"\s*(?:supplementary\s+|appendix\s+)?(?i:({'|'.join(_KINDS)}))\.?\s*({LABEL_NUMBER})\s?\(?(?:[a-z]\b)?\)?(?=(\s*[:.|\u2013\u2014\-]|\s|$))\s*"
+    rf"\s*(?:supplementary\s+|appendix\s+)?(?i:({'|'.join(_KINDS)}))\.?\s*({LABEL_NUMBER})(?:(?<=\d)\s?\(?[a-z]\)?(?!\w))?"
+    r"(?=(\s*[:.|\u2013\u2014\-]|\s|$))\s*"
 )
 _CAPTION_KINDS = BODY_KINDS | {NodeKind.TITLE, NodeKind.CAPTION, NodeKind.FOOTNOTE, NodeKind.CODE}
 _MAXIMUM_WORDS = 250
@@ -54,7 +55,8 @@ def read_label(text: str) -> str:
     rest = text[match.end() :]
     if not match[3].strip() and rest and not rest[0].isupper():
         return ""
-    return f"{_KINDS[match[1].casefold()]} {match[2].replace('–', '-')}"
+    number = match[2].replace("\u2013", "-")
+    return f"{_KINDS[match[1].casefold()]} {number}"
 
 
 def join_captions(elements: Sequence[Element]) -> list[Element]:
@@ -127,7 +129,7 @@ def _gap(first: Box, second: Box) -> float:
 def _as_caption(element: Element, owner: int | None) -> Element:
     """Turn a block into a caption; a title that no figure or table answers to stays a title."""
     if owner is None and element.block.kind is NodeKind.TITLE:
-        return element
+        return replace(element, label=read_label(element.block.text))
     block = replace(element.block, kind=NodeKind.CAPTION, continues=False)
     return replace(element, block=block, label=read_label(block.text), caption_of=owner)
 

@@ -10,7 +10,7 @@ from tasks.algorithms.headings import strip_continued
 from tasks.algorithms.layout import BODY_KINDS, Element, count_words, shared_width
 from tasks.algorithms.table_rows import Table
 
-_SENTENCE_END = re.compile(r"[.!?:;。！？][\"'”\u2019)\]\d]*\s*$")
+_SENTENCE_END = re.compile(r"[.!?:;。\uff01\uff1f][\"'”\u2019)\]\d]*\s*$")
 _FEWEST_WORDS = 5  # of the first half; a shorter one is a label, not a sentence
 _CONTINUED = re.compile(r"\bcont(?:inued|['\u2019]?d|\.)", re.I)
 

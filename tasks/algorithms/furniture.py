@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from storage.records import NodeKind, ParsedPage
 from tasks.algorithms.layout import BODY_KINDS, FURNITURE_KINDS, count_words
@@ -19,7 +18,8 @@ _Numbering = tuple[str, int]
 _EDGE_KINDS = BODY_KINDS | {NodeKind.TITLE, NodeKind.FOOTNOTE}
 _MAXIMUM_WORDS = 40  # a header is short; a longer block under that name is text
 _NUMBER = re.compile(
-    r"(?:page|p\.|seite|pg\.?)?\s*[-\u2013\u2014|\[(]?\s*([A-Z]-)?(\d{1,4})\s*[-\u2013\u2014|\])]?(?:\s*(?:of|/)\s*\d{1,4})?", re.I
+    r"(?:page|p\.|seite|pg\.?)?\s*[-\u2013\u2014|\[(]?\s*([A-Z]-)?(\d{1,4})\s*[-\u2013\u2014|\])]?(?:\s*(?:of|/)\s*\d{1,4})?",
+    re.I,
 )
 _NUMBER_AT_END = re.compile(r"(?:^([A-Z]-)?(\d{1,4})\b)|(?:(?<![\w.,-])([A-Z]-)?(\d{1,4})$)")
 _ROMAN = re.compile(r"(?=[ivxlc])(x[cl]|l?x{0,3})(i[xv]|v?i{0,3})", re.I)
@@ -54,7 +54,7 @@ def find_furniture(pages: Sequence[ParsedPage], *, repeated_share: float, edge_b
     found |= _find_repeated(pages, edges, repeated_share=repeated_share)
     numberings = _fit_numberings(pages, found | set(edges))
     for place in edges:
-        if _numberings_of(pages, place, bare=True) & set(numberings):
+        if numberings.get(place[0]) in _numberings_of(pages, place, bare=True):
             found.add(place)
     return frozenset(found)
 
@@ -63,17 +63,12 @@ def fit_labels(pages: Sequence[ParsedPage], furniture: frozenset[Place]) -> tupl
     """Return the printed label of each page: the file's own where it has any, else what its furniture agrees on.
 
     A number is believed when three pages (or all of a shorter document) are numbered the same way; a page without one
-    takes that of its neighbours where both sides agree.
+    between two of these takes what is due to it.
     """
     if any(page.label for page in pages):
         return tuple(page.label for page in pages)
-    accepted = _fit_numberings(pages, furniture)
-    own: list[_Numbering | None] = [None] * len(pages)
-    for place in sorted(furniture):
-        fitting = _numberings_of(pages, place, bare=False) & set(accepted)
-        if fitting and own[place[0]] is None:
-            own[place[0]] = max(fitting, key=lambda numbering: (accepted[numbering], numbering))
-    return tuple(_write_label(numbering, page.number) for numbering, page in zip(_bridge_gaps(own), pages, strict=True))
+    numberings = _fit_numberings(pages, furniture)
+    return tuple(_write_label(numberings.get(index), page.number) for index, page in enumerate(pages))
 
 
 def _places(pages: Sequence[ParsedPage]) -> Iterator[Place]:
@@ -132,23 +127,25 @@ def _numberings_of(pages: Sequence[ParsedPage], place: Place, *, bare: bool) -> 
     return found
 
 
-def _fit_numberings(pages: Sequence[ParsedPage], places: set[Place] | frozenset[Place]) -> Counter[_Numbering]:
-    """Return the numberings that enough pages share, with the number of pages."""
+def _fit_numberings(pages: Sequence[ParsedPage], places: Iterable[Place]) -> dict[int, _Numbering]:
+    """Return the numbering of each page (by index) within the runs of pages that enough of them agree on.
+
+    The strongest numbering takes all pages between its first and its last; a weaker one only counts where most of its
+    pages lie outside of stronger ones, so that years and other numbers at an edge are none.
+    """
     voters: defaultdict[_Numbering, set[int]] = defaultdict(set)
     for place in places:
         for numbering in _numberings_of(pages, place, bare=False):
             voters[numbering].add(place[0])
-    needed = min(3, len(pages))
-    return Counter({numbering: len(indices) for numbering, indices in voters.items() if len(indices) >= needed})
-
-
-def _bridge_gaps(own: Sequence[_Numbering | None]) -> list[_Numbering | None]:
-    bridged = list(own)
-    numbered = [index for index, numbering in enumerate(own) if numbering is not None]
-    for before, after in itertools.pairwise(numbered):
-        if own[before] == own[after]:
-            bridged[before:after] = [own[before]] * (after - before)
-    return bridged
+    fitted: dict[int, _Numbering] = {}
+    for numbering, indices in sorted(voters.items(), key=lambda item: (-len(item[1]), item[0])):
+        free = [index for index in indices if index not in fitted]
+        if len(indices) < min(3, len(pages)):
+            break
+        if 2 * len(free) > len(indices):
+            for index in range(min(free), max(free) + 1):
+                fitted.setdefault(index, numbering)
+    return fitted
 
 
 def _write_label(numbering: _Numbering | None, page: int) -> str | None:

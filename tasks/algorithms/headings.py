@@ -6,6 +6,7 @@ import re
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from storage.records import NodeKind
 from tasks.algorithms.layout import BODY_KINDS, Element, count_words, simplify
@@ -23,6 +24,7 @@ _KEYWORD = re.compile(
 _NUMBERED = re.compile(r"\s*§?\s*(\d{1,2}(?:\.\d{1,3}){0,4})(\.?\)?)\s+(?=[^\W\d_]|[\"“'\u2018(])")
 _LETTERED = re.compile(r"\s*([A-Z](?:\.\d{1,3}){1,4})\.?\s+(?=\S)|\s*([A-Z])[.)]?\s+(?=[A-Z][\w-]+)")
 _ROMAN = re.compile(r"\s*([IVX]{1,5})[.)]\s+(?=\S)")
+_BULLETS = frozenset("\u2022\u00b7\u25aa\u25cf\u25e6\uf0b7")
 _CONTINUED = re.compile(r"\s*[(\[]?\s*\b(?:continued|cont['\u2019]?d|cont)\b\.?\s*[)\]]?\s*$", re.I)
 
 
@@ -53,13 +55,25 @@ def read_numbering(title: str) -> Numbering | None:
     return None
 
 
+def read_numberings(titles: Sequence[str]) -> list[Numbering | None]:
+    """Return the numbering of each title of a document; "1 Year" is none where the others are numbered "1." and so on."""
+    numberings = [read_numbering(title) for title in titles]
+    single = [numbering.dotted for numbering in numberings if _is_single(numbering)]
+    dotted = 2 * sum(single) >= len(single)
+    return [None if _is_single(numbering) and numbering.dotted != dotted else numbering for numbering in numberings]
+
+
+def _is_single(numbering: Numbering | None) -> TypeGuard[Numbering]:
+    return numbering is not None and numbering.scheme == "arabic" and numbering.depth == 1
+
+
 def strip_continued(title: str) -> str:
     """Return a title without the "(continued)" at its end; the title itself where nothing else is left."""
     return _CONTINUED.sub("", title).strip() or title.strip()
 
 
-def promote_headings(elements: Sequence[Element], bookmarks: Mapping[str, frozenset[int]]) -> list[Element]:
-    """Return the elements with the headings that the parser took for paragraphs turned into titles.
+def correct_headings(elements: Sequence[Element], bookmarks: Mapping[str, frozenset[int]]) -> list[Element]:
+    """Return the elements with headings that the parser took for paragraphs as titles, and titles without words as paragraphs.
 
     A heading is short and closed by no sentence sign, and is named by a bookmark (`bookmarks` gives the pages of each
     simplified title), opens with a word and number as in "PART I", or is the first on its page and looks like the
@@ -77,8 +91,18 @@ def promote_headings(elements: Sequence[Element], bookmarks: Mapping[str, frozen
             or (opens_page and _looks_like_a_title(element, following, usual_height))
         ):
             element = replace(element, block=replace(element.block, kind=NodeKind.TITLE, continues=False))
+        elif element.block.kind is NodeKind.TITLE and not _says_something(element.block.text):
+            element = replace(element, block=replace(element.block, kind=NodeKind.PARAGRAPH))
         promoted.append(element)
     return promoted
+
+
+def _says_something(title: str) -> bool:
+    """Tell a title from a number, sign or list item that only looked like one: two letters, or a sign that is a word."""
+    if title.lstrip()[:1] in _BULLETS:
+        return False
+    letters = [sign for sign in title if sign.isalpha()]
+    return len(letters) > 1 or any(sign > "\u2fff" for sign in letters)
 
 
 def _could_be_heading(element: Element) -> bool:

@@ -32,6 +32,7 @@ IDENTIFIER_BOOST = 1.5
 NUMBER_BOOST = 0.7
 OPENING_BOOST = 0.6
 PAIR_BOOST = 1.2
+WORD_BOOST = 0.8
 BARE_NUMBER_BOOST = 0.3
 TITLE_BOOST = 1.3
 """How much more a term counts than a common word of the same rarity; only their order matters."""
@@ -122,7 +123,7 @@ def _term_at(tokens: Sequence[str], place: int, phrases: Collection[tuple[str, s
         return _name_at(tokens, place)
     if (token, following) in phrases:
         return 2, PAIR_BOOST
-    return 1, 0.0 if token.endswith("ly") else 1.0
+    return 1, 0.0 if token.endswith("ly") else WORD_BOOST
 
 
 def _number_at(token: str, following: str) -> tuple[int, float]:

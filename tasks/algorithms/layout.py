@@ -65,14 +65,14 @@ def shared_height(first: Box, second: Box) -> float:
     return shared_width((first[1], 0, first[3], 0), (second[1], 0, second[3], 0))
 
 
-def letter_height(box: Box, characters: int, *, aspect: float) -> float:
-    """Estimate the height of a line in a box of text, as a share of the page's height.
+def letter_height(box: Box, characters: int, *, page_size: tuple[float, float]) -> float:
+    """Estimate the height in points of a line in a box of text on a page of this width and height in points.
 
-    `aspect` is the page's width over its height. Letters are taken as half as wide as their line is high, lines as
+    Letters are taken as half as wide as their line is high, lines as
     1.2 of it apart; a box of one line is its own height.
     """
-    height = box[3] - box[1]
-    width = (box[2] - box[0]) * aspect
+    height = (box[3] - box[1]) * page_size[1]
+    width = (box[2] - box[0]) * page_size[0]
     if characters < 1 or height <= 0 or width <= 0:
         return max(height, 0.0)
     letter = (height * width / (0.6 * characters)) ** 0.5

@@ -7,12 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from storage.records import NodeKind, OutlineEntry
-from tasks.algorithms.headings import Numbering, read_numbering, strip_continued
+from tasks.algorithms.headings import Numbering, read_numbering, read_numberings, strip_continued
 from tasks.algorithms.layout import BODY_KINDS, Element, count_words, letter_height, simplify
+
+PageSizes = Mapping[int, tuple[float, float]]
+"""Width and height in points of each page."""
 
 _SAME_SIZE = 0.12  # relative difference of letter heights within one level; boxes of one font differ by descenders
 _LARGEST_STEP = 3  # headings that the parser missed between two numbers of one series
 _KEYWORD_LEVELS = {"part": 1, "item": 2, "chapter": 2, "appendix": 2, "annex": 2}
+_UNNUMBERED = frozenset(
+    {"abstract", "summary", "executive summary", "introduction", "conclusion", "conclusions", "limitations", "references"}
+    | {"bibliography", "acknowledgments", "acknowledgements", "ethics statement", "ethical considerations", "broader impact"}
+    | {"appendix", "appendices", "contents", "table of contents", "index", "glossary", "preface", "foreword", "disclaimer"}
+)
+"""Titles that stand beside a numbered document's highest sections without a number."""
+
 _SLIDE_WORDS = 12
 _SLIDE_TITLE_BAND = 0.35
 
@@ -46,7 +56,7 @@ def index_bookmarks(bookmarks: Iterable[OutlineEntry]) -> dict[str, dict[int, in
     return {title: pages for title, pages in found.items() if title}
 
 
-def find_slide_titles(elements: Sequence[Element], *, aspect: float) -> list[int]:
+def find_slide_titles(elements: Sequence[Element], *, page_sizes: PageSizes) -> list[int]:
     """Return the serial of each slide's title: its first TITLE, else its largest line where that stands first and is short."""
     pages: defaultdict[int, list[Element]] = defaultdict(list)
     for element in elements:
@@ -56,22 +66,24 @@ def find_slide_titles(elements: Sequence[Element], *, aspect: float) -> list[int
     for page in pages.values():
         titles = [element for element in page if element.block.kind is NodeKind.TITLE]
         if titles:
-            found.append(max(titles, key=lambda element: (round(_size(element, aspect), 2), -element.block.box[1])).serial)
-        elif _is_slide_title(page[0], page, aspect):
+            found.append(max(titles, key=lambda element: (round(_size(element, page_sizes)), -element.block.box[1])).serial)
+        elif _is_slide_title(page[0], page, page_sizes):
             found.append(page[0].serial)
     return found
 
 
-def rank_titles(elements: Sequence[Element], bookmarks: Mapping[str, Mapping[int, int]], *, aspect: float) -> dict[int, int]:
+def rank_titles(
+    elements: Sequence[Element], bookmarks: Mapping[str, Mapping[int, int]], *, page_sizes: PageSizes
+) -> dict[int, int]:
     """Return a level for each TITLE's serial, 1 the highest; levels may still leave gaps.
 
-    Bookmarks say it first, then numbering, then what numbered and bookmarked titles of the same letter height have,
+    Bookmarks say it first, then numbering, then what numbered titles of the same letter height have,
     else the rank of the letter height. The document's own title (level 1 by the parser, on the first pages) stands over all.
     """
     titles = [element for element in elements if element.block.kind is NodeKind.TITLE]
     root = next((element.serial for element in titles[:3] if element.block.level == 1 and element.page <= 2), None)
     body = [element for element in titles if element.serial != root]
-    sizes = _cluster_sizes([_size(element, aspect) for element in body])
+    sizes = _cluster_sizes([_size(element, page_sizes) for element in body])
     stated = _state_levels(body, bookmarks)
     levels = _fill_levels(body, sizes, stated)
     shift = 0 if root is None else 1
@@ -133,14 +145,14 @@ def _open_section(drafts: list[_Draft], open_sections: list[int], element: Eleme
     drafts.append(_Draft([element.serial], " ".join(title.split()), level, actual, parent, element.page, element.page))
 
 
-def _size(element: Element, aspect: float) -> float:
-    return letter_height(element.block.box, len(element.block.text), aspect=aspect)
+def _size(element: Element, page_sizes: PageSizes) -> float:
+    return letter_height(element.block.box, len(element.block.text), page_size=page_sizes[element.page])
 
 
-def _is_slide_title(element: Element, page: Sequence[Element], aspect: float) -> bool:
-    largest = max(_size(other, aspect) for other in page)
+def _is_slide_title(element: Element, page: Sequence[Element], page_sizes: PageSizes) -> bool:
+    largest = max(_size(other, page_sizes) for other in page)
     short = count_words(element.block.text) <= _SLIDE_WORDS
-    return short and element.block.box[1] <= _SLIDE_TITLE_BAND and _size(element, aspect) >= 0.95 * largest
+    return short and element.block.box[1] <= _SLIDE_TITLE_BAND and _size(element, page_sizes) >= 0.95 * largest
 
 
 def _cluster_sizes(sizes: Sequence[float]) -> list[int]:
@@ -158,7 +170,7 @@ def _cluster_sizes(sizes: Sequence[float]) -> list[int]:
 
 def _state_levels(titles: Sequence[Element], bookmarks: Mapping[str, Mapping[int, int]]) -> list[int | None]:
     """Return the level that a bookmark or a number states for each title, None where neither does."""
-    numberings = [read_numbering(element.block.text) for element in titles]
+    numberings = read_numberings([element.block.text for element in titles])
     reader = _NumberReader(numberings)
     stated: list[int | None] = []
     for element, numbering in zip(titles, numberings, strict=True):
@@ -172,60 +184,71 @@ class _NumberReader:
     """Turns numberings, one after the other, into levels; remembers the open chapter and where the series stands."""
 
     def __init__(self, numberings: Sequence[Numbering | None]) -> None:
-        schemes = {numbering.scheme for numbering in numberings if numbering is not None}
-        self._top = min((_KEYWORD_LEVELS[scheme] for scheme in schemes & set(_KEYWORD_LEVELS)), default=1)
-        self._counts_romans = sum(numbering is not None and numbering.scheme == "roman" for numbering in numberings) > 1
+        known = [numbering for numbering in numberings if numbering is not None]
+        keywords = [_KEYWORD_LEVELS[numbering.scheme] for numbering in known if numbering.scheme in _KEYWORD_LEVELS]
+        letters = {numbering.number[0] for numbering in known if numbering.scheme == "letter"}
+        self._top = min(keywords, default=1)
+        self._under_roman = int(sum(numbering.scheme == "roman" for numbering in known) > 1)
+        self._has_letters = {"A", "B"} <= letters
         self._base = 0
         self._chapter = ""
         self._last = 0
 
     def read(self, numbering: Numbering | None) -> int | None:
+        """Return the level of the next title; None where its number says nothing."""
         if numbering is None:
             return None
         if numbering.scheme in _KEYWORD_LEVELS:
             self._base = _KEYWORD_LEVELS[numbering.scheme] - self._top + 1
             self._chapter, self._last = numbering.number, 0
             return self._base
-        if numbering.scheme == "arabic":
-            return self._read_arabic(numbering)
-        if numbering.scheme == "roman":
-            return self._base + 1 if self._counts_romans else None
-        if numbering.scheme == "letter":
-            return self._base + numbering.depth + self._counts_romans if numbering.dotted or self._counts_romans else None
-        return None
+        readers = {"arabic": self._read_arabic, "letter": self._read_letter, "roman": self._read_roman}
+        return readers[numbering.scheme](numbering) if numbering.scheme in readers else None
 
     def _read_arabic(self, numbering: Numbering) -> int | None:
         """Read 4, 4.1 or 4.1.2; a first number that does not follow its series ("3 ways to save") is none."""
         first = int(numbering.number.split(".")[0])
         if numbering.depth == 1:
-            follows = first in (0, 1) or self._last < first <= self._last + _LARGEST_STEP
-            if not follows:
+            if first > 1 and not self._last < first <= self._last + _LARGEST_STEP:
                 return None
             self._last = first
         # 3.1 in chapter 3 counts the chapter's number; 2.1 in an item does not.
         own = self._base - 1 if self._chapter == str(first) and numbering.depth > 1 else self._base
-        return own + numbering.depth + (self._counts_romans and self._base == 0)
+        return own + numbering.depth + (self._under_roman if self._base == 0 else 0)
+
+    def _read_letter(self, numbering: Numbering) -> int | None:
+        """Read A or A.1; a lone letter counts where A and B are both there."""
+        in_appendix = self._chapter == numbering.number[0]
+        if not numbering.dotted and not self._has_letters:
+            return None
+        return self._base + numbering.depth - in_appendix + (self._under_roman if numbering.depth == 1 else 0)
+
+    def _read_roman(self, _: Numbering) -> int | None:
+        return self._base + 1 if self._under_roman else None
 
 
 def _fill_levels(titles: Sequence[Element], sizes: Sequence[int], stated: Sequence[int | None]) -> list[int]:
-    """Give the titles without a stated level that of their likes: of the same letter height, else by the height's rank."""
+    """Give each title without a stated level one.
+
+    Where chapters or items are numbered it stands under the open one; in a numbered document "References" and its likes
+    stand beside the highest; others have the level that is usual for their letter height.
+    """
     votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
-    keyword_sizes: set[int] = set()
-    for element, size, level in zip(titles, sizes, stated, strict=True):
-        if level is not None:
-            votes[size][level] += 1
-            numbering = read_numbering(element.block.text)
-            if numbering is not None and numbering.scheme in _KEYWORD_LEVELS:
-                keyword_sizes.add(size)
-    usual = {size: min(counts, key=lambda level: (-counts[level], level)) for size, counts in votes.items()}
-    levels: list[int] = []
-    enclosing = 0
     for size, level in zip(sizes, stated, strict=True):
         if level is not None:
+            votes[size][level] += 1
+    usual = {size: min(counts, key=lambda level: (-counts[level], level)) for size, counts in votes.items()}
+    schemes = {numbering.scheme for element in titles if (numbering := read_numbering(element.block.text))}
+    has_keywords = bool(schemes & set(_KEYWORD_LEVELS))
+    levels: list[int] = []
+    enclosing = 0
+    for element, size, level in zip(titles, sizes, stated, strict=True):
+        if level is not None:
             enclosing = level
-        elif size in keyword_sizes:
-            # Where items and parts are numbered, a title of their size without a number stands under the open one.
+        elif has_keywords:
             level = enclosing + 1
+        elif usual and simplify(element.block.text) in _UNNUMBERED:
+            level = min(level for level in stated if level is not None)
         else:
             level = _guess_level(size, usual)
         levels.append(level)

@@ -12,9 +12,10 @@ from storage.records import NodeKind
 from tasks.algorithms.layout import BODY_KINDS, Element, count_words, shared_height, shared_width, unite, word_spans
 
 _FRAGMENT_WORDS = 8  # words on a common line that the parser set apart (the cells of a table it did not see)
-_SENTENCE_END = re.compile(r"[.!?][\"'”\u2019)\]]*(?=\s)|[。！？]|\n")
+_SENTENCE_END = re.compile(r"[.!?][\"'”\u2019)\]]*(?=\s)|[。\uff01\uff1f]|\n")
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:[A-Za-z]|e\.g|i\.e|et al|cf|vs|etc|approx|resp|fig|figs|tab|eq|eqs|sec|no|nos|vol|pp|p|dr|mr|mrs|ms|prof|st|inc|corp|ltd|co|jr|dept|u\.s))\.$",
+    r"\b(?:[A-Za-z]|e\.g|i\.e|et al|cf|vs|etc|resp|figs?|tab|eqs?|sec|nos?|vol|pp?|dr|mrs?|ms|prof|st|corp|ltd|inc|co|jr|dept|u\.s)"
+    r"\.$",
     re.I,
 )
 _UNFINISHED = re.compile(r"[\w,(\u2013-]$")

@@ -9,6 +9,7 @@ from tasks.algorithms.layout import shared_height
 
 _SPANNING_WIDTH = 0.6  # wider than a column of a two-column page can be
 _GUTTER = 0.01  # the narrowest gap between two columns, as a share of the page's width
+_CELL_HEIGHT = 0.04  # of the page: two lines; what is higher is a paragraph
 _ALIGNED_SHARE = 0.7  # so many cells on a common line make rows of a table, not columns of text
 
 
@@ -64,4 +65,4 @@ def _is_grid(boxes: Sequence[Box], columns: Sequence[Sequence[int]]) -> bool:
 
 def _same_line(first: Box, second: Box) -> bool:
     heights = sorted((first[3] - first[1], second[3] - second[1]))
-    return shared_height(first, second) > 0.5 and heights[1] <= 2 * heights[0]
+    return shared_height(first, second) > 0.5 and heights[1] <= min(_CELL_HEIGHT, 2 * heights[0])

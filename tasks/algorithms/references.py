@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from storage.records import NodeKind
 from tasks.algorithms.captions import LABEL_KINDS, LABEL_NUMBER
-from tasks.algorithms.headings import read_numbering
+from tasks.algorithms.headings import read_numberings
 from tasks.algorithms.layout import VISUAL_KINDS, Element, simplify
 
 _LONGEST_RANGE = 20  # "Tables 1-30" names a part of the document, not thirty tables
@@ -40,14 +40,14 @@ _WORDS = {
     "part": "part",
 }
 _WITHOUT_CAPITAL = frozenset({"section", "page", "equation", "figure", "table", "chapter", "appendix"})
-_ONE = rf"\(?(?:\d{{1,4}}[A-Z]\b|{LABEL_NUMBER})(?:\s?\(?[a-z]\)?(?![\w]))?\)?"
-_REFERENCE = re.compile(
-    rf"(?:(?<![\w-])(?i:({'|'.join(sorted((re.escape(word) for word in _WORDS if word != '§'), key=len, reverse=True))})s?)\b\.?|(§)§?)"
-    rf"\s*({_ONE}(?:\s*(?:,\s*and|,|and|&|or|to|through|[-\u2013])\s*{_ONE})*)(?![\w%])"
-)
+_ONE = rf"\(?(?:\d{{1,4}}[A-Z]\b|{LABEL_NUMBER})(?:(?<=\d)\s?\(?[a-z]\)?(?!\w))?\)?"
+_ANY_WORD = "|".join(sorted((re.escape(word) for word in _WORDS if word != "§"), key=len, reverse=True))
+_AND = r"\s*(?:,\s*and|,|and|&|or|to|through|[-\u2013])\s*"
+_REFERENCE = re.compile(rf"(?:(?<![\w-])(?i:({_ANY_WORD})s?)\b\.?|(§)§?)\s*({_ONE}(?:{_AND}{_ONE}){{0,20}})(?![\w%])")
 _NUMBER = re.compile(r"(\d{1,4}[A-Z]\b|(?:[A-Z]{1,2}[.\-]?)?\d{1,4}(?:\.\d{1,3})*|[IVXL]{1,6}\b|[A-Z]\b)")
 _RANGE = re.compile(r"(\d{1,4})\s*(?:-|\u2013|to|through)\s*(\d{1,4})")
-_ENTRY = re.compile(r"^(.*?[^\W\d_].*?)[\s.·…|_]*(?:[\s.·…|]|^)((?:[A-Z]-)?\d{1,4}|[ivxl]{1,6})[\s|]*$")
+_PAGE_AT_END = re.compile(r"(?<![\w.,])(?:(?:[A-Z]-)?\d{1,4}|[ivxl]{1,6})$")
+_LONGEST_ENTRY = 200  # characters
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -77,9 +77,16 @@ def find_references(text: str) -> list[Reference]:
 
 def read_contents(text: str) -> list[str]:
     """Return the titles that a table of contents names; nothing where the text is none: most lines end in a page number."""
-    lines = [line for line in text.splitlines() if re.search(r"\w", line)]
-    entries = [match[1] for line in lines if (match := _ENTRY.match(line.strip()))]
+    lines = [line.strip(" |") for line in text.splitlines() if re.search(r"\w", line)]
+    entries = [entry for line in lines if (entry := _read_entry(line))]
     return entries if len(entries) >= max(_CONTENTS_LINES, _CONTENTS_SHARE * len(lines)) else []
+
+
+def _read_entry(line: str) -> str:
+    """Return the title in a line of a table of contents, "" where it is none."""
+    number = _PAGE_AT_END.search(line) if len(line) <= _LONGEST_ENTRY else None
+    title = line[: number.start()].rstrip(" .\u00b7\u2026|_") if number else ""
+    return title if re.search(r"[^\W\d_]", title) else ""
 
 
 def resolve_references(
@@ -151,10 +158,8 @@ def _index_targets(elements: Sequence[Element], page_labels: Mapping[int, str | 
         firsts.setdefault(element.page, element.serial)
         for reference in _names_of(element):
             targets[reference].append(element.serial)
-    # Headings of notes are often numbered bare: "2. Acquisitions" answers to "Note 2" as well as to "Section 2".
-    for reference in [reference for reference in targets if reference.kind == "section" and reference.number.isdigit()]:
-        for kind in ("note", "chapter"):
-            targets.setdefault(Reference(kind, reference.number), targets[reference])
+    for reference, serial in _name_titles([element for element in elements if element.block.kind is NodeKind.TITLE]):
+        targets[reference].append(serial)
     for page, serial in firsts.items():
         label = page_labels.get(page)
         targets[Reference("page", (label or str(page)).upper())].append(serial)
@@ -169,9 +174,24 @@ def _names_of(element: Element) -> Iterator[Reference]:
     if element.label and (block.kind in VISUAL_KINDS or element.caption_of is None):
         kind, number = element.label.split(" ", 1)
         yield Reference(kind.casefold(), number.upper())
-    if block.kind is NodeKind.TITLE and (numbering := read_numbering(block.text)):
-        kinds = {"arabic": ("section",), "roman": ("section",), "letter": ("appendix", "section"), "annex": ("appendix",)}
-        for kind in kinds.get(numbering.scheme, (numbering.scheme,)):
-            yield Reference(kind, numbering.number)
     if block.kind is NodeKind.FORMULA and (match := re.search(r"\((\d{1,3}(?:\.\d{1,3})?[a-z]?)\)\s*$", block.text)):
         yield Reference("equation", match[1].upper())
+
+
+def _name_titles(titles: Sequence[Element]) -> Iterator[tuple[Reference, int]]:
+    """Yield what each numbered title answers to: 2 is a section, chapter or note.
+
+    In a report of items it is a note alone, since "Section 13" there means a law's.
+    """
+    numberings = read_numberings([element.block.text for element in titles])
+    has_items = any(numbering is not None and numbering.scheme == "item" for numbering in numberings)
+    kinds = {
+        "arabic": ("note",) if has_items else ("section", "note", "chapter"),
+        "roman": ("section", "part"),
+        "letter": ("appendix", "section"),
+        "annex": ("appendix",),
+    }
+    for element, numbering in zip(titles, numberings, strict=True):
+        if numbering is not None:
+            for kind in kinds.get(numbering.scheme, (numbering.scheme,)):
+                yield Reference(kind, numbering.number), element.serial

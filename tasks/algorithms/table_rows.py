@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 
@@ -222,30 +222,23 @@ def _read_span(value: str | None) -> int:
 def _fill_spans(rows: Sequence[Sequence[_Cell]]) -> list[list[_Cell]]:
     """Repeat spanning cells in each place that they cover; spans below the last row are cut."""
     filled: list[list[_Cell]] = []
-    hanging: dict[int, tuple[_Cell, int]] = {}
+    hanging: dict[int, _Cell] = {}
     for row in rows:
         line: list[_Cell] = []
-        still: dict[int, tuple[_Cell, int]] = {}
-        cells = iter(row)
-        cell = next(cells, None)
-        while cell is not None or len(line) in hanging:
-            column = len(line)
-            if column in hanging:
-                above, left = hanging.pop(column)
-                line.append(above)
-                if left > 1:
-                    still[column] = (above, left - 1)
-            elif cell is not None:
-                for offset in range(min(cell.columns, _MAXIMUM_COLUMNS - column)):
-                    line.append(cell)
-                    if cell.rows > 1:
-                        still[column + offset] = (cell, cell.rows - 1)
-                cell = next(cells, None)
-            if len(line) >= _MAXIMUM_COLUMNS:
-                break
+        for cell in row:
+            _take_hanging(line, hanging)
+            line += [cell] * cell.columns
+        _take_hanging(line, hanging)
+        line = line[:_MAXIMUM_COLUMNS]
         filled.append(line)
-        hanging = still
+        hanging = {column: replace(cell, rows=cell.rows - 1) for column, cell in enumerate(line) if cell.rows > 1}
     return filled
+
+
+def _take_hanging(line: list[_Cell], hanging: Mapping[int, _Cell]) -> None:
+    """Add the cells from above that hang into the next places of a line."""
+    while len(line) in hanging:
+        line.append(hanging[len(line)])
 
 
 def _arrange(rows: Sequence[Sequence[_Cell]]) -> Table:

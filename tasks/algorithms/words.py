@@ -62,6 +62,9 @@ def first_words(text: str, limit: int) -> str:
 
 
 def word_rarity(texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Return the inverse document frequency log(1 + n / df) of each word among n texts, given as sets of words."""
+    """Return the inverse document frequency log(1 + n / df) of each word among n texts, given as sets of words.
+
+    A word that stands in one text only counts as if it stood in two: what a document is about, it says again.
+    """
     counts = Counter(word for text in texts for word in text)
-    return {word: log(1 + len(texts) / count) for word, count in counts.items()}
+    return {word: log(1 + len(texts) / max(count, 2)) for word, count in counts.items()}

@@ -42,7 +42,7 @@ def default_identity() -> EmbedderIdentity:
 
 
 def open_embedder(identity: EmbedderIdentity | None) -> Embedder:
-    """Return the embedder of this identity (None: the default), loaded once a process; raise EmbeddingError where it cannot be had."""
+    """Return the embedder of this identity (None: the default), loaded once a process; raise EmbeddingError where it fails."""
     wanted = identity or default_identity()
     with _opening:
         if wanted not in _opened:

@@ -13,11 +13,26 @@ from pydantic import TypeAdapter
 
 from storage.records import DocumentState
 from tasks.parsers import mineru_reader, pdfium_reader, pictures, plain_reader
-from tasks.parsers.jobs import ANSWER, CONFINEMENT, READINGS, REFUSAL, REFUSALS, SURVEYS, DocumentRefusedError, Job, Reading, Refusal, Survey, Work
+from tasks.parsers.jobs import (
+    ANSWER,
+    CONFINEMENT,
+    DONE,
+    FAILED,
+    OUT_OF_MEMORY,
+    READINGS,
+    REFUSAL,
+    REFUSALS,
+    REFUSED,
+    SURVEYS,
+    Job,
+    ParseError,
+    Reading,
+    Refusal,
+    Survey,
+    Work,
+)
 from tasks.parsers.limits import confine, die_with
 from tasks.parsers.media import MARKDOWN, MINERU_SUFFIX, PDF, PLAIN, detect
-
-DONE, REFUSED, OUT_OF_MEMORY, FAILED = 0, 3, 4, 5
 
 
 def live(line: bytes, *, parent: int) -> int:
@@ -32,7 +47,7 @@ def live(line: bytes, *, parent: int) -> int:
         (job.folder / CONFINEMENT).write_text(json.dumps(confine(job)))
         _work(job)
         return DONE
-    except DocumentRefusedError as refusal:
+    except ParseError as refusal:
         _refuse(job, Refusal(state=refusal.state, reason=refusal.reason, final=True))
         return REFUSED
     except MemoryError:
@@ -68,7 +83,7 @@ def _read_pages(job: Job) -> None:
 
 
 def _survey(job: Job) -> Survey:
-    """Say what the file is; raise DocumentRefusedError where nobody can read it."""
+    """Say what the file is; raise ParseError where nobody can read it."""
     media_type = detect(job.source, name=job.name, limits=job.limits)
     if media_type == PDF:
         return pdfium_reader.survey_pdf(job)

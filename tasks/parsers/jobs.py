@@ -14,6 +14,8 @@ from tasks.settings import LimitSettings, OcrSettings, ParseSettings
 ANSWER = "answer.json"
 REFUSAL = "refusal.json"
 CONFINEMENT = "confinement.json"
+DONE, REFUSED, OUT_OF_MEMORY, FAILED = 0, 3, 4, 5
+"""The codes a child ends with."""
 
 
 class Work(StrEnum):
@@ -52,18 +54,19 @@ class Job(BaseModel):
         return self.work is not Work.MINERU or self.parse.tier == "flash"
 
 
-class DocumentRefusedError(Exception):
-    """The document cannot be read, whoever tries: its state, and the reason in words."""
+class ParseError(Exception):
+    """The document cannot be read, whoever tries: the state it ends in, and the reason in words. Every other one is unharmed."""
 
-    def __init__(self, reason: str, state: DocumentState = DocumentState.FAILED) -> None:
+    def __init__(self, state: DocumentState, reason: str) -> None:
+        """Keep the state and the reason."""
         super().__init__(reason)
-        self.reason = reason
         self.state = state
+        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """DocumentRefusedError on its way to the parent; `final` is false where another reader may fare better."""
+    """ParseError on its way to the parent; `final` is false where another reader may fare better."""
 
     state: DocumentState
     reason: str

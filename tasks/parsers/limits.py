@@ -31,7 +31,10 @@ LANDLOCK_FILE = (1 << 1) | (1 << 2)
 LANDLOCK_RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1}
 LANDLOCK_RIGHTS_SINCE_3 = (1 << 15) - 1
 LANDLOCK_SCOPES = 0b11
-READABLE_SYSTEM = ("/usr", "/lib", "/lib64", "/etc/fonts", "/etc/mime.types", "/etc/localtime", "/proc/self", "/proc/meminfo", "/proc/cpuinfo")
+READABLE_SYSTEM = (
+    *("/usr", "/lib", "/lib64", "/etc/fonts", "/etc/mime.types", "/etc/localtime"),
+    *("/proc/self", "/proc/meminfo", "/proc/cpuinfo"),
+)
 WRITABLE_DEVICES = ("/dev/null", "/dev/urandom", "/dev/zero")
 
 

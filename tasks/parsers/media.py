@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from storage.records import DocumentState
-from tasks.parsers.jobs import DocumentRefusedError
+from tasks.parsers.jobs import ParseError
 from tasks.settings import LimitSettings
 
 HEAD_BYTES = 1 << 16
+RATIO_COUNTS_FROM_BYTES = 32 << 20
 OFFICE = "application/vnd.openxmlformats-officedocument."
 OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 
@@ -65,7 +66,8 @@ OLE_STREAMS = (
     ("Book", "application/vnd.ms-excel"),
 )
 BINARY_SUFFIXES = frozenset(
-    "pdf docx pptx xlsx odt odp ods epub ofd doc ppt xls png jpg jpeg gif tif tiff bmp webp jp2 docm xlsm pptm zip".split()
+    {"pdf", "docx", "docm", "pptx", "pptm", "xlsx", "xlsm", "odt", "odp", "ods", "epub", "ofd", "doc", "ppt", "xls"}
+    | {"png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp", "jp2", "zip"}
 )
 TEXT_SUFFIXES = {"md": MARKDOWN, "markdown": MARKDOWN, "csv": "text/csv", "tsv": "text/tab-separated-values"}
 HTML_START = re.compile(rb"\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)[\s>]", re.I | re.S)
@@ -77,12 +79,12 @@ CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
     """Return the media type of the file's content; `name` only tells kinds of text apart.
 
-    Raises DocumentRefusedError for what is empty, no document, text under the name of something else, or an archive bomb.
+    Raises ParseError for what is empty, no document, text under the name of something else, or an archive bomb.
     """
     with path.open("rb") as stream:
         head = stream.read(HEAD_BYTES)
         if not head:
-            raise DocumentRefusedError("the file is empty (zero bytes)")
+            raise ParseError(DocumentState.FAILED, "the file is empty (zero bytes)")
         if head.startswith(b"PK\x03\x04"):
             return _archive_type(stream, limits=limits)
         if head.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
@@ -102,13 +104,15 @@ def _binary_type(head: bytes) -> str | None:
 def _text_type(head: bytes, *, suffix: str) -> str:
     """Tell the kinds of text apart, or refuse."""
     if not _is_text(head):
-        raise DocumentRefusedError("its content is neither text nor a format that FlowReader reads")
+        raise ParseError(DocumentState.FAILED, "its content is neither text nor a format that FlowReader reads")
     if HTML_START.match(head.removeprefix(b"\xef\xbb\xbf")) or (suffix in {"html", "htm"} and HTML_TAG.search(head)):
         return HTML
     if MHTML_START.match(head):
         return "multipart/related"
     if suffix in BINARY_SUFFIXES:
-        raise DocumentRefusedError(f"its name says {suffix.upper()}, its content is plain text; rename it to .txt to read it as text")
+        raise ParseError(
+            DocumentState.FAILED, f"its name says {suffix.upper()}, its content is plain text; rename it to .txt to read it as text"
+        )
     return TEXT_SUFFIXES.get(suffix, PLAIN)
 
 
@@ -139,10 +143,10 @@ def _archive_type(stream: BinaryIO, *, limits: LimitSettings) -> str:
                 if named in MINERU_SUFFIX:
                     return named
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
-        raise DocumentRefusedError(f"the file is a damaged ZIP archive or Office document ({error})") from error
+        raise ParseError(DocumentState.FAILED, f"the file is a damaged ZIP archive or Office document ({error})") from error
     found = next((media_type for part, media_type in ZIP_PARTS if part in names), None)
     if found is None:
-        raise DocumentRefusedError("it is a ZIP archive and no document; unpack it and ingest what is in it")
+        raise ParseError(DocumentState.FAILED, "it is a ZIP archive and no document; unpack it and ingest what is in it")
     return found
 
 
@@ -150,14 +154,15 @@ def _refuse_bomb(entries: list[zipfile.ZipInfo], *, limits: LimitSettings) -> No
     """Refuse an archive that would unpack to more than the limits allow."""
     unpacked = sum(entry.file_size for entry in entries)
     packed = sum(entry.compress_size for entry in entries)
+    problem = ""
     if len(entries) > limits.archive_entries:
-        raise DocumentRefusedError(f"it holds {len(entries)} files; {limits.archive_entries} are allowed (limits.archive_entries)")
-    if unpacked > limits.archive_megabytes << 20:
-        raise DocumentRefusedError(
-            f"it unpacks to {unpacked >> 20} MB; {limits.archive_megabytes} are allowed (limits.archive_megabytes)"
-        )
-    if unpacked > 32 << 20 and unpacked > limits.archive_ratio * max(packed, 1):
-        raise DocumentRefusedError(f"it unpacks {packed >> 10} KB to {unpacked >> 20} MB like a ZIP bomb (limits.archive_ratio)")
+        problem = f"it holds {len(entries)} files; {limits.archive_entries} are allowed (limits.archive_entries)"
+    elif unpacked > limits.archive_megabytes << 20:
+        problem = f"it unpacks to {unpacked >> 20} MB; {limits.archive_megabytes} are allowed (limits.archive_megabytes)"
+    elif unpacked > RATIO_COUNTS_FROM_BYTES and unpacked > limits.archive_ratio * max(packed, 1):
+        problem = f"it unpacks {packed >> 10} KB to {unpacked >> 20} MB, like a ZIP bomb (limits.archive_ratio)"
+    if problem:
+        raise ParseError(DocumentState.FAILED, problem)
 
 
 def _compound_type(stream: BinaryIO) -> str:
@@ -167,9 +172,9 @@ def _compound_type(stream: BinaryIO) -> str:
     for stream_name, media_type in OLE_STREAMS:
         if stream_name.encode("utf-16-le") in content:
             if media_type == "encrypted":
-                raise DocumentRefusedError(
-                    "it is an encrypted Office document; save it without its password and ingest it again",
+                raise ParseError(
                     DocumentState.NEEDS_PASSWORD,
+                    "it is an encrypted Office document; save it without its password and ingest it again",
                 )
             return media_type
-    raise DocumentRefusedError("it is an OLE container without a Word, Excel or PowerPoint document in it")
+    raise ParseError(DocumentState.FAILED, "it is an OLE container without a Word, Excel or PowerPoint document in it")

@@ -79,8 +79,12 @@ def inline_text(content: Any) -> str:  # noqa: ANN401  (JSON of a foreign schema
     if content is None or isinstance(content, str):
         return content or ""
     items = [item for item in content if isinstance(item, Mapping)]
-    between = "\n" if any("bbox" in item or isinstance(item.get("content"), list) and item.get("type") == "text" for item in items) else ""
-    return between.join(inline_text(item.get("content")) for item in items)
+    return ("\n" if any(map(_is_item, items)) else "").join(inline_text(item.get("content")) for item in items)
+
+
+def _is_item(item: Json) -> bool:
+    """Say whether this is a block within a block, such as the item of a list, and no run of words."""
+    return "bbox" in item or (item.get("type") == "text" and isinstance(item.get("content"), list))
 
 
 def table_text(markup: str) -> str:

@@ -10,14 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import mineru.backend.analysis.pdf.window as pdf_window
+import pypdfium2 as pdfium
 from mineru import parse
 from mineru.backend.analyze import doc_analyze
 
 from storage.records import Block, NodeKind, PageParser, ParsedPage
-from tasks.parsers.jobs import DocumentRefusedError, Job
+from tasks.parsers.jobs import Job, ParseError
 from tasks.parsers.media import MINERU_SUFFIX
 from tasks.parsers.mineru_blocks import Json, body_of, to_block
 from tasks.parsers.pictures import decode, encode
+
+SILENT = {NodeKind.FIGURE, NodeKind.FORMULA}
+"""Kinds that mean something before a word of theirs is known."""
 
 
 def render_nothing(*_: object, **__: object) -> None:
@@ -50,15 +54,21 @@ def read_whole(job: Job) -> tuple[str, tuple[ParsedPage, ...]]:
     pages = []
     for raw in result["pages"]:
         number = raw["page_idx"] + 1
-        blocks = (_with_picture(block, job=job, name=f"figure-{number}-{place}") for place, block in enumerate(raw.get("blocks", ())))
+        blocks = (
+            _with_picture(block, job=job, name=f"figure-{number}-{place}") for place, block in enumerate(raw.get("blocks", ()))
+        )
         pages.append(_page(raw, size=(0.0, 0.0), blocks=tuple(block for block in blocks if block)))
     return str(result.get("metadata", {}).get("document", {}).get("title") or ""), tuple(pages)
 
 
 def _page(raw: Json, *, size: tuple[float, float], blocks: tuple[Block, ...]) -> ParsedPage:
     """Return the record of a page, without what says nothing at all."""
-    spoken = tuple(block for block in blocks if block.kind in {NodeKind.FIGURE, NodeKind.FORMULA} or block.text.strip() or block.caption)
-    return ParsedPage(number=raw["page_idx"] + 1, width_points=size[0], height_points=size[1], parser=PageParser.MINERU, blocks=spoken)
+    spoken = tuple(
+        block for block in blocks if block.kind in {NodeKind.FIGURE, NodeKind.FORMULA} or block.text.strip() or block.caption
+    )
+    return ParsedPage(
+        number=raw["page_idx"] + 1, width_points=size[0], height_points=size[1], parser=PageParser.MINERU, blocks=spoken
+    )
 
 
 def _with_picture(raw: Json, *, job: Job, name: str) -> Block | None:
@@ -78,13 +88,16 @@ def _embedded(address: str, *, job: Job) -> bytes | None:
     try:
         data = base64.b64decode(address.partition(";base64,")[2], validate=True)
         picture = decode(io.BytesIO(data), megapixels=job.limits.image_megapixels) if data else None
-    except (binascii.Error, DocumentRefusedError):
+    except (binascii.Error, ParseError):
         return None
     if picture is None or data[:4] in (b"\x89PNG", b"\xff\xd8\xff\xe0"):
         return data or None
     return encode(picture)
 
 
-def warm_up(sample: Path) -> None:
-    """Read a small PDF, so that every module is imported before the first child is forked."""
-    parse(str(sample), tier="flash", ocr_mode="txt")
+def read_sample(path: Path) -> None:
+    """Write a PDF of one empty page and read it."""
+    document = pdfium.PdfDocument.new()
+    document.new_page(595, 842)
+    document.save(path)
+    parse(str(path), tier="flash", ocr_mode="txt")

@@ -12,7 +12,7 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 
 from storage.records import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
-from tasks.parsers.jobs import DocumentRefusedError, Job, Survey
+from tasks.parsers.jobs import Job, ParseError, Survey
 from tasks.parsers.media import PDF
 from tasks.parsers.pictures import encode
 
@@ -24,16 +24,18 @@ MARGINALS = {NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER}
 
 
 def open_pdf(path: Path, password: str | None = None) -> pdfium.PdfDocument:
-    """Open the file; raise DocumentRefusedError where it needs a password or is no PDF that can be mended."""
+    """Open the file; raise ParseError where it needs a password or is no PDF that can be mended."""
     try:
         return pdfium.PdfDocument(path, password=password)
     except pdfium.PdfiumError as error:
         if pdfium_c.FPDF_GetLastError() == pdfium_c.FPDF_ERR_PASSWORD or "password" in str(error).lower():
             given = "the password given does not open it" if password else "it is encrypted"
-            raise DocumentRefusedError(
-                f"{given}; give its password with --password-file and ingest it again", DocumentState.NEEDS_PASSWORD
+            raise ParseError(
+                DocumentState.NEEDS_PASSWORD, f"{given}; give its password with --password-file and ingest it again"
             ) from error
-        raise DocumentRefusedError("the PDF is damaged beyond repair (cut short or altered): pdfium cannot open it") from error
+        raise ParseError(
+            DocumentState.FAILED, "the PDF is damaged beyond repair (cut short or altered): pdfium cannot open it"
+        ) from error
 
 
 def survey_pdf(job: Job) -> Survey:
@@ -41,13 +43,15 @@ def survey_pdf(job: Job) -> Survey:
     document = open_pdf(job.source, job.password)
     labels = tuple(_labels(document))
     if not labels:
-        raise DocumentRefusedError("the PDF has no page that can be opened")
+        raise ParseError(DocumentState.FAILED, "the PDF has no page that can be opened")
     decrypted = None
     if pdfium_c.FPDF_GetSecurityHandlerRevision(document) != -1:
         decrypted = "decrypted.pdf"
         document.save(job.folder / decrypted, flags=REMOVE_SECURITY)
     title = document.get_metadata_value("Title").strip()
-    return Survey(media_type=PDF, title=title, page_labels=labels, outline=tuple(_outline(document, len(labels))), decrypted=decrypted)
+    return Survey(
+        media_type=PDF, title=title, page_labels=labels, outline=tuple(_outline(document, len(labels))), decrypted=decrypted
+    )
 
 
 def _labels(document: pdfium.PdfDocument) -> Iterator[str]:
@@ -158,7 +162,11 @@ def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, .
 
 def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) -> ParsedPage:
     """Return the page with the names of the pictures written for it."""
-    figures = [place for place, block in enumerate(parsed.blocks) if block.kind is NodeKind.FIGURE and _share(block.box) >= job.parse.minimum_crop_share]
+    figures = [
+        place
+        for place, block in enumerate(parsed.blocks)
+        if block.kind is NodeKind.FIGURE and _share(block.box) >= job.parse.minimum_crop_share
+    ]
     silent = sum(_characters(block) for block in parsed.blocks) < job.ocr.minimum_page_characters
     mute = [place for place, block in enumerate(parsed.blocks) if block.kind is NodeKind.FORMULA and not block.text.strip()]
     if not figures and not silent and not mute:
@@ -208,7 +216,8 @@ def draw(page: pdfium.PdfPage, *, dpi: int, megapixels: int) -> Image.Image:
     """Return the page drawn at the resolution, or at the highest that keeps it under the megapixels."""
     width, height = page.get_size()
     scale = min(dpi / 72, (megapixels * 1e6 / max(width * height, 1.0)) ** 0.5)
-    return page.render(scale=scale, may_draw_forms=False).to_pil()
+    drawn: Image.Image = page.render(scale=scale, may_draw_forms=False).to_pil()
+    return drawn
 
 
 def _cut(drawn: Image.Image, box: Box) -> Image.Image:

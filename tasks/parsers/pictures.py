@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from storage.records import PageParser, ParsedPage
-from tasks.parsers.jobs import DocumentRefusedError, Job
+from storage.records import DocumentState, PageParser, ParsedPage
+from tasks.parsers.jobs import Job, ParseError
 
 PNG_COLOURS = 64
 JPEG_QUALITY = 90
@@ -30,7 +30,7 @@ def encode(picture: Image.Image) -> bytes:
 def decode(data: io.BytesIO | Path, *, megapixels: int) -> Image.Image:
     """Return the picture upright and flattened on white.
 
-    Raises DocumentRefusedError where its header says it is larger than `megapixels`, or where it is damaged.
+    Raises ParseError where its header says it is larger than `megapixels`, or where it is damaged.
     """
     try:
         with warnings.catch_warnings():
@@ -38,15 +38,16 @@ def decode(data: io.BytesIO | Path, *, megapixels: int) -> Image.Image:
             picture = Image.open(data)
             width, height = picture.size
             if width * height > megapixels * 1_000_000:
-                raise DocumentRefusedError(
-                    f"the picture has {width} x {height} pixels; {megapixels} megapixels are allowed (limits.image_megapixels)"
+                raise ParseError(
+                    DocumentState.FAILED,
+                    f"the picture has {width} x {height} pixels; {megapixels} megapixels are allowed (limits.image_megapixels)",
                 )
             picture.load()
             return flatten(ImageOps.exif_transpose(picture))
     except UnidentifiedImageError as error:
-        raise DocumentRefusedError("the picture is of a kind that cannot be decoded") from error
+        raise ParseError(DocumentState.FAILED, "the picture is of a kind that cannot be decoded") from error
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
-        raise DocumentRefusedError(f"the picture is damaged ({error})") from error
+        raise ParseError(DocumentState.FAILED, f"the picture is damaged ({error})") from error
 
 
 def flatten(picture: Image.Image) -> Image.Image:

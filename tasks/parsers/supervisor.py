@@ -15,15 +15,14 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.parsers.jobs import ANSWER, CONFINEMENT, REFUSAL, REFUSALS, Job, Refusal
+from tasks.parsers.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
-PASSED_PREFIXES = ("MINERU_", "HF_", "MODELSCOPE_", "COVERAGE_")
+PASSED_PREFIXES = ("MINERU_", "HF_", "MODELSCOPE_")
 START_SECONDS = 120.0
 GRACE_SECONDS = 15.0
 REPLY_BYTES = 1 << 16
-DONE, OUT_OF_MEMORY = 0, 4
 MEMORY_SHARE = 0.8
 
 
@@ -50,6 +49,7 @@ class Zygote:
     """A warm process that forks one child at a time."""
 
     def __init__(self) -> None:
+        """Start it and wait until it is warm; raise ParserStartError where it never is."""
         environment = {name: value for name, value in os.environ.items() if name in PASSED_ON or name.startswith(PASSED_PREFIXES)}
         # one thread: a fork copies no other, and two children share two cores; no hash seed: the same result every time
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "LOGURU_LEVEL": "CRITICAL"}
@@ -67,7 +67,7 @@ class Zygote:
         if self._receive(START_SECONDS) is None:
             self.close()
             raise ParserStartError(
-                f"a parser process does not start; run `cd {ROOT} && {sys.executable} -m tasks.parsers.zygote {os.getpid()}` to see why"
+                f"a parser process does not start; `cd {ROOT} && {sys.executable} -m tasks.parsers.zygote {os.getpid()}` says why"
             )
 
     def serve(self, job: Job) -> dict[str, object] | None:
@@ -99,7 +99,8 @@ class Zygote:
 
     def interrupt(self) -> None:
         """Have the zygote kill its child and end, while another thread waits for its account."""
-        self._process.terminate()
+        assert self._process.stdin is not None
+        self._process.stdin.close()
 
     def close(self) -> None:
         """End the zygote and its child. Its input closes first, so that it can kill the child's whole group."""
@@ -117,6 +118,7 @@ class Children:
     """Lends zygotes to threads, so many at once as each caller allows."""
 
     def __init__(self) -> None:
+        """Begin with none; they are started when first needed."""
         self._changed = threading.Condition()
         self._idle: list[Zygote] = []
         self._busy: set[Zygote] = set()
@@ -163,11 +165,11 @@ class Children:
                 if self._stopped != generation:
                     raise ParserStoppedError("the parser children were stopped")
             if self._idle:
-                zygote = self._idle.pop()
-                self._busy.add(zygote)
-                return zygote, generation
+                warm = self._idle.pop()
+                self._busy.add(warm)
+                return warm, generation
             self._starting += 1
-        zygote = None
+        zygote: Zygote | None = None
         try:
             zygote = Zygote()
         finally:

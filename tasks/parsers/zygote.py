@@ -6,7 +6,9 @@ It ends, and kills its child, when its input closes or its parent is gone.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+import importlib
 import json
 import os
 import select
@@ -15,10 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import pypdfium2 as pdfium
-
 from tasks.parsers import child, mineru_reader
-from tasks.parsers.jobs import Job
+from tasks.parsers.jobs import FAILED, Job
 
 WATCH_SECONDS = 1.0
 
@@ -35,25 +35,30 @@ def main() -> None:
     gc.freeze()
     _reply(replies, {"ready": True})
     waiting = b""
-    while True:
-        line, _, waiting = waiting.partition(b"\n")
-        if line:
+    while _readable(parent) and (received := os.read(0, 1 << 16)):
+        *lines, waiting = (waiting + received).split(b"\n")
+        for line in lines:
             _reply(replies, _serve(line, parent))
-            continue
-        received = os.read(0, 1 << 16) if _readable(parent) else b""
-        if not received:
-            return
-        waiting = line + received if not waiting else waiting + received
 
 
 def _warm_up() -> None:
-    """Read a page of nothing."""
+    """Import whatever MinerU imports while it reads: a scout reads a page of nothing and names the modules.
+
+    The scout is a process of its own because pdfium's fonts must not be in use before a fork.
+    """
     with tempfile.TemporaryDirectory(prefix="flowreader-warm-") as folder:
-        sample = Path(folder) / "empty.pdf"
-        document = pdfium.PdfDocument.new()
-        document.new_page(595, 842)
-        document.save(sample)
-        mineru_reader.warm_up(sample)
+        names = Path(folder) / "names"
+        scout = os.fork()
+        if scout == 0:
+            try:
+                mineru_reader.read_sample(Path(folder) / "sample.pdf")
+                names.write_text("\n".join(sys.modules))
+            finally:
+                os._exit(0)
+        os.waitpid(scout, 0)
+        for name in names.read_text().split("\n"):
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
 
 
 def _readable(parent: int) -> bool:
@@ -75,7 +80,7 @@ def _serve(line: bytes, parent: int) -> dict[str, object]:
     here = os.getpid()
     process = os.fork()
     if process == 0:
-        code = child.FAILED
+        code = FAILED
         try:
             os.setpgid(0, 0)
             _silence()

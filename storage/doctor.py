@@ -1,0 +1,116 @@
+"""The promises of a corpus, checked: whatever is broken is named with its remedy. Runs beside an ingest."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow.compute as pc
+
+from storage.artifacts import ArtifactStore
+from storage.catalog import CatalogDamagedError
+from storage.current import CurrentDamagedError
+from storage.graph_checks import GraphError, check_vectors
+from storage.graph_store import GraphDamagedError
+from storage.locations import CorpusLocation
+from storage.records import DocumentState, Finding
+from storage.snapshot import Snapshot, open_for_reading
+from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
+
+INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
+READ_AGAIN = "remove the document with `flowreader documents remove` and ingest it again"
+
+
+def examine(location: CorpusLocation, artifacts: ArtifactStore) -> list[Finding]:
+    """Return every broken promise of the published snapshot; raise UnknownCorpusError where there is no corpus."""
+    try:
+        with open_for_reading(location) as snapshot:
+            return [*examine_graph(snapshot), *examine_artifacts(snapshot, artifacts)]
+    except (CurrentDamagedError, CatalogDamagedError) as error:
+        return [Finding("published snapshot", str(error), INGEST_AGAIN)]
+    except GraphDamagedError as error:
+        return [Finding("graph tables", str(error), INGEST_AGAIN)]
+
+
+def examine_graph(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check ids, versions, counts, edges' ends and vectors."""
+    yield from examine_ids(snapshot)
+    yield from examine_versions(snapshot)
+    yield from examine_counts(snapshot)
+    yield from examine_edges(snapshot)
+    yield from examine_vectors(snapshot)
+
+
+def examine_ids(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check that no id stands twice in a table."""
+    for name in TableName:
+        ids = snapshot.graph_store.read(name, columns=["id"])["id"]
+        doubled = len(ids) - pc.count_distinct(ids).as_py()
+        if doubled:
+            yield Finding("unique ids", f"{doubled} ids stand more than once in table {name}", READ_AGAIN)
+
+
+def examine_versions(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check that every row belongs to the published version of a ready document."""
+    published = {(record.id, record.version) for record in snapshot.documents() if record.state is DocumentState.READY}
+    for name in (TableName.NODES, TableName.ROWS, TableName.PAGES):
+        found = snapshot.graph_store.read(name, columns=["document_id", "version"])
+        pairs = Counter(zip(found["document_id"].to_pylist(), found["version"].to_pylist(), strict=True))
+        for (document, version), count in sorted(pairs.items()):
+            if (document, version) not in published:
+                what = f"{count} rows of table {name} belong to version {version[:12]} of document {document[:12]}, which is not published"
+                yield Finding("orphan rows", what, READ_AGAIN)
+
+
+def examine_counts(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check that the graph holds as much of each document as the catalog says."""
+    graph = snapshot.graph_store
+    held = {
+        name: Counter(graph.read(name, columns=[column])[column].to_pylist())
+        for name, column in (
+            (TableName.NODES, "document_id"),
+            (TableName.ROWS, "document_id"),
+            (TableName.PAGES, "document_id"),
+            (TableName.EDGES, "source_document"),
+        )
+    }
+    for record in snapshot.documents():
+        counts = snapshot.counts(record.id)
+        pages = counts.pages if record.state is DocumentState.READY else 0
+        said = {TableName.NODES: counts.nodes, TableName.ROWS: counts.rows, TableName.PAGES: pages, TableName.EDGES: counts.edges}
+        for name, count in said.items():
+            if held[name][record.id] != count:
+                what = f"document {record.id[:12]} ({record.name!r}) has {held[name][record.id]} {name}, the catalog says {count}"
+                yield Finding("counts", what, READ_AGAIN)
+
+
+def examine_edges(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check that every edge runs between nodes that are there."""
+    nodes = snapshot.graph_store.read(TableName.NODES, columns=["id"])["id"]
+    edges = snapshot.graph_store.read(TableName.EDGES, columns=["source", "target"])
+    for end in ("source", "target"):
+        loose = len(edges) - pc.sum(pc.is_in(edges[end], value_set=nodes), min_count=0).as_py()
+        if loose:
+            yield Finding("edges' ends", f"{loose} edges have a {end} that is no node", READ_AGAIN)
+
+
+def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check that every vector is a finite unit vector of the embedder's dimension."""
+    dimension = snapshot.embedder.dimension
+    for name, columns in ((TableName.NODES, VECTOR_COLUMNS), (TableName.PAGES, ("vector",))):
+        for column in columns:
+            for part in snapshot.graph_store.stream(name, [column]):
+                vectors = vectors_of(part[column], dimension)
+                try:
+                    check_vectors(np.asarray(vectors), rows=part.num_rows, dimension=dimension, what=f"{column} of {name}")
+                except GraphError as error:
+                    yield Finding("vectors", str(error), READ_AGAIN)
+
+
+def examine_artifacts(snapshot: Snapshot, artifacts: ArtifactStore) -> Iterator[Finding]:
+    """Check that every picture and page image is there and matches its hash."""
+    for document, name in snapshot.artifacts():
+        if not artifacts.intact(name):
+            what = f"artifact {name[:12]} of document {document[:12]} is missing or does not match its hash"
+            yield Finding("artifacts", what, READ_AGAIN)

@@ -1,0 +1,75 @@
+"""What was done already: for a document, a step and its key, the artifacts that came out of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.artifacts import ArtifactStore, write_durably
+
+STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class StepMemo:
+    """A folder of one small file for each finished step of each document; shared by all corpora."""
+
+    folder: Path
+    artifacts: ArtifactStore
+
+    def remember(self, document_id: str, step: str, key: str, outputs: Mapping[str, str], within: Iterable[str] = ()) -> None:
+        """Note, durably, that the step made these artifacts (name to hash), `within` them the hashes that they refer to."""
+        said = {"outputs": dict(outputs), "within": sorted(set(within))}
+        write_durably(self.path(document_id, step, key), json.dumps(said, sort_keys=True).encode())
+
+    def lookup(self, document_id: str, step: str, key: str) -> dict[str, str] | None:
+        """Return the step's artifacts; None where it was not done, or where one of them, or one within, is damaged."""
+        said = read_memo(self.path(document_id, step, key))
+        if said is None or not all(self.artifacts.intact(name) for name in names_in(said)):
+            return None
+        return said["outputs"]
+
+    def path(self, document_id: str, step: str, key: str) -> Path:
+        """Return where the note lies; raise ValueError for anything that could leave the folder."""
+        if not (HEXADECIMAL.fullmatch(document_id) and STEP_NAME.fullmatch(step) and HEXADECIMAL.fullmatch(key)):
+            raise ValueError(
+                f"no place for step {step!r}, key {key!r} of document {document_id!r}; ids and keys are SHA-256 in hexadecimal"
+            )
+        return self.of_document(document_id) / f"{step}-{key}.json"
+
+    def of_document(self, document_id: str) -> Path:
+        """Return the folder of a document's notes."""
+        return self.folder / document_id[:2] / document_id
+
+    def documents(self) -> list[str]:
+        """Return the ids of all documents with notes."""
+        return sorted(entry.name for entry in self.folder.glob("??/*") if HEXADECIMAL.fullmatch(entry.name))
+
+    def artifacts_of(self, document_id: str) -> set[str]:
+        """Return every artifact that a note of the document names."""
+        notes = (read_memo(path) for path in self.of_document(document_id).glob("*.json"))
+        return {name for said in notes if said is not None for name in names_in(said)}
+
+    def forget(self, document_id: str) -> None:
+        """Drop the document's notes; its artifacts become orphans unless something else names them."""
+        shutil.rmtree(self.of_document(document_id), ignore_errors=True)
+
+
+def read_memo(path: Path) -> dict[str, dict[str, str]] | None:
+    """Return what a note says, None where it is missing or damaged: then the step is done again."""
+    try:
+        said = json.loads(path.read_bytes())
+        sound = isinstance(said["outputs"], dict) and isinstance(said["within"], list)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return said if sound else None
+
+
+def names_in(said: Mapping[str, Mapping[str, str]]) -> set[str]:
+    """Return all artifact names in a note."""
+    return {str(name) for name in (*said["outputs"].values(), *said["within"])}

@@ -1,0 +1,208 @@
+"""A corpus open for reading: one snapshot, pinned; what happens beside it does not show.
+
+DuckDB alone answers for documents, sections and counts; LanceDB is loaded only for nodes, rows, edges and pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from storage import catalog
+from storage.catalog import CatalogHead
+from storage.current import CurrentDamagedError, held, snapshot_path
+from storage.locations import CorpusLocation
+from storage.records import DocumentRecord, DocumentState, Edge, EmbedderIdentity, Modality, Node, Page, Section, TableRow, Vectors
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from storage.graph_store import GraphStore
+    from storage.tables import TableName
+
+ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
+
+
+class UnknownCorpusError(LookupError):
+    """A corpus that was never made."""
+
+
+class UnknownDocumentError(LookupError):
+    """A name or an id that no document has."""
+
+
+class AmbiguousDocumentError(LookupError):
+    """A name or an id that several documents have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is, of one document or of all; edges count where they start."""
+
+    documents: Mapping[str, int]
+    pages: int
+    nodes: int
+    nodes_by_modality: Mapping[str, int]
+    edges: int
+    edges_by_kind: Mapping[str, int]
+    rows: int
+
+
+class Snapshot:
+    """The published corpus as it was when it was opened."""
+
+    def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead) -> None:
+        """Take an open, pinned snapshot; `open_for_reading` makes one."""
+        self.location = location
+        self._connection = connection
+        self._head = head
+
+    @property
+    def number(self) -> int:
+        """The snapshot's number."""
+        return self._head.snapshot
+
+    @property
+    def embedder(self) -> EmbedderIdentity:
+        """What made the vectors."""
+        return self._head.embedder
+
+    @cached_property
+    def graph_store(self) -> GraphStore:
+        """The graph's tables at this snapshot's versions."""
+        from storage.graph_store import open_graph
+
+        return open_graph(self.location.lance, self._head.lance_versions)
+
+    def documents(self) -> list[DocumentRecord]:
+        """Return every document, by id."""
+        return catalog.read_documents(self._connection)
+
+    def find(self, asked: str) -> DocumentRecord:
+        """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
+
+        Raise UnknownDocumentError where none is, AmbiguousDocumentError, naming them all, where several are.
+        """
+        prefix = asked if ID_PREFIX.fullmatch(asked) else None
+        found = [
+            record
+            for record in self.documents()
+            if any(path.rsplit("/", 1)[-1] == asked for path in record.paths) or (prefix and record.id.startswith(prefix))
+        ]
+        if not found:
+            raise UnknownDocumentError(
+                f"no document {asked!r} in corpus {self.location.name!r}; "
+                "name it by 8 or more digits of its id or by its exact file name, `flowreader documents list` shows both"
+            )
+        if len(found) > 1:
+            several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found)
+            raise AmbiguousDocumentError(f"{asked!r} names {len(found)} documents: {several}; take more digits of the id")
+        return found[0]
+
+    def sections(self, document_id: str) -> list[Section]:
+        """Return the document's outline, in reading order."""
+        query = "SELECT * FROM sections WHERE document_id = ? ORDER BY ordinal, id"
+        return [Section(*row) for row in self._connection.execute(query, [document_id]).fetchall()]
+
+    def artifacts(self) -> list[tuple[str, str]]:
+        """Return (document id, artifact) for every picture and page image that the graph shows."""
+        return self._connection.execute("SELECT document_id, artifact FROM document_artifacts ORDER BY ALL").fetchall()
+
+    def counts(self, document_id: str | None = None) -> Counts:
+        """Return how much one document holds, all of them without an id."""
+        states = self._tally("SELECT state, count(*) FROM documents WHERE ? IN (id, '') GROUP BY ALL", document_id)
+        modalities = self._tally(
+            "SELECT modality, sum(count) FROM node_counts WHERE ? IN (document_id, '') GROUP BY ALL", document_id
+        )
+        kinds = self._tally("SELECT kind, sum(count) FROM edge_counts WHERE ? IN (source_document, '') GROUP BY ALL", document_id)
+        sums = self._tally(
+            "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS rows FROM documents WHERE ? IN (id, '')) "
+            "ON pages, rows",
+            document_id,
+        )
+        return Counts(
+            documents={state: states.get(state, 0) for state in DocumentState},
+            pages=sums.get("pages", 0),
+            nodes=sum(modalities.values()),
+            nodes_by_modality={modality: modalities.get(modality, 0) for modality in Modality},
+            edges=sum(kinds.values()),
+            edges_by_kind=kinds,
+            rows=sums.get("rows", 0),
+        )
+
+    def _tally(self, query: str, document_id: str | None) -> dict[str, int]:
+        """Return the (name, number) rows of a query that takes an id, or '' for all."""
+        return {str(name): int(number) for name, number in sorted(self._connection.execute(query, [document_id or ""]).fetchall())}
+
+    def nodes(self, document_id: str) -> list[Node]:
+        """Return the document's nodes in reading order."""
+        from storage.tables import TableName, nodes_of
+
+        return nodes_of(self.table(TableName.NODES, document_id))
+
+    def rows(self, document_id: str) -> list[TableRow]:
+        """Return the rows of the document's tables."""
+        from storage.tables import TableName, rows_of
+
+        return rows_of(self.table(TableName.ROWS, document_id))
+
+    def pages(self, document_id: str) -> list[Page]:
+        """Return the document's pages in order."""
+        from storage.tables import TableName, pages_of
+
+        return pages_of(self.table(TableName.PAGES, document_id))
+
+    def edges(self, document_id: str) -> list[Edge]:
+        """Return the edges that start in the document, also those that end in another."""
+        from storage.filters import Column, one_of
+        from storage.tables import TableName, edges_of
+
+        return edges_of(self.graph_store.read(TableName.EDGES, one_of(Column.SOURCE_DOCUMENT, [document_id])))
+
+    def vectors(self, document_id: str) -> tuple[Vectors, Vectors]:
+        """Return the nodes' initial and last vectors, in the order of `nodes`."""
+        from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
+
+        found = self.table(TableName.NODES, document_id).sort_by([("ordinal", "ascending"), ("id", "ascending")])
+        initial, last = (vectors_of(found[name], self.embedder.dimension) for name in VECTOR_COLUMNS)
+        return initial, last
+
+    def page_vectors(self, document_id: str) -> Vectors:
+        """Return the pages' vectors, in the order of `pages`."""
+        from storage.tables import TableName, vectors_of
+
+        found = self.table(TableName.PAGES, document_id).sort_by("number")
+        return vectors_of(found["vector"], self.embedder.dimension)
+
+    def table(self, name: TableName, document_id: str) -> pa.Table:
+        """Return the document's part of a table that has a `document_id`, in no order."""
+        from storage.filters import Column, one_of
+
+        return self.graph_store.read(name, one_of(Column.DOCUMENT, [document_id]))
+
+
+@contextmanager
+def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
+    """Pin the published snapshot and open it.
+
+    Raise UnknownCorpusError where there is none, CurrentDamagedError where it is broken, StoreTooNewError where it is newer.
+    """
+    with held(location) as current:
+        if current is None:
+            raise UnknownCorpusError(
+                f"there is no corpus {location.name!r}; make it with `flowreader ingest PATH --corpus {location.name}`"
+            )
+        if current.schema_version < catalog.SCHEMA_VERSION:
+            raise CurrentDamagedError(
+                f"corpus {location.name!r} has schema {current.schema_version}, this FlowReader reads {catalog.SCHEMA_VERSION}; "
+                "`flowreader ingest` of any document brings it up to date, with a backup"
+            )
+        path = snapshot_path(location, current.snapshot)
+        with catalog.opened(path, read_only=True) as connection:
+            yield Snapshot(location, connection, catalog.read_head(connection, path))

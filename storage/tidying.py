@@ -1,0 +1,67 @@
+"""Cleaning a corpus: snapshots nobody reads any more, and the versions of the graph's tables that only they showed."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+
+from storage import catalog
+from storage.current import drop_snapshot, snapshot_numbers, snapshot_path
+from storage.graph_store import GraphStore
+from storage.locations import CorpusLocation
+from storage.tables import TableName
+
+POLL_SECONDS = 0.1
+
+CLOCK_MARGIN = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class TidyReport:
+    """What went, and which snapshots stay because they are young or a reader pins them."""
+
+    dropped: tuple[int, ...]
+    kept: tuple[int, ...]
+
+
+def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wait_seconds: float) -> TidyReport:
+    """Drop old snapshots, waiting for their readers, then the table versions that no remaining snapshot pins."""
+    deadline = time.monotonic() + wait_seconds
+    dropped: list[int] = []
+    while True:
+        due = replaced_before(location, time.time() - keep_seconds)
+        dropped += [number for number in due if drop_snapshot(location, number)]
+        kept = snapshot_numbers(location)[:-1]
+        if set(due) <= set(dropped) or time.monotonic() >= deadline:
+            break
+        time.sleep(POLL_SECONDS)
+    graph.clean(clean_ages(location, graph))
+    return TidyReport(dropped=tuple(dropped), kept=tuple(kept))
+
+
+def replaced_before(location: CorpusLocation, moment: float) -> list[int]:
+    """Return the snapshots whose successor was published before the moment (seconds since 1970)."""
+    numbers = snapshot_numbers(location)
+    return [
+        number for number, successor in itertools.pairwise(numbers) if snapshot_path(location, successor).stat().st_mtime <= moment
+    ]
+
+
+def clean_ages(location: CorpusLocation, graph: GraphStore) -> dict[TableName, timedelta]:
+    """Return how old a version of each table must be to go: older than every version that a remaining snapshot pins."""
+    pinned: dict[TableName, set[int]] = {name: set() for name in TableName}
+    for number in snapshot_numbers(location):
+        with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
+            versions = catalog.read_head(connection, snapshot_path(location, number)).lance_versions
+        for name in TableName:
+            pinned[name].add(versions[name])
+    return {name: age_of_oldest(graph, name, pinned[name]) for name in TableName}
+
+
+def age_of_oldest(graph: GraphStore, name: TableName, versions: set[int]) -> timedelta:
+    """Return how long ago the first of these versions was committed, and a little more."""
+    # LanceDB gives local time; in the hour that comes twice a year Python takes the earlier one, which keeps more.
+    stamps = [entry["timestamp"].timestamp() for entry in graph.tables[name].list_versions() if entry["version"] in versions]
+    return timedelta(seconds=max(0.0, time.time() - min(stamps))) + CLOCK_MARGIN

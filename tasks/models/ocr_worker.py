@@ -1,0 +1,160 @@
+"""The OCR engine's own process: `python -m tasks.models.ocr_worker`, spoken to by tasks/models/ocr.py.
+
+It reads a line with the pictures' sizes in bytes and then the pictures, and writes a line of JSON. Every computation runs
+on one thread, several of them side by side: no result depends on their number, and nothing spins while parsers work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import rapidocr
+from PIL import Image
+from rapidocr.utils.process_img import get_rotate_crop_image
+
+Pixels = npt.NDArray[np.uint8]
+Corners = npt.NDArray[np.float32]
+
+THREADS = min(4, os.cpu_count() or 1)
+MODELS = Path(rapidocr.__file__).parent / "models"
+LONGEST_SIDE = 2000
+"""RapidOCR's own bound; larger pictures are made smaller first."""
+NARROWEST = 0.25
+"""Of the height: the detector enlarges the shorter side, and a strip would fill the memory."""
+LINE_HEIGHT = 48
+"""The recogniser reads lines of this many pixels."""
+SHORTEST_LINE = 320
+"""The recogniser was trained on lines of this width and wider; shorter ones are padded and read as well as a long one."""
+LINES_ASKED = 5
+"""So many of the widest lines are asked whether the picture stands on its head."""
+UPSIDE_DOWN = "180"
+
+
+def build(stage: str) -> Any:
+    """Return an engine that does one stage (det, cls or rec) with the wheel's own models and never looks for others."""
+    models = {"Det": "PP-OCRv6_det_small", "Cls": "ch_ppocr_mobile_v2.0_cls_mobile", "Rec": "PP-OCRv6_rec_small"}
+    parameters: dict[str, Any] = {f"{part}.model_path": str(MODELS / f"{name}.onnx") for part, name in models.items()}
+    parameters |= {f"Global.use_{part}": part == stage for part in ("det", "cls", "rec")}
+    parameters |= {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
+    parameters |= {"Global.log_level": "critical", "Global.use_preprocess_img": stage == "det"}
+    # one line at a time, in its own width: what stands beside a line in a batch changes what is read
+    parameters |= {"Rec.rec_batch_num": 1, "Rec.rec_img_shape": [3, LINE_HEIGHT, SHORTEST_LINE]}
+    return rapidocr.RapidOCR(params=parameters)
+
+
+class Reader:
+    """The three stages, loaded; `read` may be given many pictures, `_find` and `_recognise` run on many threads."""
+
+    def __init__(self) -> None:
+        """Load the models, before threads do."""
+        self._detector, self._classifier, self._recogniser = build("det"), build("cls"), build("rec")
+        self._pool = ThreadPoolExecutor(THREADS)
+        blank: Pixels = np.full((LINE_HEIGHT, SHORTEST_LINE, 3), 255, dtype=np.uint8)
+        for engine in (self._detector, self._classifier, self._recogniser):
+            engine(blank)
+
+    def read(self, pictures: Sequence[bytes]) -> list[dict[str, Any]]:
+        """Return for each picture its lines and its problem, as tasks/models/ocr.py expects them."""
+        found = list(self._pool.map(self._find, pictures))
+        crops = [(place, crop) for place, (_, lines, _) in enumerate(found) for crop in lines]
+        # the longest first, so that no thread is left with one at the end
+        order = sorted(range(len(crops)), key=lambda place: -crops[place][1].shape[1] / crops[place][1].shape[0])
+        texts = dict(zip(order, self._pool.map(self._recognise, [crops[place][1] for place in order]), strict=True))
+        replies: list[dict[str, Any]] = [{"lines": [], "problem": problem} for _, _, problem in found]
+        boxes = [box for lines_boxes, _, _ in found for box in lines_boxes]
+        for number, (place, _) in enumerate(crops):
+            text, confidence = texts[number]
+            if text.strip():
+                replies[place]["lines"].append({"text": text, "box": boxes[number], "confidence": confidence})
+        return replies
+
+    def _find(self, encoded: bytes) -> tuple[list[list[float]], list[Pixels], str]:
+        try:
+            pixels = decode(encoded)
+        except (OSError, SyntaxError, ValueError, EOFError) as error:
+            return [], [], f"the picture is damaged ({error})"
+        height, width = pixels.shape[:2]
+        corners = self._detector(pad_strip(pixels)).boxes
+        if corners is None or not len(corners):
+            return [], [], ""
+        corners = np.asarray(corners, dtype=np.float32)
+        boxes = [bounds(quad, width, height) for quad in corners]
+        return boxes, self._upright([get_rotate_crop_image(pixels, quad) for quad in corners]), ""
+
+    def _upright(self, lines: list[Pixels]) -> list[Pixels]:
+        """Turn the lines round where most of the widest stand on their heads: asked alone, short lines are often misjudged."""
+        widest = sorted(lines, key=lambda line: -line.shape[1])[:LINES_ASKED]
+        answers = [self._classifier(line).cls_res[0] for line in widest]
+        turned = sum(label == UPSIDE_DOWN and score > 0.9 for label, score in answers)
+        return [np.ascontiguousarray(line[::-1, ::-1]) for line in lines] if 2 * turned > len(widest) else lines
+
+    def _recognise(self, line: Pixels) -> tuple[str, float]:
+        result = self._recogniser(line)
+        return (result.txts[0], float(result.scores[0])) if result.txts else ("", 0.0)
+
+
+def decode(encoded: bytes) -> Pixels:
+    """Return the picture as (height, width, 3) in the order blue, green, red, its longest side bounded."""
+    Image.MAX_IMAGE_PIXELS = None
+    with Image.open(io.BytesIO(encoded)) as picture:
+        picture.draft("RGB", (LONGEST_SIDE, LONGEST_SIDE))
+        rgb = picture.convert("RGB")
+    rgb.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+    return np.ascontiguousarray(np.asarray(rgb)[:, :, ::-1])
+
+
+def pad_strip(pixels: Pixels) -> Pixels:
+    """Return the picture with white to its right where it is far higher than wide."""
+    height, width = pixels.shape[:2]
+    missing = int(height * NARROWEST) - width
+    return np.pad(pixels, ((0, 0), (0, missing), (0, 0)), constant_values=255) if missing > 0 else pixels
+
+
+def bounds(corners: Corners, width: int, height: int) -> list[float]:
+    """Return the box around four corners, in 0..1 of the picture."""
+    shares = np.clip(corners.astype(np.float64) / (width, height), 0, 1)
+    return [round(float(value), 5) for value in (*shares.min(axis=0), *shares.max(axis=0))]
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests until there are no more."""
+    reader = Reader()
+    replies.write(b'"ready"\n')
+    replies.flush()
+    while header := requests.readline():
+        pictures = [requests.read(size) for size in json.loads(header)]
+        replies.write(json.dumps(reader.read(pictures)).encode() + b"\n")
+        replies.flush()
+
+
+def end_with_parent() -> None:
+    """End this process soon after its parent, even in the middle of a picture."""
+    parent = os.getppid()
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+def main() -> None:
+    """Speak on the standard streams; what libraries print goes elsewhere."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with contextlib.suppress(BrokenPipeError):
+        serve(sys.stdin.buffer, replies)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""The desk of one document at work: its private copy, its scratch folder, and the account of its CPU time."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import logging
+import os
+import re
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shutil import rmtree
+
+from storage.artifacts import ArtifactStore
+from storage.records import DocumentState, ParsedPage
+from tasks.parsers.jobs import ANSWER, READINGS, Job, ParseError, Reading, Work
+from tasks.parsers.supervisor import CHILDREN, Ending, missing_confinement
+from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
+
+READ_BYTES = 1 << 20
+SCRATCH_NAME = re.compile(r"flowreader-parse-(\d+)-")
+PICTURE_NAME = re.compile(r"(?:figure|image)-[0-9-]+")
+LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Under which settings a document is read, and where its pictures go (None: they are not kept)."""
+
+    parse: ParseSettings
+    ocr: OcrSettings
+    limits: LimitSettings
+    work: WorkSettings
+    artifacts: ArtifactStore | None
+
+
+@dataclass(slots=True)
+class Desk:
+    """One document at work. `source` is the copy to read; `cpu_seconds` is what all its children used so far."""
+
+    source: Path
+    name: str
+    scratch: Path
+    password: str | None
+    rules: Rules
+    cpu_seconds: float = 0.0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(
+        self, work: Work, *, pages: int, first: int = 1, last: int = 1, media_type: str = "", dpi: int = 0
+    ) -> tuple[Ending, Path]:
+        """Have a child do the work under the limits for so many pages; return how it ended, and its folder."""
+        limits = self.rules.limits
+        cpu_seconds = limits.cpu_seconds_per_range + pages * limits.cpu_seconds_per_page
+        folder = Path(tempfile.mkdtemp(prefix=f"{work}-{first}-", dir=self.scratch))
+        job = Job(
+            work=work, source=self.source, folder=folder, name=self.name, media_type=media_type, first_page=first, last_page=last,
+            dpi=dpi, password=self.password, cpu_seconds=cpu_seconds, wall_seconds=cpu_seconds * limits.wall_factor,
+            parse=self.rules.parse, ocr=self.rules.ocr, limits=limits,
+        )  # fmt: skip
+        ending = CHILDREN.run(job, at_once=self.rules.work.parsers_at_once)
+        for words in missing_confinement(folder):
+            _warn_once(words)
+        with self._lock:
+            self.cpu_seconds += ending.cpu_seconds
+        return ending, folder
+
+    @property
+    def exhausted(self) -> bool:
+        """Say whether the document used up its CPU time."""
+        with self._lock:
+            return self.cpu_seconds > self.rules.limits.cpu_seconds_per_document
+
+    def take_answer(self, ending: Ending, folder: Path) -> Reading | None:
+        """Read the pages that the child left, store their pictures, and clear its folder; None where it left none.
+
+        What a child wrote is checked like a stranger's: one that was taken over could have written anything.
+        """
+        if not ending.answered:
+            return None
+        try:
+            reading = READINGS.validate_json((folder / ANSWER).read_bytes())
+        except ValueError:
+            return None
+        reading = replace(reading, pages=tuple(self._with_pictures(page, folder) for page in reading.pages))
+        rmtree(folder)
+        return reading
+
+    def _with_pictures(self, page: ParsedPage, folder: Path) -> ParsedPage:
+        """Put the pictures that the child wrote into the store, and their hashes into the page."""
+        blocks = tuple(
+            replace(block, picture=self._store(folder, block.picture)) if block.picture else block for block in page.blocks
+        )
+        return replace(page, blocks=blocks, image=self._store(folder, page.image) if page.image else None)
+
+    def _store(self, folder: Path, name: str) -> str | None:
+        """Put one file of the child's folder into the store; a name or a link that leads elsewhere is nothing."""
+        path = folder / name
+        if self.rules.artifacts is None or not PICTURE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
+            return None
+        return self.rules.artifacts.put(path.read_bytes())
+
+
+@contextmanager
+def desk_for(path: Path, *, document_id: str | None, password: str | None, rules: Rules) -> Iterator[Desk]:
+    """Lend a desk with a private copy of the file, and clear it away.
+
+    Raises ParseError where the file is too large, or is not the one named `document_id` any more; OSError where it cannot be
+    read or copied.
+    """
+    _sweep_scratch()
+    with tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-") as folder:
+        scratch = Path(folder).resolve()
+        copied = _copy(path, scratch / "document", megabytes=rules.limits.file_megabytes)
+        if document_id not in {None, copied}:
+            raise ParseError(DocumentState.FAILED, "the file changed while it was read; ingest it again")
+        yield Desk(source=scratch / "document", name=path.name, scratch=scratch, password=password, rules=rules)
+
+
+def _copy(path: Path, target: Path, *, megabytes: int) -> str:
+    """Copy the file, so that it cannot change under the parser's hands; return the hash of what was copied."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream, target.open("xb") as copy:
+        while piece := stream.read(READ_BYTES):
+            digest.update(piece)
+            copy.write(piece)
+            if copy.tell() > megabytes << 20:
+                raise ParseError(DocumentState.FAILED, f"the file is larger than {megabytes} MB (limits.file_megabytes)")
+    return digest.hexdigest()
+
+
+@functools.cache
+def _sweep_scratch() -> None:
+    """Remove, once in a process, the scratch folders of processes that are no more."""
+    for folder in Path(tempfile.gettempdir()).glob("flowreader-parse-*"):
+        owner = SCRATCH_NAME.match(folder.name)
+        if owner and not Path(f"/proc/{owner[1]}").exists():
+            rmtree(folder, ignore_errors=True)
+
+
+@functools.cache
+def _warn_once(words: str) -> None:
+    """Say what protection the machine does not give."""
+    LOGGER.warning("parser children are not fully confined: %s", words)

@@ -1,0 +1,139 @@
+"""Reading a file into pages of blocks: in children with limits and no network, with a fallback for what misbehaves."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from storage.artifacts import ArtifactStore
+from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage
+from tasks.parsers.desk import Desk, Rules, desk_for
+from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work
+from tasks.parsers.media import PDF
+from tasks.parsers.page_ranges import read_page_ranges
+from tasks.parsers.supervisor import CHILDREN, Ending, ParserStartError, ParserStoppedError
+from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
+
+__all__ = [
+    "ParseError",
+    "ParserStartError",
+    "ParserStoppedError",
+    "count_pages",
+    "parse_file",
+    "parser_identity",
+    "render_page",
+    "stop_children",
+]
+
+READER_VERSION = 1
+"""Counts the changes of tasks/parsers that change what a document becomes."""
+
+
+def parser_identity() -> str:
+    """Return the names and versions of what reads documents; it enters their version."""
+    versions = (f"{name} {importlib.metadata.version(name)}" for name in ("mineru", "pypdfium2", "pillow"))
+    return ", ".join([*versions, f"reader {READER_VERSION}"])
+
+
+def stop_children() -> None:
+    """End all parser children at once, as for Ctrl-C: every parse_file at work raises ParserStoppedError."""
+    CHILDREN.stop()
+
+
+def parse_file(
+    *,
+    path: Path,
+    document_id: str,
+    password: str | None,
+    parse: ParseSettings,
+    ocr: OcrSettings,
+    limits: LimitSettings,
+    work: WorkSettings,
+    artifacts: ArtifactStore,
+    on_pages: Callable[[int, int], None],
+) -> ParsedDocument:
+    """Read the file into pages of blocks; pictures go into `artifacts`. `on_pages(done, total)` is called from this thread.
+
+    Pages without geometry (slides, sheets, DOCX, HTML, text) measure 0 by 0 points, their blocks' boxes are the whole page.
+    A range of pages that MinerU cannot read within the limits is read again page by page, and such a page by pdfium's
+    text layer; its `note` says why. Raises ParseError where no page can be read or the file is not `document_id` any more;
+    OSError where the disk is full or the file cannot be read; ParserStoppedError after stop_children().
+    """
+    rules = Rules(parse=parse, ocr=ocr, limits=limits, work=work, artifacts=artifacts)
+    with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
+        survey = _survey(desk)
+        on_pages(0, max(len(survey.page_labels), 1))
+        reading = _read_pdf(desk, survey, on_pages) if survey.media_type == PDF else _read_whole(desk, survey)
+        on_pages(len(reading.pages), len(reading.pages))
+    return ParsedDocument(
+        document_id=document_id,
+        media_type=survey.media_type,
+        title=survey.title or reading.title,
+        pages=reading.pages,
+        outline=survey.outline,
+    )
+
+
+def count_pages(path: Path, *, limits: LimitSettings, work: WorkSettings) -> int | None:
+    """Count a PDF's pages without reading them; None where the file is something else or cannot be opened."""
+    rules = Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=limits, work=work, artifacts=None)
+    try:
+        with desk_for(path, document_id=None, password=None, rules=rules) as desk:
+            return len(_survey(desk).page_labels) or None
+    except (ParseError, OSError):
+        return None
+
+
+def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits: LimitSettings, work: WorkSettings) -> bytes:
+    """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
+    rules = Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=limits, work=work, artifacts=None)
+    with desk_for(path, document_id=None, password=password, rules=rules) as desk:
+        if not 1 <= page <= len(_survey(desk).page_labels):
+            raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
+        ending, folder = desk.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
+        _check(ending, reader=f"page {page} cannot be drawn: pdfium")
+        return (folder / ANSWER).read_bytes()
+
+
+def _survey(desk: Desk) -> Survey:
+    """Learn what the file is; from here on the desk's source is the copy without encryption, if it had any."""
+    ending, folder = desk.run(Work.SURVEY, pages=1)
+    _check(ending, reader="the file cannot be opened: pdfium")
+    survey = SURVEYS.validate_json((folder / ANSWER).read_bytes())
+    if survey.decrypted:
+        desk.source = folder / "decrypted.pdf"
+    return survey
+
+
+def _check(ending: Ending, *, reader: str) -> None:
+    """Raise ParseError where the child refused the document or did not come to an answer."""
+    if ending.refusal:
+        raise ParseError(ending.refusal.state, ending.refusal.reason)
+    if ending.problem or not ending.answered:
+        raise ParseError(DocumentState.FAILED, f"{reader} {ending.problem or 'gave no answer'}")
+
+
+def _read_whole(desk: Desk, survey: Survey) -> Reading:
+    """Read a document that has no page ranges, in one child with the limits of one range."""
+    ending, folder = desk.run(Work.WHOLE, pages=desk.rules.parse.pages_per_range, media_type=survey.media_type)
+    _check(ending, reader="MinerU")
+    reading = desk.take_answer(ending, folder)
+    if reading is None or not any(page.blocks or page.image for page in reading.pages):
+        raise ParseError(DocumentState.FAILED, "nothing to read was found in it")
+    return reading
+
+
+def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
+    """Read a PDF's pages and give them their printed labels."""
+    pages = read_page_ranges(desk, len(survey.page_labels), on_pages)
+    if not any(_has_something(page) for page in pages):
+        raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")
+    labelled = (replace(page, label=label or None) for page, label in zip(pages, survey.page_labels, strict=True))
+    return Reading(title="", pages=tuple(labelled))
+
+
+def _has_something(page: ParsedPage) -> bool:
+    """Say whether a reader got through the page, be it empty."""
+    return page.parser is not PageParser.NONE

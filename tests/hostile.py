@@ -1,0 +1,267 @@
+"""Hostile and broken files, made when needed: each function writes one file into a folder and returns its path."""
+
+import io
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+import docx
+import numpy as np
+import pypdfium2 as pdfium
+from PIL import Image
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+LINE = "The harbour of Northwick handled {} tonnes of grain, and the warehouses were full."
+PASSWORD = "open sesame"
+
+
+def plain_pdf(folder: Path, name: str = "plain.pdf", *, pages: int = 3, encrypt: StandardEncryption | str | None = None) -> Path:
+    """A PDF with a heading and a paragraph on each page."""
+    path = folder / name
+    canvas = Canvas(str(path), pagesize=(595, 842), invariant=1, encrypt=encrypt)
+    for number in range(1, pages + 1):
+        canvas.setFont("Helvetica-Bold", 20)
+        canvas.drawString(72, 760, f"Chapter {number}")
+        canvas.setFont("Helvetica", 11)
+        for line in range(12):
+            canvas.drawString(72, 720 - 15 * line, LINE.format(1000 * number + line))
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def raw_pdf(path: Path, contents: list[bytes], *, extra: list[bytes] = (), filters: bytes = b"", count: int | None = None) -> Path:
+    """A PDF written by hand: a page for each content stream, `extra` objects after them, /Count as told."""
+    pages = len(contents)
+    first_stream = 3 + pages
+    kids = b" ".join(b"%d 0 R" % (3 + place) for place in range(pages))
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [%s] /Count %d >>" % (kids, pages if count is None else count),
+    ]
+    font = b"<< /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> /XObject << %s >> >>" % b" ".join(
+        b"/X%d %d 0 R" % (place, first_stream + pages + place) for place in range(len(extra))
+    )
+    objects += [
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources %s /Contents %d 0 R >>" % (font, first_stream + place)
+        for place in range(pages)
+    ]
+    objects += [b"<< /Length %d %s >>\nstream\n%s\nendstream" % (len(data), filters, data) for data in contents]
+    objects += list(extra)
+    out, offsets = bytearray(b"%PDF-1.7\n"), []
+    for number, body in enumerate(objects, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
+    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    out += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start)
+    path.write_bytes(out)
+    return path
+
+
+def zero_bytes(folder: Path) -> Path:
+    """Nothing."""
+    path = folder / "empty.pdf"
+    path.write_bytes(b"")
+    return path
+
+
+def random_bytes(folder: Path) -> Path:
+    """Noise under the name of a PDF."""
+    path = folder / "random.pdf"
+    path.write_bytes(np.random.default_rng(7).bytes(20_000))
+    return path
+
+
+def truncated_pdf(folder: Path) -> Path:
+    """The first 200 bytes of a PDF: no page is left."""
+    whole = plain_pdf(folder, "whole.pdf").read_bytes()
+    (folder / "whole.pdf").unlink()
+    path = folder / "truncated.pdf"
+    path.write_bytes(whole[:200])
+    return path
+
+
+def bit_flipped_pdf(folder: Path, seed: int = 3, *, share: float = 0.02) -> Path:
+    """A PDF with a share of its bytes altered, its first line apart."""
+    data = np.frombuffer(plain_pdf(folder, "whole.pdf").read_bytes(), dtype=np.uint8).copy()
+    (folder / "whole.pdf").unlink()
+    generator = np.random.default_rng(seed)
+    places = generator.integers(16, len(data), int(share * len(data)))
+    data[places] ^= (1 << generator.integers(0, 8, len(places))).astype(np.uint8)
+    path = folder / f"flipped-{seed}.pdf"
+    path.write_bytes(data.tobytes())
+    return path
+
+
+def encrypted_pdf(folder: Path) -> Path:
+    """A PDF that opens with PASSWORD only."""
+    return plain_pdf(folder, "encrypted.pdf", encrypt=StandardEncryption(PASSWORD, ownerPassword="owner", strength=128))
+
+
+def owner_locked_pdf(folder: Path) -> Path:
+    """A PDF that anyone may open and nobody may copy from."""
+    return plain_pdf(folder, "locked.pdf", encrypt=StandardEncryption("", ownerPassword="owner", canCopy=0, strength=128))
+
+
+def text_named_pdf(folder: Path) -> Path:
+    """Plain text under the name of a PDF."""
+    path = folder / "notes.pdf"
+    path.write_text("These are notes, and no PDF.\n" * 20)
+    return path
+
+
+def pdf_named_text(folder: Path) -> Path:
+    """A PDF under the name of a text."""
+    return plain_pdf(folder, "report.txt")
+
+
+def image_only_pdf(folder: Path, *, pages: int = 2) -> Path:
+    """A scan: pictures of words, no text layer."""
+    words = pdfium.PdfDocument(plain_pdf(folder, "words.pdf", pages=pages))
+    (folder / "words.pdf").unlink()
+    path = folder / "scan.pdf"
+    canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
+    for page in words:
+        canvas.drawImage(ImageReader(page.render(scale=1.5).to_pil()), 0, 0, 595, 842)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def long_pdf(folder: Path, *, pages: int = 2000) -> Path:
+    """Many small pages."""
+    return plain_pdf(folder, "long.pdf", pages=pages)
+
+
+def lying_pdf(folder: Path, *, claimed: int = 900_000) -> Path:
+    """A PDF of one page that claims many."""
+    return raw_pdf(folder / "lying.pdf", [text_stream(["One page and no more."])], count=claimed)
+
+
+def text_stream(lines: list[str]) -> bytes:
+    """A content stream that writes the lines."""
+    shown = b" ".join(b"(%s) Tj 0 -16 Td" % line.encode() for line in lines)
+    return b"BT /F1 12 Tf 72 760 Td %s ET\n" % shown
+
+
+def cpu_burning_pdf(folder: Path, *, operators: int = 2_000_000, good_pages: int = 0) -> Path:
+    """A small PDF whose page has millions of path operators; before it stand `good_pages` of plain text."""
+    burning = text_stream(["This page burns."]) + b"0 0 m 100 100 l S\n" * (operators // 3)
+    good = [text_stream([f"Good page {number} says something."] * 5) for number in range(good_pages)]
+    return raw_pdf(folder / "burning.pdf", [zlib.compress(data, 9) for data in [*good, burning]], filters=b"/Filter /FlateDecode")
+
+
+def nested_forms_pdf(folder: Path, *, depth: int = 12, width: int = 10) -> Path:
+    """Forms that draw forms that draw forms: width ** depth operations in a few KB."""
+    forms = []
+    number = 5
+    for level in range(depth):
+        last = level == depth - 1
+        body = b"0 0 m 9 9 l S\n" if last else b"/N Do\n" * width
+        inner = b"" if last else b"/Resources << /XObject << /N %d 0 R >> >>" % (number + level + 1)
+        forms.append(b"<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] %s /Length %d >>\nstream\n%s\nendstream" % (inner, len(body), body))
+    page = text_stream(["This page nests."]) + b"/X0 Do\n" * width
+    return raw_pdf(folder / "nested-forms.pdf", [page], extra=forms)
+
+
+def memory_burning_pdf(folder: Path, *, megabytes: int = 4096) -> Path:
+    """Nested Flate: a few KB that inflate to gigabytes of content stream."""
+    compressor = zlib.compressobj(9)
+    once = b"".join(compressor.compress(b"0 0 m 1 1 l S\n" * 74_899) for _ in range(megabytes)) + compressor.flush()
+    return raw_pdf(folder / "nested-flate.pdf", [zlib.compress(once, 9)], filters=b"/Filter [/FlateDecode /FlateDecode]")
+
+
+def _zip(path: Path, parts: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in parts.items():
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data, zipfile.ZIP_DEFLATED, 9)
+    return path
+
+
+def _docx_parts(paragraphs: list[str] = ("A short letter.",)) -> dict[str, bytes]:
+    buffer = io.BytesIO()
+    document = docx.Document()
+    for words in paragraphs:
+        document.add_paragraph(words)
+    document.save(buffer)
+    with zipfile.ZipFile(buffer) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def _docx_with_body(path: Path, body: bytes, *, before: bytes = b"") -> Path:
+    parts = _docx_parts()
+    head = parts["word/document.xml"].partition(b"<w:body>")[0]
+    if before:
+        declaration, _, rest = head.partition(b"?>")
+        head = declaration + b"?>" + before + rest
+    parts["word/document.xml"] = head + b"<w:body>" + body + b"</w:body></w:document>"
+    return _zip(path, parts)
+
+
+def cpu_burning_docx(folder: Path, *, rows: int = 3000, columns: int = 60) -> Path:
+    """A small DOCX with an enormous table of tables."""
+    cell = b"<w:tc><w:p><w:r><w:t>x</w:t></w:r></w:p></w:tc>"
+    table = b"<w:tbl><w:tblPr/><w:tblGrid/>" + (b"<w:tr>" + cell * columns + b"</w:tr>") * rows + b"</w:tbl>"
+    return _docx_with_body(folder / "burning.docx", table)
+
+
+def memory_burning_docx(folder: Path, *, paragraphs: int = 1_500_000) -> Path:
+    """A small DOCX whose one part is an endless row of short paragraphs."""
+    return _docx_with_body(folder / "swelling.docx", b"<w:p><w:r><w:t>x</w:t></w:r></w:p>" * paragraphs)
+
+
+def zip_bomb_docx(folder: Path, *, megabytes: int = 300) -> Path:
+    """A DOCX with a picture part that unpacks to a thousand times its size."""
+    parts = _docx_parts()
+    parts["word/media/image1.bin"] = bytes(megabytes << 20)
+    return _zip(folder / "bomb.docx", parts)
+
+
+def xxe_docx(folder: Path, secret: Path) -> Path:
+    """A DOCX whose XML asks for a file of the machine."""
+    entity = b'<!DOCTYPE x [<!ENTITY secret SYSTEM "file://%s">]>' % str(secret).encode()
+    return _docx_with_body(
+        folder / "xxe.docx", b"<w:p><w:r><w:t>Before &secret; after</w:t></w:r></w:p>", before=entity
+    )
+
+
+def huge_png(folder: Path, *, side: int = 30_000) -> Path:
+    """A small file that says it is a picture of side x side pixels, and is."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    compressor = zlib.compressobj(9)
+    row = bytes(1 + (side + 7) // 8)
+    body = b"".join(compressor.compress(row * 100) for _ in range(side // 100)) + compressor.flush()
+    path = folder / "huge.png"
+    header = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
+    return path
+
+
+def external_html(folder: Path, secret: Path, *, port: int) -> Path:
+    """A page that refers to files of the machine and to a server."""
+    Image.new("RGB", (40, 30), "red").save(folder / "beside.png")
+    path = folder / "external.html"
+    path.write_text(
+        f"""<!doctype html><html><head><title>Outside</title><link rel="stylesheet" href="http://127.0.0.1:{port}/style.css">
+<script src="http://127.0.0.1:{port}/script.js"></script></head><body><h1>Outside</h1><p>The page itself.</p>
+<img src="http://127.0.0.1:{port}/picture.png" alt="remote"><img src="file://{secret}" alt="secret"><img src="beside.png">
+<iframe src="file://{secret}"></iframe><object data="file://{secret}"></object></body></html>"""
+    )
+    return path
+
+
+def xxe_html(folder: Path, secret: Path) -> Path:
+    """An XHTML page whose entity asks for a file of the machine."""
+    path = folder / "xxe.html"
+    path.write_text(
+        f'<?xml version="1.0"?><!DOCTYPE html [<!ENTITY secret SYSTEM "file://{secret}">]><html><body><p>Before &secret; after</p></body></html>'
+    )
+    return path
