@@ -16,14 +16,39 @@ from typing import Any
 
 from flows import commands
 from flows.showing import CommandError, Output
-from storage.errors import StorageError
+from storage.catalog import CatalogDamagedError, StoreTooNewError
+from storage.current import CurrentDamagedError
+from storage.disk import DiskFullError, NotWritableError
+from storage.graph_store import GraphDamagedError
 from storage.locations import LocationError
+from storage.lock import CorpusBusyError, FencedError
+from storage.reconciling import EmbedderMismatchError
+from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.discovery import DiscoveryError
+from tasks.models.vector_checks import EmbeddingError
 from tasks.settings import SettingsError
 
 USAGE_EXIT = 2
-PROBLEM_EXIT = 1
 INTERRUPT_EXIT = 130
+EXPECTED = (
+    AmbiguousDocumentError,
+    CatalogDamagedError,
+    CorpusBusyError,
+    CurrentDamagedError,
+    DiscoveryError,
+    DiskFullError,
+    EmbedderMismatchError,
+    EmbeddingError,
+    FencedError,
+    GraphDamagedError,
+    LocationError,
+    NotWritableError,
+    SettingsError,
+    StoreTooNewError,
+    UnknownCorpusError,
+    UnknownDocumentError,
+)
+"""What the world, not the program, did wrong: said in words, without a traceback."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -37,7 +62,7 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = Parser(add_help=False)
     common.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to work on (default: %(default)s)")
     common.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     parser = Parser(
@@ -61,7 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_ingest(verbs: Any, common: argparse.ArgumentParser) -> None:  # noqa: ANN401 - argparse keeps the type private
+def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse keeps the type private
     ingest = verbs.add_parser(
         "ingest",
         parents=[common],
@@ -80,11 +105,11 @@ def _add_ingest(verbs: Any, common: argparse.ArgumentParser) -> None:  # noqa: A
     ingest.set_defaults(run=commands.ingest)
 
 
-def _add_documents(verbs: Any, common: argparse.ArgumentParser) -> None:  # noqa: ANN401
+def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     documents = verbs.add_parser("documents", help="list, show, remove or export documents")
     actions = documents.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     actions.add_parser("list", parents=[common], help="all documents").set_defaults(run=commands.documents_list)
-    named = argparse.ArgumentParser(add_help=False)
+    named = Parser(add_help=False)
     named.add_argument("document", metavar="DOCUMENT", help="at least 8 digits of its id, or its exact file name")
     actions.add_parser("show", parents=[common, named], help="one document: its outline, pages and notes").set_defaults(
         run=commands.documents_show
@@ -98,7 +123,7 @@ def _add_documents(verbs: Any, common: argparse.ArgumentParser) -> None:  # noqa
     export.set_defaults(run=commands.documents_export)
 
 
-def _add_corpora(verbs: Any, common: argparse.ArgumentParser) -> None:  # noqa: ANN401
+def _add_corpora(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     corpora = verbs.add_parser("corpora", help="list or remove corpora")
     actions = corpora.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     actions.add_parser("list", parents=[common], help="all corpora").set_defaults(run=commands.corpora_list)
@@ -116,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(parsed, output)
     except CommandError as error:
         output.error(error)
-    except (StorageError, LocationError, SettingsError, DiscoveryError) as error:
+    except EXPECTED as error:
         output.error(CommandError.from_error(error))
     except BrokenPipeError:
         # Whoever read our output left, as `head` does; there is nobody to tell.

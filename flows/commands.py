@@ -10,23 +10,27 @@ from collections.abc import Sequence
 
 from flows.progress_display import clock, shown
 from flows.showing import CommandError, Output
-from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings
+from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import ArtifactStore, write_durably
+from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
+from storage.current import CurrentDamagedError
 from storage.disk import check_writable
 from storage.doctor import examine
 from storage.export import export_document
-from storage.garbage import collect
-from storage.locations import artifacts_folder, corpora_folder, corpus_location, home, steps_folder
+from storage.garbage import Garbage, collect
+from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, corpus_location, home, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
+from storage.tidying import TidyReport
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
+from tasks.publishing import KEEP_SECONDS
 from tasks.settings import IngestSettings, load_settings
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
-KEEP_SECONDS = 3600.0
-"""What no snapshot needs any more is deleted after an hour: longer than any question may last."""
+WAIT_SECONDS = 600.0
+"""`remove --now` waits so long for readers of older snapshots: no question lasts longer."""
 
 
 def ingest(arguments: argparse.Namespace, output: Output) -> int:
@@ -35,7 +39,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     check_writable(home())
     found = _survey(request)
     if arguments.estimate:
-        return _estimate(found, output)
+        return _estimate(found, request.settings, output)
     began, stopped = time.monotonic(), False
     if not found.plan.nothing_to_do:
         from flows.ingest_run import run_ingest
@@ -72,7 +76,8 @@ def _survey(request: IngestRequest) -> Survey:
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
             return survey(request, snapshot.documents(), embedder_for(snapshot.embedder))
-    except UnknownCorpusError:
+    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
+        # A damaged corpus is mended by the run itself, which then sees what there is to do.
         found = survey(request, (), embedder_for(None))
     if not found.found.files:
         named = ", ".join(request.paths)
@@ -80,10 +85,10 @@ def _survey(request: IngestRequest) -> Survey:
     return found
 
 
-def _estimate(found: Survey, output: Output) -> int:
+def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
     from tasks.estimating import estimate
 
-    guess = estimate(found.plan.work)
+    guess = estimate(found.plan.work, settings)
     if output.as_json:
         output.data({"documents": guess.documents, "pages": guess.pages, "seconds": guess.seconds, "unchanged": len(found.plan.unchanged)})
     else:
@@ -119,31 +124,46 @@ def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(arguments.corpus)
     with open_for_reading(location) as snapshot:
         record = snapshot.find(arguments.document)
+        keep_seconds = 0.0 if arguments.now else KEEP_SECONDS
         embedder, counts = snapshot.embedder, snapshot.counts(record.id)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         number = corpus.publish(removed=[record.id])
-        corpus.tidy(keep_seconds=0.0 if arguments.now else KEEP_SECONDS, wait_seconds=KEEP_SECONDS if arguments.now else 0.0)
-    deleted = _collect(0.0 if arguments.now else KEEP_SECONDS)
+        tidied = corpus.tidy(keep_seconds=keep_seconds, wait_seconds=WAIT_SECONDS if arguments.now else 0.0)
+        garbage = _collect(keep_seconds, location)
+    gone = {
+        "pages": counts.pages,
+        "nodes": counts.nodes,
+        "edges": counts.edges,
+        "table_rows": counts.rows,
+        "files": len(garbage.artifacts),
+        "bytes": garbage.bytes_freed,
+    }
     receipt = {
         "document": {"id": record.id, "name": record.name},
         "unpublished_in_snapshot": number,
-        "gone": counts,
-        "files_deleted": deleted,
-        "later": "" if arguments.now else f"older snapshots and what only they used go {KEEP_SECONDS / 3600:.0f} h after publishing",
+        "gone": gone,
+        "later": _what_goes_later(garbage, tidied, arguments.now),
     }
     if output.as_json:
         output.data(receipt)
     else:
         output.line(f"{record.name} ({record.id[:12]}) is unpublished since snapshot {number}: no new question sees it.")
-        output.line("gone: " + ", ".join(f"{count} {what}" for what, count in counts.items()) + f"; {deleted} files deleted")
+        output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in gone.items()))
         output.line(str(receipt["later"]))
     return WELL
 
 
-def _collect(keep_seconds: float) -> int:
-    artifacts = ArtifactStore(artifacts_folder())
-    memo = StepMemo(steps_folder(), artifacts)
-    return len(collect(corpora=corpora_folder(), artifacts=artifacts, memo=memo, keep_seconds=keep_seconds))
+def _collect(keep_seconds: float, own: CorpusLocation) -> Garbage:
+    memo = StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))
+    return collect(corpora_folder(), memo, keep_seconds=keep_seconds, own=own)
+
+
+def _what_goes_later(garbage: Garbage, tidied: TidyReport, now: bool) -> str:
+    if garbage.postponed:
+        return f"its files stay until the ingest of corpus {garbage.postponed!r} has ended; remove it again then"
+    if not now:
+        return f"older snapshots, and what only they show, go {KEEP_SECONDS / 3600:.0f} h after they were replaced"
+    return "nothing is left" if not tidied.kept else f"snapshots {tidied.kept} are still being read; run it again when they are not"
 
 
 def documents_export(arguments: argparse.Namespace, output: Output) -> int:
@@ -166,10 +186,9 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
     for name in _corpora():
         try:
             with open_for_reading(corpus_location(name)) as snapshot:
-                totals = snapshot.totals()
-                rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals})
-        except UnknownCorpusError:
-            rows.append({"corpus": name, "snapshot": 0, "embedder": "", "documents": 0, "pages": 0, "nodes": 0})
+                rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals(snapshot)})
+        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError) as error:
+            rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
     if output.as_json:
         output.data({"corpora": rows})
     elif rows:
@@ -190,9 +209,9 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(arguments.name)
     with open_for_reading(location) as snapshot:
         embedder, documents = snapshot.embedder, len(snapshot.documents())
-    with open_for_writing(location, embedder=embedder):
+    with open_for_writing(location, embedder=embedder, wait_seconds=0.0):
         shutil.rmtree(location.folder)
-    deleted = _collect(0.0)
+        deleted = len(_collect(0.0, location).artifacts)
     if output.as_json:
         output.data({"removed": arguments.name, "documents": documents, "files_deleted": deleted})
     else:

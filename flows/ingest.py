@@ -9,7 +9,9 @@ from functools import partial
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
-from prefect.states import Cancelled, State
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Cancelled
 
 from flows.interruption import ending_in_order
 from storage.artifacts import ArtifactStore
@@ -29,7 +31,7 @@ from tasks.document_steps import (
     remembered_graph,
     structure,
 )
-from tasks.ingest_report import IngestReport, report_markdown, summarize_run
+from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, embedder_for, survey
 from tasks.lineage import lineage_of_run
 from tasks.models.embedder import open_embedder
@@ -48,7 +50,12 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     embedder = embedder_for(remembered_embedder(location))
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
-        lineage_of_run(location, parameters=request.model_dump(mode="json")) as log,
+        lineage_of_run(
+            location,
+            parameters=request.model_dump(mode="json", exclude={"settings"}),
+            settings=request.settings.model_dump(mode="json"),
+            run_id=str(flow_run.id),
+        ) as place,
         ending_in_order(),
     ):
         found = survey(request, corpus.documents(), embedder)
@@ -65,11 +72,11 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         try:
             async for outcomes in finished:
                 await publish.submit(corpus, outcomes, found.plan, request.settings.reading.evolution)
-            snapshot = await index.submit(corpus)
+            await index.submit(corpus)
         except StoppedError:
             return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
-        summary = summarize_run(log, corpus=request.corpus, snapshot=snapshot, messages=corpus.messages, survey=found)
-    await acreate_markdown_artifact(key=f"ingest-{request.corpus}".lower(), markdown=report_markdown(summary))
+        summary = ingest_report(request.corpus, corpus, found, place)
+    await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
     return summary
 
 

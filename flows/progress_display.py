@@ -15,7 +15,7 @@ from tasks.planning import DocumentWork
 from tasks.progress import Progress, listening
 
 LINE_SECONDS = 10.0
-STEP_SHARES = {"parse": 0.45, "read words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
+STEP_SHARES = {"parse": 0.45, "read-words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
 """About how the time of a document spreads over its steps; only the display lives by it."""
 
 

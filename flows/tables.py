@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from flows.showing import Output
-from storage.records import DocumentRecord, DocumentState, Finding, SkippedFile
+from storage.records import DocumentRecord, Finding, Modality, SkippedFile
 from storage.snapshot import Snapshot
 from tasks.planning import displayed
 from tasks.settings import IngestSettings
@@ -42,8 +42,17 @@ def document_json(record: DocumentRecord) -> dict[str, Any]:
 
 def totals(snapshot: Snapshot) -> dict[str, Any]:
     """Return the sums over a corpus: documents by state, pages, nodes, edges, table rows."""
-    states = Counter(record.state.value for record in snapshot.documents())
-    return {**snapshot.totals(), "states": dict(sorted(states.items()))}
+    counts = snapshot.counts()
+    return {
+        "documents": sum(counts.documents.values()),
+        "pages": counts.pages,
+        "nodes": counts.nodes,
+        "tables": counts.nodes_by_modality[Modality.TABLE],
+        "figures": counts.nodes_by_modality[Modality.FIGURE],
+        "table_rows": counts.rows,
+        "edges": counts.edges,
+        "states": {state: count for state, count in counts.documents.items() if count},
+    }
 
 
 def show_corpus(

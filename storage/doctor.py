@@ -59,7 +59,7 @@ def examine_versions(snapshot: Snapshot) -> Iterator[Finding]:
         pairs = Counter(zip(found["document_id"].to_pylist(), found["version"].to_pylist(), strict=True))
         for (document, version), count in sorted(pairs.items()):
             if (document, version) not in published:
-                what = f"{count} rows of table {name} belong to version {version[:12]} of document {document[:12]}, which is not published"
+                what = f"{count} rows of {name} are of document {document[:12]} in version {version[:12]}, which is not published"
                 yield Finding("orphan rows", what, READ_AGAIN)
 
 
@@ -103,7 +103,7 @@ def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
             for part in snapshot.graph_store.stream(name, [column]):
                 vectors = vectors_of(part[column], dimension)
                 try:
-                    check_vectors(np.asarray(vectors), rows=part.num_rows, dimension=dimension, what=f"{column} of {name}")
+                    check_vectors(np.asarray(vectors), rows=part.num_rows, dimension=dimension, what=f"{column} of {name}", zero_allowed=name is TableName.PAGES)
                 except GraphError as error:
                     yield Finding("vectors", str(error), READ_AGAIN)
 

@@ -50,12 +50,18 @@ def quiet(location: CorpusLocation) -> Iterator[bool]:
     """Keep writers out of a corpus while the block runs; False where one is in."""
     descriptor = os.open(location.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield True
-    except BlockingIOError:
-        yield False
+        yield alone(descriptor)
     finally:
         os.close(descriptor)
+
+
+def alone(descriptor: int) -> bool:
+    """Take the lock of an open file; say whether it was free."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:

@@ -17,12 +17,13 @@ class GraphError(ValueError):
     """A graph that must not be stored; the message names the document and what is wrong."""
 
 
-def check_vectors(vectors: Vectors, *, rows: int, dimension: int, what: str) -> None:
-    """Raise GraphError unless there are `rows` finite unit vectors of the dimension."""
+def check_vectors(vectors: Vectors, *, rows: int, dimension: int, what: str, zero_allowed: bool = False) -> None:
+    """Raise GraphError unless there are `rows` finite unit vectors of the dimension; an empty page's may be zero."""
     if vectors.shape != (rows, dimension):
         raise GraphError(f"{what}: shape {vectors.shape} instead of {(rows, dimension)}; embed the document again")
     lengths = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    wrong = np.flatnonzero(~(np.abs(lengths - 1) <= LENGTH_TOLERANCE))
+    sound = (np.abs(lengths - 1) <= LENGTH_TOLERANCE) | (zero_allowed & (lengths == 0))
+    wrong = np.flatnonzero(~sound)
     if len(wrong):
         row = int(wrong[0])
         raise GraphError(f"{what}: row {row} has length {lengths[row]:.4g} instead of 1; embed the document again")
@@ -54,7 +55,7 @@ def check_graph(graph: DocumentGraph, dimension: int) -> None:
     what = f"document {graph.document_id[:12]}"
     check_vectors(graph.initial_vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, initial vectors")
     check_vectors(graph.vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, vectors")
-    check_vectors(graph.page_vectors, rows=len(graph.pages), dimension=dimension, what=f"{what}, page vectors")
+    check_vectors(graph.page_vectors, rows=len(graph.pages), dimension=dimension, what=f"{what}, page vectors", zero_allowed=True)
     for part in (graph.nodes, graph.pages, graph.rows, graph.sections):
         check_unique([record.id for record in part], what)
         if any((record.document_id, record.version) != (graph.document_id, graph.version) for record in part):

@@ -206,3 +206,12 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
         path = snapshot_path(location, current.snapshot)
         with catalog.opened(path, read_only=True) as connection:
             yield Snapshot(location, connection, catalog.read_head(connection, path))
+
+
+def remembered_embedder(location: CorpusLocation) -> EmbedderIdentity | None:
+    """Return what a corpus was embedded with; None where there is no corpus, or none that can be read."""
+    try:
+        with open_for_reading(location) as snapshot:
+            return snapshot.embedder
+    except (UnknownCorpusError, CurrentDamagedError, catalog.CatalogDamagedError):
+        return None

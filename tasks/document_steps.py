@@ -105,7 +105,7 @@ def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
     )
 
 
-@step("read words", version="1", retries=1, cache_key=words_key, codec=PARSED)
+@step("read-words", version="1", retries=1, cache_key=words_key, codec=PARSED)
 def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> ParsedDocument:
     """Read pages and figures without text by OCR; raise ParseError where nothing can be read at all."""
     settings = tools.settings.reading.ocr
@@ -114,7 +114,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> P
         settings=settings,
         artifacts=tools.artifacts,
         cache_folder=pictures_folder(),
-        on_pictures=partial(report, work.document_id, "read words"),
+        on_pictures=partial(report, work.document_id, "read-words"),
     )
     _require_something_to_read(readable, ocr_enabled=settings.enabled)
     return readable

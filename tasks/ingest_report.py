@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from storage.records import DocumentRecord, DocumentState, StepRecord
+from storage.corpus import CorpusWriter
+from storage.records import DocumentState
+from storage.runs import read_run
+from tasks.ingest_request import Survey
+from tasks.step import Workplace
 
 
 class Failure(BaseModel):
@@ -36,35 +40,25 @@ class IngestReport(BaseModel):
     failures: tuple[Failure, ...]
     skipped: int
     mended: tuple[str, ...]
-    seconds: float
     step_seconds: Mapping[str, float]
     steps_remembered: int
 
 
-def ingest_report(
-    *,
-    corpus: str,
-    snapshot: int,
-    documents: Sequence[DocumentRecord],
-    worked_on: Sequence[str],
-    unchanged: int,
-    renamed: int,
-    skipped: int,
-    mended: Sequence[str],
-    steps: Sequence[StepRecord],
-    seconds: float,
-) -> IngestReport:
-    """Sum up a run: `documents` is what the corpus holds now, `worked_on` the ids that this run read."""
-    mine = [record for record in documents if record.id in set(worked_on)]
-    step_seconds: Counter[str] = Counter()
+def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace) -> IngestReport:
+    """Sum up a run from what the corpus holds now, what was planned, and the run's own lineage."""
+    documents = corpus.documents()
+    worked_on = {work.document_id for work in survey.plan.work}
+    mine = [record for record in documents if record.id in worked_on]
+    steps = read_run(place.log.path).steps()
+    step_seconds: defaultdict[str, float] = defaultdict(float)
     for record in steps:
         step_seconds[record.step] += record.seconds
     return IngestReport(
-        corpus=corpus,
-        snapshot=snapshot,
+        corpus=name,
+        snapshot=corpus.snapshot,
         read=sum(record.state is DocumentState.READY for record in mine),
-        unchanged=unchanged,
-        renamed=renamed,
+        unchanged=len(survey.plan.unchanged),
+        renamed=len(survey.plan.renamed),
         pages=sum(record.pages for record in mine),
         nodes=sum(record.nodes for record in mine),
         failures=tuple(
@@ -72,10 +66,9 @@ def ingest_report(
             for record in documents
             if record.state is not DocumentState.READY
         ),
-        skipped=skipped,
-        mended=tuple(mended),
-        seconds=round(seconds, 1),
-        step_seconds={name: round(total, 1) for name, total in step_seconds.most_common()},
+        skipped=len(survey.found.skipped),
+        mended=corpus.messages,
+        step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
         steps_remembered=sum(record.cache_hit for record in steps),
     )
 
@@ -85,7 +78,7 @@ def report_markdown(report: IngestReport) -> str:
     lines = [
         f"# Corpus {report.corpus}, snapshot {report.snapshot}",
         "",
-        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes) in {report.seconds} s; "
+        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
         f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. No model was called: no tokens, no cost.",
         "",
         "| step | seconds, all documents together |",

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
-from storage.errors import StorageError
 from tasks.planning import DocumentWork
 from tasks.progress import StoppedError
 
@@ -93,6 +92,6 @@ def _page_list(numbers: list[int]) -> str:
 
 def unexpected(work: DocumentWork, error: Exception) -> Outcome:
     """Return the outcome of a document that our own code stumbled over; raise what would hit every document alike."""
-    if isinstance(error, OSError | MemoryError | StoppedError | StorageError):
+    if isinstance(error, OSError | MemoryError | StoppedError):
         raise error
     return failed(work, DocumentState.FAILED, f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this")

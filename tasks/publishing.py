@@ -14,6 +14,9 @@ from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
 from tasks.step import StepKey, step
 
+KEEP_SECONDS = 3600.0
+"""A snapshot that was replaced stays so long for its readers: longer than any question may last."""
+
 NODES_AT_ONCE = 20_000
 """Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
 
@@ -49,9 +52,9 @@ def rename(corpus: CorpusWriter, records: Sequence[DocumentRecord]) -> int:
 @step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"))
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
-    snapshot = corpus.index()
-    corpus.tidy()
-    return snapshot
+    corpus.index()
+    corpus.tidy(keep_seconds=KEEP_SECONDS)
+    return corpus.snapshot
 
 
 def cross_edges(
@@ -102,7 +105,7 @@ def _read_group(corpus: CorpusWriter, document_ids: Sequence[str]) -> list[Linka
     if not len(owners):
         return []
     node_ids = np.array([node for batch in batches for node in batch.node_ids])
-    meaningless = np.concatenate([batch.meaningless for batch in batches])
+    meaningless = np.array([empty for batch in batches for empty in batch.meaningless], dtype=bool)
     vectors = np.concatenate([batch.vectors for batch in batches])
     return [
         LinkableDocument(name, tuple(node_ids[owners == name].tolist()), meaningless[owners == name], vectors[owners == name])

@@ -35,6 +35,7 @@ class Workplace:
     artifacts: ArtifactStore
     memo: StepMemo
     log: RunLog
+    run_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,8 @@ class Step(Generic[P, R]):
     name: str
     version: str
     retries: int
-    cache_key: Callable[P, StepKey]
-    codec: Codec[R] | None
+    cache_key: Callable[..., StepKey]
+    codec: Codec[Any] | None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Do the step now, in this thread; leave its lineage record."""
@@ -86,7 +87,8 @@ class Step(Generic[P, R]):
 
     def _decode(self, place: Workplace, names: Mapping[str, str]) -> R:
         assert self.codec is not None
-        return self.codec.decode([place.artifacts.read(names[part]) for part in sorted(names, key=int)])
+        result: R = self.codec.decode([place.artifacts.read(names[part]) for part in sorted(names, key=int)])
+        return result
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Do the step in a thread; inside a Prefect run as a task of that run, with its retries and state."""
@@ -95,7 +97,8 @@ class Step(Generic[P, R]):
         from prefect import task
         from prefect.cache_policies import NO_CACHE
         from prefect.context import TaskRunContext
-        from prefect.states import Completed, State
+        from prefect.client.schemas.objects import State
+        from prefect.states import Completed
 
         # The result travels beside Prefect: it would walk through every block of a document looking for futures.
         results: list[R] = []
@@ -108,7 +111,6 @@ class Step(Generic[P, R]):
             return Completed(name="Cached", message="made before from the same inputs") if remembered else None
 
         run = task(
-            body,
             name=self.name,
             version=self.version,
             task_run_name=f"{self.name} {self.cache_key(*args, **kwargs).name}".replace("{", "(").replace("}", ")"),
@@ -117,7 +119,7 @@ class Step(Generic[P, R]):
             retry_condition_fn=_prefect_may_retry,
             persist_result=False,
             cache_policy=NO_CACHE,
-        )
+        )(body)
         await run()
         return results[-1]
 
@@ -136,15 +138,15 @@ class Step(Generic[P, R]):
             result = self.function(*args, **kwargs)
             if self.codec:
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
-                place.memo.remember(key.document_id, self.name, inputs, names, also=self.codec.pictures(result))
+                place.memo.remember(key.document_id, self.name, inputs, names, within=self.codec.pictures(result))
             return result, False
         except BaseException as problem:
             error = f"{type(problem).__name__}: {problem}"
             raise
         finally:
-            place.log.record_step(
+            place.log.step(
                 StepRecord(
-                    run_id=place.log.run_id,
+                    run_id=place.run_id,
                     step=self.name,
                     version=self.version,
                     key=inputs,
@@ -163,8 +165,8 @@ def step(
     name: str,
     version: str,
     retries: int,
-    cache_key: Callable[P, StepKey],
-    codec: Codec[R] | None = None,
+    cache_key: Callable[..., StepKey],
+    codec: Codec[Any] | None = None,
 ) -> Callable[[Callable[P, R]], Step[P, R]]:
     """Make a function a step; give a codec where its result is dear enough to be remembered."""
 

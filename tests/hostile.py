@@ -164,7 +164,10 @@ def nested_forms_pdf(folder: Path, *, depth: int = 12, width: int = 10) -> Path:
         last = level == depth - 1
         body = b"0 0 m 9 9 l S\n" if last else b"/N Do\n" * width
         inner = b"" if last else b"/Resources << /XObject << /N %d 0 R >> >>" % (number + level + 1)
-        forms.append(b"<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] %s /Length %d >>\nstream\n%s\nendstream" % (inner, len(body), body))
+        forms.append(
+            b"<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] %s /Length %d >>\nstream\n%s\nendstream"
+            % (inner, len(body), body)
+        )
     page = text_stream(["This page nests."]) + b"/X0 Do\n" * width
     return raw_pdf(folder / "nested-forms.pdf", [page], extra=forms)
 
@@ -210,9 +213,10 @@ def cpu_burning_docx(folder: Path, *, rows: int = 3000, columns: int = 60) -> Pa
     return _docx_with_body(folder / "burning.docx", table)
 
 
-def memory_burning_docx(folder: Path, *, paragraphs: int = 1_500_000) -> Path:
-    """A small DOCX whose one part is an endless row of short paragraphs."""
-    return _docx_with_body(folder / "swelling.docx", b"<w:p><w:r><w:t>x</w:t></w:r></w:p>" * paragraphs)
+def memory_burning_docx(folder: Path, *, paragraphs: int = 400_000) -> Path:
+    """A DOCX of a few MB that is an endless row of short paragraphs."""
+    body = b"".join(b"<w:p><w:r><w:t>%d</w:t></w:r></w:p>" % (number * 7919) for number in range(paragraphs))
+    return _docx_with_body(folder / "swelling.docx", body)
 
 
 def zip_bomb_docx(folder: Path, *, megabytes: int = 300) -> Path:
@@ -225,9 +229,7 @@ def zip_bomb_docx(folder: Path, *, megabytes: int = 300) -> Path:
 def xxe_docx(folder: Path, secret: Path) -> Path:
     """A DOCX whose XML asks for a file of the machine."""
     entity = b'<!DOCTYPE x [<!ENTITY secret SYSTEM "file://%s">]>' % str(secret).encode()
-    return _docx_with_body(
-        folder / "xxe.docx", b"<w:p><w:r><w:t>Before &secret; after</w:t></w:r></w:p>", before=entity
-    )
+    return _docx_with_body(folder / "xxe.docx", b"<w:p><w:r><w:t>Before &secret; after</w:t></w:r></w:p>", before=entity)
 
 
 def huge_png(folder: Path, *, side: int = 30_000) -> Path:

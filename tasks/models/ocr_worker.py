@@ -32,7 +32,7 @@ MODELS = Path(rapidocr.__file__).parent / "models"
 LONGEST_SIDE = 2000
 """RapidOCR's own bound; larger pictures are made smaller first."""
 NARROWEST = 0.25
-"""Of the height: the detector enlarges the shorter side, and a strip would fill the memory."""
+"""Of the longer side: the detector enlarges the shorter one, and a strip would fill the memory."""
 LINE_HEIGHT = 48
 """The recogniser reads lines of this many pixels."""
 SHORTEST_LINE = 320
@@ -42,7 +42,7 @@ LINES_ASKED = 5
 UPSIDE_DOWN = "180"
 
 
-def build(stage: str) -> Any:
+def build(stage: str) -> Any:  # noqa: ANN401  the kind of its answer depends on the stage
     """Return an engine that does one stage (det, cls or rec) with the wheel's own models and never looks for others."""
     models = {"Det": "PP-OCRv6_det_small", "Cls": "ch_ppocr_mobile_v2.0_cls_mobile", "Rec": "PP-OCRv6_rec_small"}
     parameters: dict[str, Any] = {f"{part}.model_path": str(MODELS / f"{name}.onnx") for part, name in models.items()}
@@ -61,7 +61,7 @@ class Reader:
         """Load the models, before threads do."""
         self._detector, self._classifier, self._recogniser = build("det"), build("cls"), build("rec")
         self._pool = ThreadPoolExecutor(THREADS)
-        blank: Pixels = np.full((LINE_HEIGHT, SHORTEST_LINE, 3), 255, dtype=np.uint8)
+        blank: Pixels = np.full((LINE_HEIGHT, LINE_HEIGHT, 3), 255, dtype=np.uint8)
         for engine in (self._detector, self._classifier, self._recogniser):
             engine(blank)
 
@@ -116,10 +116,10 @@ def decode(encoded: bytes) -> Pixels:
 
 
 def pad_strip(pixels: Pixels) -> Pixels:
-    """Return the picture with white to its right where it is far higher than wide."""
+    """Return the picture with white to its right or below where it is a strip."""
     height, width = pixels.shape[:2]
-    missing = int(height * NARROWEST) - width
-    return np.pad(pixels, ((0, 0), (0, missing), (0, 0)), constant_values=255) if missing > 0 else pixels
+    below, right = max(0, int(width * NARROWEST) - height), max(0, int(height * NARROWEST) - width)
+    return np.pad(pixels, ((0, below), (0, right), (0, 0)), constant_values=255)
 
 
 def bounds(corners: Corners, width: int, height: int) -> list[float]:

@@ -93,7 +93,7 @@ def table_text(markup: str) -> str:
     for row in ROW_END.split(markup):
         cells = [" ".join(unescape(TAG.sub(" ", cell)).split()) for cell in CELL_END.split(row)]
         if any(cells):
-            rows.append(" | ".join(cells))
+            rows.append(" | ".join(cells).rstrip())
     return "\n".join(rows)
 
 

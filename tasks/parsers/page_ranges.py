@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -15,10 +16,10 @@ from tasks.parsers.supervisor import Ending
 
 def read_page_ranges(desk: Desk, total: int, on_pages: Callable[[int, int], None]) -> tuple[ParsedPage, ...]:
     """Read all pages, in order; a page that nobody could read is empty, its parser `none`, and its note says why."""
-    step, pages = desk.rules.parse.pages_per_range, list[ParsedPage]()
+    pages: list[ParsedPage] = []
     with ThreadPoolExecutor(desk.rules.work.parsers_at_once, thread_name_prefix="parse") as threads:
         pending: set[Future[list[ParsedPage]]] = {
-            threads.submit(_read_range, desk, first, min(first + step - 1, total)) for first in range(1, total + 1, step)
+            threads.submit(_read_range, desk, first, last) for first, last in cut_ranges(total, desk.rules.parse.pages_per_range)
         }
         try:
             while pending:
@@ -30,6 +31,16 @@ def read_page_ranges(desk: Desk, total: int, on_pages: Callable[[int, int], None
             threads.shutdown(wait=False, cancel_futures=True)
             raise
     return tuple(sorted(pages, key=lambda page: page.number))
+
+
+def cut_ranges(total: int, most: int) -> list[tuple[int, int]]:
+    """Cut pages 1 to `total` into ranges (first, last) of nearly the same length, `most` at most.
+
+    A short last range would show MinerU too few pages to tell a running header from a title.
+    """
+    ranges = -(-total // most)
+    edges = [total * place // ranges for place in range(ranges + 1)]
+    return [(first + 1, last) for first, last in itertools.pairwise(edges)]
 
 
 def _read_range(desk: Desk, first: int, last: int) -> list[ParsedPage]:

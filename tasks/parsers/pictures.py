@@ -35,19 +35,24 @@ def decode(data: io.BytesIO | Path, *, megapixels: int) -> Image.Image:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            picture = Image.open(data)
-            width, height = picture.size
-            if width * height > megapixels * 1_000_000:
-                raise ParseError(
-                    DocumentState.FAILED,
-                    f"the picture has {width} x {height} pixels; {megapixels} megapixels are allowed (limits.image_megapixels)",
-                )
-            picture.load()
-            return flatten(ImageOps.exif_transpose(picture))
+            with Image.open(data) as picture:
+                _weigh(picture, megapixels=megapixels)
+                picture.load()
+                return flatten(ImageOps.exif_transpose(picture))
     except UnidentifiedImageError as error:
         raise ParseError(DocumentState.FAILED, "the picture is of a kind that cannot be decoded") from error
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise ParseError(DocumentState.FAILED, f"the picture is damaged ({error})") from error
+
+
+def _weigh(picture: Image.Image, *, megapixels: int) -> None:
+    """Refuse a picture by the size in its header."""
+    width, height = picture.size
+    if width * height > megapixels * 1_000_000:
+        raise ParseError(
+            DocumentState.FAILED,
+            f"the picture has {width} x {height} pixels; {megapixels} megapixels are allowed (limits.image_megapixels)",
+        )
 
 
 def flatten(picture: Image.Image) -> Image.Image:

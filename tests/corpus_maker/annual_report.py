@@ -30,7 +30,9 @@ class Report(BaseDocTemplate):
     def __init__(self, out: io.BytesIO) -> None:
         super().__init__(out, pagesize=A4, invariant=1, title="Annual Report 2024", author=company.NAME, lang="en-GB")
         frame = Frame(25 * mm, 34 * mm, A4[0] - 50 * mm, A4[1] - 62 * mm, 0, 0, 0, 0)
-        self.addPageTemplates([PageTemplate("cover", [frame], onPage=self._cover), PageTemplate("text", [frame], onPageEnd=self._edges)])
+        self.addPageTemplates(
+            [PageTemplate("cover", [frame], onPage=self._cover), PageTemplate("text", [frame], onPageEnd=self._edges)]
+        )
         self.section_pages: dict[str, str] = {}
 
     def _cover(self, canvas: Any, _: Any) -> None:
@@ -39,7 +41,12 @@ class Report(BaseDocTemplate):
         canvas.setFillColor(NAVY)
         canvas.rect(0, A4[1] * 0.42, A4[0], A4[1] * 0.58, stroke=0, fill=1)
         canvas.setFillColorRGB(1, 1, 1)
-        for size, height, text in ((15, 0.86, company.NAME), (44, 0.68, "Annual Report"), (44, 0.62, "2024"), (14, 0.50, "Power that keeps its appointments")):
+        for size, height, text in (
+            (15, 0.86, company.NAME),
+            (44, 0.68, "Annual Report"),
+            (44, 0.62, "2024"),
+            (14, 0.50, "Power that keeps its appointments"),
+        ):
             canvas.setFont("Helvetica-Bold" if size > 20 else "Helvetica", size)
             canvas.drawString(25 * mm, A4[1] * height, text)
 
@@ -54,7 +61,7 @@ class Report(BaseDocTemplate):
         canvas.drawCentredString(A4[0] / 2, 12 * mm, printed_label(doc.page))
         canvas.restoreState()
 
-    def afterFlowable(self, flowable: Flowable) -> None:  # noqa: N802 - the name is reportlab's
+    def afterFlowable(self, flowable: Flowable) -> None:  # the name is reportlab's
         """Enter headings in the bookmarks and in the table of contents."""
         level = {"h1": 0, "h2": 1, "h3": 2}.get(flowable.style.name) if isinstance(flowable, Paragraph) else None
         if level is None:
@@ -84,7 +91,13 @@ def _build(section_pages: Mapping[str, str]) -> tuple[bytes, dict[str, str]]:
     """The report whose references to pages use section_pages, and the pages its sections really begin on."""
     out = io.BytesIO()
     report = Report(out)
-    front: list[Flowable] = [NextPageTemplate("text"), PageBreak(), Paragraph("Contents", STYLES["h1"].clone("plain")), _contents(), PageBreak()]
+    front: list[Flowable] = [
+        NextPageTemplate("text"),
+        PageBreak(),
+        Paragraph("Contents", STYLES["h1"].clone("plain")),
+        _contents(),
+        PageBreak(),
+    ]
     report.multiBuild([*front, *annual_report_text.story(section_pages, STYLES)])
     return out.getvalue(), report.section_pages
 

@@ -94,21 +94,26 @@ def _statements(s: Styles) -> list[Flowable]:
         Paragraph("7.1 Income statement", s["h2"]),
         *_prose(
             s,
-            "Operating profit rose by half, to £31.7 million. The gross margin improved from 36.8 to 38.8 per cent, because the MT-3 is now built in series. We "
+            "Operating profit rose by half, to £31.7 million. The gross margin improved from 36.8 to 38.8 per cent, because "
+            "the MT-3 is now built in series. We "
             "spent £18.4 million on research and development, most of it on the MT-4. Table 7 is the income statement.",
         ),
-        *table_with_caption("Table 7: Income statement for the year to 31 December", ruled_table(INCOME, [230, 90, 90], s, bold=[3, 6, 8, 10]), s),
+        *table_with_caption(
+            "Table 7: Income statement for the year to 31 December", ruled_table(INCOME, [230, 90, 90], s, bold=[3, 6, 8, 10]), s
+        ),
         Paragraph("7.2 Balance sheet", s["h2"]),
         *_prose(
             s,
-            "Total assets grew to £282.5 million. The largest addition was the assembly hall at the Braye yard, which cost £14.9 million and was opened in "
+            "Total assets grew to £282.5 million. The largest addition was the assembly hall at the Braye yard, which cost "
+            "£14.9 million and was opened in "
             "July. Table 8 is the balance sheet.",
         ),
         *table_with_caption("Table 8: Balance sheet at 31 December", ruled_table(BALANCE, [230, 90, 90], s, bold=[6, 11, 12]), s),
         Paragraph("7.3 Cash flow", s["h2"]),
         *_prose(
             s,
-            "Operations brought in £38.2 million of cash, which paid for all that we invested. In June we issued 2.1 million new shares at four pounds each. "
+            "Operations brought in £38.2 million of cash, which paid for all that we invested. In June we issued 2.1 million "
+            "new shares at four pounds each. "
             "Table 9 shows where the cash came from and where it went.",
         ),
         *table_with_caption("Table 9: Cash flow for the year to 31 December", ruled_table(CASH, [230, 90, 90], s, bold=[8, 9]), s),
@@ -121,27 +126,32 @@ def _notes(pages: Mapping[str, str], s: Styles) -> list[Flowable]:
         Paragraph("7.4.1 Recognising revenue", s["h3"]),
         *_prose(
             s,
-            "A turbine is counted as sold when it has run for 240 hours at the customer's site without a fault.<super>3</super> Service is counted month by month. "
+            "A turbine is counted as sold when it has run for 240 hours at the customer's site without a "
+            "fault.<super>3</super> Service is counted month by month. "
             "Energy is counted when it passes the meter on land.",
         ),
         Footnote("3. Until 2021 the trial took 120 hours. The longer trial moved £2.2 million of revenue from 2021 into 2022."),
         Paragraph("7.4.2 Depreciation", s["h3"]),
         *_prose(
             s,
-            "Turbines are written off over twenty years, vessels over fifteen, buildings over forty. Development costs are capitalised from the day on which a "
+            "Turbines are written off over twenty years, vessels over fifteen, buildings over forty. Development costs are "
+            "capitalised from the day on which a "
             "concept is frozen, and written off over eight years from the first sale.",
         ),
         Paragraph("7.5 Warranty provision", s["h2"]),
         *_prose(
             s,
-            "We guarantee each turbine for five years. The provision covers what we expect to spend on that promise. The replacement of the gearbox of CS-09, "
-            f"described in Section 3.2 on page {pages.get('3.2', '0')}, cost £1.3 million, since the maker of the seal paid for the rest. Table 10 shows how the provision changed.",
+            "We guarantee each turbine for five years. The provision covers what we expect to spend on that promise. The "
+            "replacement of the gearbox of CS-09, "
+            f"described in Section 3.2 on page {pages.get('3.2', '0')}, cost £1.3 million, since the maker of the seal paid "
+            "for the rest. Table 10 shows how the provision changed.",
         ),
         *table_with_caption("Table 10: Warranty provision", ruled_table(WARRANTY, [230, 90, 90], s, bold=[6]), s),
         Paragraph("7.6 Borrowings", s["h2"]),
         *_prose(
             s,
-            "All our loans are in pounds and at fixed rates, as Table 11 shows. The term loan asks that debt be less than two and a half times operating profit before "
+            "All our loans are in pounds and at fixed rates, as Table 11 shows. The term loan asks that debt be less than "
+            "two and a half times operating profit before "
             "depreciation; at the end of the year it was 1.6 times.",
         ),
         *table_with_caption("Table 11: Borrowings at 31 December 2024", ruled_table(LOANS, [200, 70, 70, 90], s, bold=[4]), s),
@@ -151,11 +161,14 @@ def _notes(pages: Mapping[str, str], s: Styles) -> list[Flowable]:
 def _end(s: Styles) -> list[Flowable]:
     return [
         Paragraph("8 Glossary and addresses", s["h1"]),
-        *_prose(s, "Some words have a narrower meaning in our trade than elsewhere. Table 12 explains those that this report uses."),
+        *_prose(
+            s, "Some words have a narrower meaning in our trade than elsewhere. Table 12 explains those that this report uses."
+        ),
         *table_with_caption("Table 12: Terms used in this report", ruled_table(GLOSSARY, [90, 340], s, words=2), s),
         *_prose(
             s,
-            "Registered office: Merrow Tidal Systems plc, The Net Loft, 4 Pilot Quay, Port Ellary. The annual meeting will be held there on Thursday 15 May 2025, at slack water, "
+            "Registered office: Merrow Tidal Systems plc, The Net Loft, 4 Pilot Quay, Port Ellary. The annual meeting will "
+            "be held there on Thursday 15 May 2025, at slack water, "
             "which is at 14.20. Shareholders who cannot come may send their votes by post until 12 May.",
         ),
     ]

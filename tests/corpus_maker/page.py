@@ -15,8 +15,8 @@ PAGE = """<!DOCTYPE html>
 <nav><a href="/">Home</a> <a href="/turbines">Turbines</a> <a href="/service">Service</a> <a href="/contact">Contact</a></nav>
 <main>
 <h1>MT-3 tidal turbine</h1>
-<p>The MT-3 turns a current of 2.6 metres per second into two megawatts. It stands on the sea bed on its own weight, needs no piles, and comes up for service
-in one piece within ninety minutes.</p>
+<p>The MT-3 turns a current of 2.6 metres per second into two megawatts. It stands on the sea bed on its own weight, needs no
+piles, and comes up for service in one piece within ninety minutes.</p>
 <img src="https://static.merrow-tidal.example/mt3.jpg" alt="An MT-3 on the quay at Port Ellary, its rotor against the evening sky">
 <h2>Why operators choose it</h2>
 <ul>
@@ -46,8 +46,8 @@ in one piece within ninety minutes.</p>
 <li>Trial run of 240 hours, after which the turbine is yours.</li>
 </ol>
 <h2>Price and delivery</h2>
-<p>An MT-3 costs 6.9 million pounds without base and cable. Delivery takes fourteen months from the order. Ask <a href="mailto:sales@merrow-tidal.example">our
-sales office</a> for an offer.</p>
+<p>An MT-3 costs 6.9 million pounds without base and cable. Delivery takes fourteen months from the order.
+Ask <a href="mailto:sales@merrow-tidal.example">our sales office</a> for an offer.</p>
 </main>
 <footer><p>Merrow Tidal Systems plc, The Net Loft, 4 Pilot Quay, Port Ellary</p></footer>
 </body>

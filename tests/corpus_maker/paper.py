@@ -13,7 +13,7 @@ from corpus_maker import paper_text
 from corpus_maker.pdf_parts import draw_footnotes, text_styles
 
 STYLES = text_styles(11.5)
-MARGIN, GAP, TITLE_HEIGHT = 18 * mm, 8 * mm, 118
+MARGIN, GAP, TITLE_HEIGHT = 18 * mm, 11 * mm, 118
 COLUMN = (A4[0] - 2 * MARGIN - GAP) / 2
 FOOT, HEAD = 26 * mm, 20 * mm
 
@@ -28,7 +28,9 @@ class Paper(BaseDocTemplate):
         title = Frame(MARGIN, A4[1] - HEAD - TITLE_HEIGHT, A4[0] - 2 * MARGIN, TITLE_HEIGHT, 0, 0, 0, 0)
         first = [Frame(x, FOOT, COLUMN, height - TITLE_HEIGHT, 0, 0, 0, 0) for x in columns]
         later = [Frame(x, FOOT, COLUMN, height, 0, 0, 0, 0) for x in columns]
-        self.addPageTemplates([PageTemplate("first", [title, *first], onPageEnd=self._edges), PageTemplate("later", later, onPageEnd=self._edges)])
+        self.addPageTemplates(
+            [PageTemplate("first", [title, *first], onPageEnd=self._edges), PageTemplate("later", later, onPageEnd=self._edges)]
+        )
 
     def _edges(self, canvas: Any, doc: Any) -> None:
         canvas.saveState()
@@ -40,7 +42,7 @@ class Paper(BaseDocTemplate):
         canvas.drawCentredString(A4[0] / 2, 10 * mm, str(doc.page))
         canvas.restoreState()
 
-    def afterFlowable(self, flowable: Flowable) -> None:  # noqa: N802 - the name is reportlab's
+    def afterFlowable(self, flowable: Flowable) -> None:  # the name is reportlab's
         """Enter sections in the bookmarks."""
         level = {"h1": 0, "h2": 1}.get(flowable.style.name) if isinstance(flowable, Paragraph) else None
         if level is not None:

@@ -62,22 +62,31 @@ def _box(drawing: Drawing, x: float, y: float, width: float, text: str) -> None:
 
 def _arrow(drawing: Drawing, x0: float, y0: float, x1: float, y1: float) -> None:
     drawing.add(Line(x0, y0, x1, y1, strokeColor=NAVY, strokeWidth=0.9))
-    if x0 == x1:
-        head = [x1, y1, x1 - 3, y1 + 5, x1 + 3, y1 + 5]
-    else:
-        head = [x1, y1, x1 - 6, y1 - 3, x1 - 6, y1 + 3]
+    downwards = [x1, y1, x1 - 3, y1 + 5, x1 + 3, y1 + 5]
+    head = downwards if x0 == x1 else [x1, y1, x1 - 6, y1 - 3, x1 - 6, y1 + 3]
     drawing.add(Polygon(head, fillColor=NAVY, strokeColor=NAVY))
 
 
 def coverage(width: float) -> Flowable:
     """Figure 2, a picture: growth on a blade, month by month."""
-    chart = charts.line_chart("Mean coverage of a blade", "per cent, by months since cleaning", list(COVERAGE), {"coverage": list(COVERAGE.values())}, lower=0, upper=80, size=(840, 540))
+    chart = charts.line_chart(
+        "Mean coverage of a blade",
+        "per cent, by months since cleaning",
+        list(COVERAGE),
+        {"coverage": list(COVERAGE.values())},
+        lower=0,
+        upper=80,
+        size=(840, 540),
+    )
     return picture(chart, width)
 
 
 def errors(width: float) -> Flowable:
     """Figure 3, a picture: error against horizon for three methods."""
-    return picture(charts.line_chart("Error of the forecast", "points, by weeks ahead", HORIZONS, ERRORS, lower=0, upper=12, size=(840, 560)), width)
+    return picture(
+        charts.line_chart("Error of the forecast", "points, by weeks ahead", HORIZONS, ERRORS, lower=0, upper=12, size=(840, 560)),
+        width,
+    )
 
 
 def ablation(width: float) -> Drawing:
@@ -86,6 +95,15 @@ def ablation(width: float) -> Drawing:
     for place, (name, value) in enumerate(WEIGHTS.items()):
         y = 82 - place * 26
         drawing.add(String(78, y + 5, name, fontName="Helvetica", fontSize=8, textAnchor="end"))
-        drawing.add(Rect(84, y, value / 4.5 * (width - 120), 16, fillColor=NAVY if name == "all inputs" else colors.HexColor("#8fb3c1"), strokeColor=None))
+        drawing.add(
+            Rect(
+                84,
+                y,
+                value / 4.5 * (width - 120),
+                16,
+                fillColor=NAVY if name == "all inputs" else colors.HexColor("#8fb3c1"),
+                strokeColor=None,
+            )
+        )
         drawing.add(String(90 + value / 4.5 * (width - 120), y + 5, f"{value:.1f}", fontName="Helvetica", fontSize=8))
     return drawing

@@ -84,7 +84,7 @@ def ruled_table(
     bold: Sequence[int] = (),
     words: int = 1,
 ) -> Table:
-    """A table with all its rules; the header row is repeated on every page, the first columns (words) are set left, bold rows are sums."""
+    """A table with all its rules and its header row on every page; words counts the columns set left, bold names rows of sums."""
     cells = [
         [
             Paragraph(f"<b>{cell}</b>" if place == 0 or place in bold else cell, styles["cell" if column < words else "number"])

@@ -53,7 +53,18 @@ def _title(number: int) -> Image.Image:
 
 
 def _agenda(number: int) -> Image.Image:
-    return _bullets(number, "Agenda", ["Highlights of the quarter", "Orders", "Energy against target", "What went wrong", "Priorities for the fourth quarter", "Decisions we need today"])
+    return _bullets(
+        number,
+        "Agenda",
+        [
+            "Highlights of the quarter",
+            "Orders",
+            "Energy against target",
+            "What went wrong",
+            "Priorities for the fourth quarter",
+            "Decisions we need today",
+        ],
+    )
 
 
 def _highlights(number: int) -> Image.Image:
@@ -75,7 +86,9 @@ def _highlights(number: int) -> Image.Image:
 
 def _orders(number: int) -> Image.Image:
     picture, _ = _slide(number, "Orders received")
-    chart = charts.bar_chart("Order intake by month", "millions of pounds", list(ORDERS), {"orders": list(ORDERS.values())}, upper=20, size=(1200, 580))
+    chart = charts.bar_chart(
+        "Order intake by month", "millions of pounds", list(ORDERS), {"orders": list(ORDERS.values())}, upper=20, size=(1200, 580)
+    )
     picture.paste(chart, (120, 150))
     return picture
 
@@ -138,12 +151,23 @@ def _decisions(number: int) -> Image.Image:
     )
 
 
-SLIDES: tuple[Callable[[int], Image.Image], ...] = (_title, _agenda, _highlights, _orders, _targets, _troubles, _priorities, _decisions)
+SLIDES: tuple[Callable[[int], Image.Image], ...] = (
+    _title,
+    _agenda,
+    _highlights,
+    _orders,
+    _targets,
+    _troubles,
+    _priorities,
+    _decisions,
+)
 
 
 def _scanned(picture: Image.Image, noise: np.random.Generator) -> bytes:
     """The slide as a scanner leaves it: a little turned, soft, grainy; JPEG."""
-    turned = picture.rotate(float(noise.uniform(-0.9, 0.9)), Image.Resampling.BICUBIC, fillcolor="#e9e7e1").filter(ImageFilter.GaussianBlur(0.7))
+    turned = picture.rotate(float(noise.uniform(-0.9, 0.9)), Image.Resampling.BICUBIC, fillcolor="#e9e7e1").filter(
+        ImageFilter.GaussianBlur(0.7)
+    )
     grain = noise.integers(-5, 6, (SIZE[1], SIZE[0], 1))
     pixels = np.clip(np.asarray(turned, dtype=np.int16) + grain, 0, 255).astype(np.uint8)
     out = io.BytesIO()

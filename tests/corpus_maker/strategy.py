@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from pptx import Presentation
 from pptx.presentation import Presentation as Deck
@@ -38,7 +39,7 @@ def _title(slide: Slide, text: str) -> None:
     slide.shapes.title.text = text
 
 
-def _table(deck: Deck, title: str, rows: list[tuple[str, ...]]) -> None:
+def _table(deck: Deck, title: str, rows: Sequence[tuple[str, ...]]) -> None:
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     _title(slide, title)
     table = slide.shapes.add_table(len(rows), len(rows[0]), Cm(2), Cm(5), Cm(21), Cm(9)).table
@@ -50,7 +51,15 @@ def _table(deck: Deck, title: str, rows: list[tuple[str, ...]]) -> None:
 def _picture(deck: Deck, title: str, caption: str) -> None:
     slide = deck.slides.add_slide(deck.slide_layouts[5])
     _title(slide, title)
-    chart = charts.line_chart("Cost of energy", "pounds per MWh, 2026 and 2028 planned", list(COST), {"cost": list(COST.values())}, lower=0, upper=300, size=(1000, 520))
+    chart = charts.line_chart(
+        "Cost of energy",
+        "pounds per MWh, 2026 and 2028 planned",
+        list(COST),
+        {"cost": list(COST.values())},
+        lower=0,
+        upper=300,
+        size=(1000, 520),
+    )
     slide.shapes.add_picture(io.BytesIO(charts.png(chart)), Cm(2.5), Cm(4.2), width=Cm(20))
     box = slide.shapes.add_textbox(Cm(2.5), Cm(15), Cm(20), Cm(1.5)).text_frame
     box.text = caption
@@ -65,7 +74,13 @@ def make() -> bytes:
     cover = deck.slides.add_slide(deck.slide_layouts[0])
     _title(cover, "Strategy 2025 to 2030")
     cover.placeholders[1].text = "Merrow Tidal Systems plc\nBoard seminar, Braye, 21 November 2024"
-    _bullets(deck, "Three aims", "Tidal energy below 120 pounds per MWh by 2028", "Every turbine available for 96 per cent of the year", "One third of revenue from service by 2027")
+    _bullets(
+        deck,
+        "Three aims",
+        "Tidal energy below 120 pounds per MWh by 2028",
+        "Every turbine available for 96 per cent of the year",
+        "One third of revenue from service by 2027",
+    )
     _picture(deck, "The road to 120 pounds", "Figure 1: Cost of energy from our own arrays, done and planned")
     _table(deck, "Where the next turbines go", MARKETS)
     _bullets(
@@ -76,7 +91,14 @@ def make() -> bytes:
         "First turbine at Lowrick Deep in August 2025",
         "Series of twelve a year from the hall at Braye, from 2027",
     )
-    _bullets(deck, "What could stop us", "No type certificate before December 2026", "Support contract ends in 2033 without a successor", "Too few welders: 24 posts open at Braye", "A rival with a floating turbine")
+    _bullets(
+        deck,
+        "What could stop us",
+        "No type certificate before December 2026",
+        "Support contract ends in 2033 without a successor",
+        "Too few welders: 24 posts open at Braye",
+        "A rival with a floating turbine",
+    )
     out = io.BytesIO()
     deck.save(out)
     return with_fixed_dates(out.getvalue())

@@ -1,0 +1,101 @@
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from storage.codec import CodecError, canonical_json, decode_graph, encode_graph, from_json, to_json
+from storage.records import Block, DocumentRecord, NodeKind, ParsedDocument, ParsedPage
+from tests.storage.worlds import graph, record
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+SHARE = st.floats(0, 1)
+BLOCKS = st.builds(
+    Block,
+    kind=st.sampled_from(NodeKind),
+    text=TEXT,
+    box=st.tuples(SHARE, SHARE, SHARE, SHARE),
+    level=st.none() | st.integers(1, 9),
+    html=st.none() | TEXT,
+    caption=TEXT,
+    caption_box=st.none() | st.tuples(SHARE, SHARE, SHARE, SHARE),
+    footnote=TEXT,
+    picture=st.none(),
+    picture_text=TEXT,
+    continues=st.booleans(),
+)
+PAGES = st.builds(ParsedPage, blocks=st.lists(BLOCKS, max_size=3).map(tuple), label=st.none() | TEXT, note=TEXT, image=st.none())
+DOCUMENTS = st.builds(ParsedDocument, document_id=TEXT, media_type=TEXT, title=TEXT, pages=st.lists(PAGES, max_size=2).map(tuple))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(DOCUMENTS)
+def test_a_parsed_document_comes_back_as_it_went(document):
+    try:
+        data = to_json(document)
+    except CodecError as error:
+        assert "not writable" in str(error)
+    else:
+        assert from_json(ParsedDocument, data) == document
+        assert to_json(from_json(ParsedDocument, data)) == data
+
+
+def test_a_graph_comes_back_as_it_went():
+    before = graph("report")
+    after = decode_graph(*encode_graph(before))
+    assert (after.nodes, after.pages, after.rows, after.edges, after.sections) == (
+        before.nodes,
+        before.pages,
+        before.rows,
+        before.edges,
+        before.sections,
+    )
+    for name in ("initial_vectors", "vectors", "page_vectors"):
+        assert np.array_equal(getattr(after, name), getattr(before, name))
+
+
+def test_equal_graphs_have_equal_bytes():
+    assert encode_graph(graph("report")) == encode_graph(graph("report"))
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"id": 3}', b"\xff", b"null"])
+def test_bytes_that_are_no_record_are_refused(damage):
+    with pytest.raises(CodecError, match="do not hold a DocumentRecord"):
+        from_json(DocumentRecord, damage)
+
+
+@pytest.mark.parametrize("value", [float("nan"), "\ud800"])
+def test_what_json_cannot_hold_is_refused(value):
+    with pytest.raises(CodecError, match="not writable"):
+        canonical_json({"a": value})
+
+
+def test_a_record_that_json_cannot_hold_is_refused():
+    with pytest.raises(CodecError, match="not writable"):
+        to_json(replace(record(graph("report")), title="\ud800"))
+    with pytest.raises(CodecError, match="not writable"):
+        to_json(replace(record(graph("report")), title=7))
+
+
+def npy(array):
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    "vectors",
+    [b"", b"garbage", npy(np.zeros((2, 3), np.float64)), npy(np.zeros(14, np.float32)), npy(np.array([{}], object)), npy(np.zeros((3, 8), np.float32))],
+    ids=["empty", "garbage", "float64", "flat", "pickled", "too few"],
+)
+def test_vectors_of_another_shape_are_refused(vectors):
+    with pytest.raises(CodecError):
+        decode_graph(encode_graph(graph("report"))[0], vectors)
+
+
+def test_vectors_cut_short_are_refused():
+    text, vectors = encode_graph(graph("report"))
+    with pytest.raises(CodecError):
+        decode_graph(text, vectors[:-7])

@@ -1,0 +1,63 @@
+import errno
+import os
+
+import pytest
+
+from storage.disk import DiskFullError, NotWritableError, check_writable, full_disk_explained, is_full_disk, require_room
+
+
+def test_a_full_disk_is_known_through_the_errors_that_wrap_it():
+    try:
+        try:
+            raise OSError(errno.ENOSPC, "full")
+        except OSError as error:
+            raise ValueError("cannot write") from error
+    except ValueError as error:
+        assert is_full_disk(error)
+    assert is_full_disk(RuntimeError('lance error: Io { "No space left on device (os error 28)" }'))
+    assert not is_full_disk(OSError(errno.EACCES, "no"))
+
+
+def test_a_full_disk_says_where_and_how_much(tmp_path):
+    with pytest.raises(DiskFullError, match=rf"disk full at {tmp_path}, needs about 12 MB"), full_disk_explained(tmp_path, 12_000_000):
+        raise OSError(errno.ENOSPC, "full")
+
+
+def test_other_errors_and_explained_ones_pass_as_they_are(tmp_path):
+    with pytest.raises(ZeroDivisionError), full_disk_explained(tmp_path, 1):
+        1 / 0  # noqa: B018
+    with pytest.raises(DiskFullError, match="at here"), full_disk_explained(tmp_path, 1):
+        raise DiskFullError(errno.ENOSPC, "disk full at here")
+
+
+def test_room_is_asked_for_before_writing(tmp_path):
+    require_room(tmp_path, 1)
+    with pytest.raises(DiskFullError):
+        require_room(tmp_path, 2**60)
+
+
+def test_a_folder_that_can_be_written_is_made(tmp_path):
+    check_writable(tmp_path / "a" / "b")
+    assert list((tmp_path / "a" / "b").iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path):
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(NotWritableError, match="file/home cannot be written"):
+        check_writable(tmp_path / "file" / "home")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_folder_is_refused(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(NotWritableError, match="cannot be written"):
+        check_writable(tmp_path)
+
+
+def test_a_full_disk_shows_when_the_folder_is_checked(tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFullError, match="disk full"):
+        check_writable(tmp_path)

@@ -1,0 +1,50 @@
+import pytest
+
+from storage.artifacts import ArtifactStore
+from storage.memo import StepMemo
+from tests.storage.worlds import document_id
+
+DOCUMENT, KEY = document_id("report"), document_id("key")
+
+
+@pytest.fixture
+def memo(tmp_path):
+    return StepMemo(tmp_path / "steps", ArtifactStore(tmp_path / "artifacts"))
+
+
+def test_a_finished_step_is_remembered(memo):
+    outputs = {"parsed": memo.artifacts.put(b"parsed")}
+    assert memo.lookup(DOCUMENT, "parse", KEY) is None
+    memo.remember(DOCUMENT, "parse", KEY, outputs, [memo.artifacts.put(b"picture")])
+    assert memo.lookup(DOCUMENT, "parse", KEY) == outputs
+    assert memo.lookup(DOCUMENT, "parse", DOCUMENT) is None
+    assert memo.documents() == [DOCUMENT]
+    assert memo.artifacts_of(DOCUMENT) == {memo.artifacts.put(b"parsed"), memo.artifacts.put(b"picture")}
+
+
+@pytest.mark.parametrize("which", [b"parsed", b"picture"])
+def test_a_step_whose_artifact_is_damaged_is_done_again(memo, which):
+    memo.remember(DOCUMENT, "parse", KEY, {"parsed": memo.artifacts.put(b"parsed")}, [memo.artifacts.put(b"picture")])
+    memo.artifacts.path(memo.artifacts.put(which)).write_bytes(b"")
+    assert memo.lookup(DOCUMENT, "parse", KEY) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b'{"outputs": [], "within": []}', b'{"outputs": {"a": "b"', b"\xff"])
+def test_a_damaged_note_means_the_step_is_done_again(memo, damage):
+    memo.remember(DOCUMENT, "parse", KEY, {"parsed": memo.artifacts.put(b"parsed")})
+    memo.path(DOCUMENT, "parse", KEY).write_bytes(damage)
+    assert memo.lookup(DOCUMENT, "parse", KEY) is None
+    assert memo.artifacts_of(DOCUMENT) == set()
+
+
+def test_a_forgotten_document_has_no_notes(memo):
+    memo.remember(DOCUMENT, "parse", KEY, {})
+    memo.forget(DOCUMENT)
+    memo.forget(DOCUMENT)
+    assert memo.documents() == []
+
+
+@pytest.mark.parametrize(("document", "step", "key"), [("../../x", "parse", KEY), (DOCUMENT, "a/b", KEY), (DOCUMENT, "parse", "..")])
+def test_a_note_cannot_leave_its_folder(memo, document, step, key):
+    with pytest.raises(ValueError, match="no place for step"):
+        memo.path(document, step, key)

@@ -1,0 +1,111 @@
+import hashlib
+import importlib.metadata
+import itertools
+import json
+import platform
+import subprocess
+import sys
+import zipfile
+import zlib
+from pathlib import Path
+
+import pypdfium2
+import pytest
+
+CORPUS = Path(__file__).parent / "corpus"
+MAKER = Path(__file__).parent / "make_corpus.py"
+DOCUMENTS = sorted(path for path in CORPUS.iterdir() if path.suffix not in (".md", ".json"))
+
+# What the committed files were made with: other encoders write other bytes for the same pictures and packages.
+MADE_WITH = {"pillow": "12.3.0", "reportlab": "5.1.0", "python-docx": "1.2.0", "openpyxl": "3.1.5", "python-pptx": "1.0.2"}
+DEFLATED_SAMPLE = "38cdd2d8ac0df3dc7deffc4c3a061b96832a08722842422e75eeb84004039b8c"
+
+
+def _page_texts(name: str) -> list[str]:
+    document = pypdfium2.PdfDocument(CORPUS / name)
+    texts = [" ".join(page.get_textpage().get_text_range().split()) for page in document]
+    document.close()
+    return texts
+
+
+def _number_of_pages(path: Path) -> int:
+    if path.suffix == ".pdf":
+        return len(_page_texts(path.name))
+    folder = {".xlsx": "xl/worksheets/sheet", ".pptx": "ppt/slides/slide"}.get(path.suffix)
+    if folder is None:
+        return 1
+    with zipfile.ZipFile(path) as package:
+        return sum(name.startswith(folder) for name in package.namelist())
+
+
+def _same_encoders() -> bool:
+    sample = zlib.compress(b"".join(f"{place * place} ".encode() for place in range(3000)))
+    versions = {name: importlib.metadata.version(name) for name in MADE_WITH}
+    return versions == MADE_WITH and platform.machine() == "x86_64" and hashlib.sha256(sample).hexdigest() == DEFLATED_SAMPLE
+
+
+def test_there_are_seven_documents_in_less_than_three_megabytes():
+    assert len(DOCUMENTS) == 7
+    assert sum(path.stat().st_size for path in CORPUS.iterdir()) < 3_000_000
+
+
+def test_the_script_makes_the_same_bytes_again(tmp_path):
+    if not _same_encoders():
+        pytest.skip("other versions of the libraries than those that made the committed files")
+    subprocess.run([sys.executable, str(MAKER), str(tmp_path)], check=True, timeout=120)
+    made = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in tmp_path.iterdir()}
+    kept = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in CORPUS.iterdir() if path.suffix != ".md"}
+    assert made == kept
+
+
+def test_the_revenue_of_2024_stands_in_a_sentence_and_in_a_table_row():
+    texts = _page_texts("annual_report.pdf")
+    assert any("Total revenue in 2024 was £184.6 million" in text for text in texts)
+    assert any("Total revenue 184.6 152.3" in text for text in texts)
+
+
+def test_the_table_of_turbines_runs_over_a_page_break_with_its_header_repeated():
+    header = "Turbine Site Model Rated MW Availability % Energy GWh"
+    texts = _page_texts("annual_report.pdf")
+    pages = [place for place, text in enumerate(texts) if header in text]
+    assert len(pages) == 2
+    assert pages[1] == pages[0] + 1
+    assert "CS-01 Corran Sound" in texts[pages[0]]
+    assert "BC-06 Braye Channel" in texts[pages[1]]
+
+
+def test_a_paragraph_of_the_report_runs_over_a_page_break():
+    texts = _page_texts("annual_report.pdf")
+    assert any("From this the board drew" in before and "three conclusions" in after for before, after in itertools.pairwise(texts))
+
+
+def test_the_report_labels_its_front_pages_in_roman_numerals():
+    document = pypdfium2.PdfDocument(CORPUS / "annual_report.pdf")
+    labels = [document.get_page_label(place) for place in range(len(document))]
+    document.close()
+    assert labels[:5] == ["i", "ii", "iii", "1", "2"]
+    assert labels[-1] == str(len(labels) - 3)
+
+
+def test_the_value_asked_of_a_chart_stands_in_no_text_of_the_report():
+    assert not any("14.6" in text for text in _page_texts("annual_report.pdf"))
+
+
+def test_the_scan_has_no_text_layer():
+    assert _page_texts("quarterly_slides.pdf") == [""] * 8
+
+
+def test_every_question_names_documents_and_pages_that_exist():
+    questions = json.loads((CORPUS / "questions.json").read_text(encoding="utf-8"))
+    pages = {path.name: _number_of_pages(path) for path in DOCUMENTS}
+    assert len(questions) >= 15
+    for question in questions:
+        assert question["evidence"] or question["answer"] == "Not answerable"
+        for place in question["evidence"]:
+            assert 1 <= place["page"] <= pages[place["document"]]
+
+
+def test_some_questions_need_two_pages_and_some_have_no_answer():
+    questions = json.loads((CORPUS / "questions.json").read_text(encoding="utf-8"))
+    assert sum(len(question["evidence"]) > 1 for question in questions) >= 4
+    assert any(not question["evidence"] for question in questions)
