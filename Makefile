@@ -16,7 +16,7 @@ install: .venv/.installed  ## create .venv with the product and the test tools
 	@touch $@
 
 demo: .venv/.installed  ## read tests/corpus in and show what it holds
-	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus/documents --corpus demo
+	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus --corpus demo
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader status --corpus demo
 
 check: .venv/.installed

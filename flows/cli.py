@@ -6,7 +6,6 @@ Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -98,7 +97,10 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
     ingest.add_argument("--include", action="append", default=[], metavar="GLOB", help="only files that match (repeatable)")
     ingest.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="no files that match (repeatable)")
     ingest.add_argument(
-        "--password-file", type=Path, metavar="F", help="passwords: a line each of NAME, a tab, PASSWORD; or one line with one for all"
+        "--password-file",
+        type=Path,
+        metavar="F",
+        help="a line each of NAME, a tab, PASSWORD; or one line with one for all",
     )
     ingest.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")

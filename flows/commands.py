@@ -7,6 +7,7 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from flows.progress_display import clock, shown
 from flows.showing import CommandError, Output
@@ -25,6 +26,7 @@ from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.tidying import TidyReport
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
+from tasks.planning import displayed
 from tasks.publishing import KEEP_SECONDS
 from tasks.settings import IngestSettings, load_settings
 
@@ -81,7 +83,8 @@ def _survey(request: IngestRequest) -> Survey:
         found = survey(request, (), embedder_for(None))
     if not found.found.files:
         named = ", ".join(request.paths)
-        raise CommandError("no document was found", named, "name a folder with documents, or see why files were left out with --json")
+        reasons = "".join(f"; {displayed(item.path)}: {item.reason}" for item in found.found.skipped[:3])
+        raise CommandError(f"no document was found under {named}{reasons}", named, "name a folder that holds documents")
     return found
 
 
@@ -90,11 +93,11 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
 
     guess = estimate(found.plan.work, settings)
     if output.as_json:
-        output.data({"documents": guess.documents, "pages": guess.pages, "seconds": guess.seconds, "unchanged": len(found.plan.unchanged)})
+        output.data({**asdict(guess), "unchanged": len(found.plan.unchanged)})
     else:
         output.line(
-            f"{guess.documents} documents to read ({guess.pages} pages known, {guess.megabytes:.0f} MB), {len(found.plan.unchanged)} "
-            f"unchanged; about {clock(guess.seconds)} on two cores, without OCR. No model is called: no tokens, no cost."
+            f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
+            f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores, without OCR. No model is called: no tokens, no cost."
         )
     return WELL
 

@@ -55,12 +55,13 @@ class WorkMeter:
     def share_done(self) -> float:
         """Return the share of the work that is done, 0..1."""
         with self._lock:
-            done = sum(
-                weight
-                * (1.0 if name in self.finished else sum(STEP_SHARES.get(step, 0) * share for step, share in self._steps[name].items()))
-                for name, weight in self._weights.items()
+            return sum(weight * self._share_of(name) for name, weight in self._weights.items()) / max(
+                1, sum(self._weights.values())
             )
-        return done / max(1, sum(self._weights.values()))
+
+    def _share_of(self, document: str) -> float:
+        steps = self._steps[document].items()
+        return 1.0 if document in self.finished else sum(STEP_SHARES.get(step, 0) * share for step, share in steps)
 
     def seconds_left(self) -> float | None:
         """Return a guess of the seconds left; None while there is too little to go by."""

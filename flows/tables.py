@@ -90,13 +90,20 @@ def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) ->
                 "media_type": record.media_type,
                 "notes": list(record.notes),
                 "kinds": dict(sorted(kinds.items())),
-                "sections": [{"title": s.title, "level": s.level, "first_page": s.first_page, "last_page": s.last_page} for s in sections],
-                "page_list": [{"page": p.number, "label": p.label, "parser": p.parser.value, "note": p.note, "summary": p.summary} for p in pages],
+                "sections": [
+                    {"title": s.title, "level": s.level, "first_page": s.first_page, "last_page": s.last_page} for s in sections
+                ],
+                "page_list": [
+                    {"page": p.number, "label": p.label, "parser": p.parser.value, "note": p.note, "summary": p.summary}
+                    for p in pages
+                ],
             }
         )
         return
     output.line(f"{record.name}  {record.state.value}{': ' + record.reason if record.reason else ''}", style="bold")
-    output.line(f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, {record.pages} pages, {record.nodes} nodes")
+    output.line(
+        f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, {record.pages} pages, {record.nodes} nodes"
+    )
     output.line("nodes: " + (", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"))
     for text in (*record.paths, *record.notes):
         output.line(f"  {text}", style="dim")

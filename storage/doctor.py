@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow.compute as pc
 
 from storage.artifacts import ArtifactStore
@@ -103,7 +102,13 @@ def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
             for part in snapshot.graph_store.stream(name, [column]):
                 vectors = vectors_of(part[column], dimension)
                 try:
-                    check_vectors(np.asarray(vectors), rows=part.num_rows, dimension=dimension, what=f"{column} of {name}", zero_allowed=name is TableName.PAGES)
+                    check_vectors(
+                        vectors,
+                        rows=part.num_rows,
+                        dimension=dimension,
+                        what=f"{column} of {name}",
+                        zero_allowed=name is TableName.PAGES,
+                    )
                 except GraphError as error:
                     yield Finding("vectors", str(error), READ_AGAIN)
 

@@ -93,7 +93,7 @@ def corpus_location(name: str) -> CorpusLocation:
     """Return where the corpus lies; raise LocationError where the name could leave the folder."""
     if not CORPUS_NAME.fullmatch(name):
         raise LocationError(
-            f"corpus name {name!r} is not usable: take letters, digits, '.', '_' and '-', "
+            f"corpus name {name!r} is not usable; take letters, digits, '.', '_' and '-', "
             "begin with a letter or digit, 64 characters at most"
         )
     return CorpusLocation(name=name, folder=corpora_folder() / name)

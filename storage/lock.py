@@ -44,6 +44,8 @@ class WriterLock:
 
     def release(self) -> None:
         """Let the next writer in. The file stays: to unlink it would let two in at once."""
+        # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
+        fcntl.flock(self.descriptor, fcntl.LOCK_UN)
         os.close(self.descriptor)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
@@ -17,34 +18,29 @@ async def as_they_finish(
 
     The first error of `work` ends everything: what runs is cancelled, what finished before is yielded, and it is raised.
     """
-    waiting = iter(items)
-    running: set[asyncio.Task[R]] = set()
+    waiting = deque(items)
+    running: set[asyncio.Future[R]] = set()
     finished: list[R] = []
     clock = asyncio.get_running_loop().time
     due = clock() + batch_seconds
     try:
-        while True:
-            while len(running) < at_once and (item := next(waiting, _NOTHING)) is not _NOTHING:
-                running.add(asyncio.ensure_future(work(item)))  # type: ignore[arg-type]
-            if not running:
-                break
+        while waiting or running:
+            running |= {asyncio.ensure_future(work(waiting.popleft())) for _ in range(min(len(waiting), at_once - len(running)))}
             timeout = max(0.0, due - clock()) if finished else None
             done, running = await asyncio.wait(running, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-            failed = next((task for task in done if task.exception()), None)
+            error = next((failed for task in done if (failed := task.exception())), None)
             finished += [task.result() for task in done if not task.exception()]
-            if failed:
-                if finished:
-                    yield finished
-                raise failed.exception()  # type: ignore[misc]
-            if len(finished) >= batch_items or (finished and clock() >= due):
+            ended = error or not (waiting or running)
+            if finished and (ended or len(finished) >= batch_items or clock() >= due):
                 yield finished
                 finished, due = [], clock() + batch_seconds
-        if finished:
-            yield finished
+            if error:
+                raise error
     finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await _cancelled(running)
 
 
-_NOTHING: object = object()
+async def _cancelled(running: set[asyncio.Future[R]]) -> None:
+    for task in running:
+        task.cancel()
+    await asyncio.gather(*running, return_exceptions=True)

@@ -79,7 +79,8 @@ def report_markdown(report: IngestReport) -> str:
         f"# Corpus {report.corpus}, snapshot {report.snapshot}",
         "",
         f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
-        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. No model was called: no tokens, no cost.",
+        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. "
+        "No model was called: no tokens, no cost.",
         "",
         "| step | seconds, all documents together |",
         "|---|---|",

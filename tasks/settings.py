@@ -160,9 +160,11 @@ def load_settings(path: Path) -> IngestSettings:
     try:
         return IngestSettings.model_validate(tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
-        raise SettingsError(f"settings file {path} cannot be read: {error.strerror}") from error
+        raise SettingsError(
+            f"settings file {path} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {path} is not TOML: {error}") from error
+        raise SettingsError(f"settings file {path} is not TOML: {error}; `flowreader settings` shows the form") from error
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

@@ -96,8 +96,8 @@ class Step(Generic[P, R]):
             return await asyncio.to_thread(self, *args, **kwargs)
         from prefect import task
         from prefect.cache_policies import NO_CACHE
-        from prefect.context import TaskRunContext
         from prefect.client.schemas.objects import State
+        from prefect.context import TaskRunContext
         from prefect.states import Completed
 
         # The result travels beside Prefect: it would walk through every block of a document looking for futures.

@@ -164,10 +164,8 @@ def nested_forms_pdf(folder: Path, *, depth: int = 12, width: int = 10) -> Path:
         last = level == depth - 1
         body = b"0 0 m 9 9 l S\n" if last else b"/N Do\n" * width
         inner = b"" if last else b"/Resources << /XObject << /N %d 0 R >> >>" % (number + level + 1)
-        forms.append(
-            b"<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] %s /Length %d >>\nstream\n%s\nendstream"
-            % (inner, len(body), body)
-        )
+        entries = b"/Type /XObject /Subtype /Form /BBox [0 0 595 842] %s /Length %d" % (inner, len(body))
+        forms.append(b"<< %s >>\nstream\n%s\nendstream" % (entries, body))
     page = text_stream(["This page nests."]) + b"/X0 Do\n" * width
     return raw_pdf(folder / "nested-forms.pdf", [page], extra=forms)
 
@@ -263,7 +261,6 @@ def external_html(folder: Path, secret: Path, *, port: int) -> Path:
 def xxe_html(folder: Path, secret: Path) -> Path:
     """An XHTML page whose entity asks for a file of the machine."""
     path = folder / "xxe.html"
-    path.write_text(
-        f'<?xml version="1.0"?><!DOCTYPE html [<!ENTITY secret SYSTEM "file://{secret}">]><html><body><p>Before &secret; after</p></body></html>'
-    )
+    entity = f'<!DOCTYPE html [<!ENTITY secret SYSTEM "file://{secret}">]>'
+    path.write_text(f'<?xml version="1.0"?>{entity}<html><body><p>Before &secret; after</p></body></html>')
     return path

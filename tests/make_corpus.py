@@ -24,12 +24,12 @@ DOCUMENTS = {
 
 
 def make_corpus(folder: Path) -> None:
-    """Write the seven documents and their questions into a folder, which is made when it is missing."""
+    """Write the seven documents into a folder, made when it is missing, and their questions beside it: they are no document."""
     folder.mkdir(parents=True, exist_ok=True)
     made = {name: make() for name, make in DOCUMENTS.items()}
     for name, content in made.items():
         (folder / name).write_bytes(content)
-    (folder / "questions.json").write_bytes(questions.make(made))
+    folder.with_name(f"{folder.name}_questions.json").write_bytes(questions.make(made))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import pypdfium2
 import pytest
 
 CORPUS = Path(__file__).parent / "corpus"
+QUESTIONS = CORPUS.with_name("corpus_questions.json")
 MAKER = Path(__file__).parent / "make_corpus.py"
 DOCUMENTS = sorted(path for path in CORPUS.iterdir() if path.suffix not in (".md", ".json"))
 
@@ -96,7 +97,7 @@ def test_the_scan_has_no_text_layer():
 
 
 def test_every_question_names_documents_and_pages_that_exist():
-    questions = json.loads((CORPUS / "questions.json").read_text(encoding="utf-8"))
+    questions = json.loads(QUESTIONS.read_text(encoding="utf-8"))
     pages = {path.name: _number_of_pages(path) for path in DOCUMENTS}
     assert len(questions) >= 15
     for question in questions:
@@ -106,6 +107,6 @@ def test_every_question_names_documents_and_pages_that_exist():
 
 
 def test_some_questions_need_two_pages_and_some_have_no_answer():
-    questions = json.loads((CORPUS / "questions.json").read_text(encoding="utf-8"))
+    questions = json.loads(QUESTIONS.read_text(encoding="utf-8"))
     assert sum(len(question["evidence"]) > 1 for question in questions) >= 4
     assert any(not question["evidence"] for question in questions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -75,5 +76,5 @@ def letter_height(box: Box, characters: int, *, page_size: tuple[float, float]) 
     width = (box[2] - box[0]) * page_size[0]
     if characters < 1 or height <= 0 or width <= 0:
         return max(height, 0.0)
-    letter = (height * width / (0.6 * characters)) ** 0.5
+    letter = math.sqrt(height * width / (0.6 * characters))
     return height / max(1, round(height / (1.2 * letter)))

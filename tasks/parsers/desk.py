@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import logging
@@ -22,6 +23,7 @@ from tasks.parsers.supervisor import CHILDREN, Ending, missing_confinement
 from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
 READ_BYTES = 1 << 20
+DISK_FULL = f"[Errno {errno.ENOSPC}]"
 SCRATCH_NAME = re.compile(r"flowreader-parse-(\d+)-")
 PICTURE_NAME = re.compile(r"(?:figure|image)-[0-9-]+")
 LOGGER = logging.getLogger(__name__)
@@ -53,7 +55,10 @@ class Desk:
     def run(
         self, work: Work, *, pages: int, first: int = 1, last: int = 1, media_type: str = "", dpi: int = 0
     ) -> tuple[Ending, Path]:
-        """Have a child do the work under the limits for so many pages; return how it ended, and its folder."""
+        """Have a child do the work under the limits for so many pages; return how it ended, and its folder.
+
+        Raises OSError where the disk is full: that is not the document's fault, and no fallback helps.
+        """
         limits = self.rules.limits
         cpu_seconds = limits.cpu_seconds_per_range + pages * limits.cpu_seconds_per_page
         folder = Path(tempfile.mkdtemp(prefix=f"{work}-{first}-", dir=self.scratch))
@@ -65,6 +70,8 @@ class Desk:
         ending = CHILDREN.run(job, at_once=self.rules.work.parsers_at_once)
         for words in missing_confinement(folder):
             _warn_once(words)
+        if DISK_FULL in ending.problem:
+            raise OSError(errno.ENOSPC, "disk full while a document was parsed; free space there, or set TMPDIR", str(self.scratch))
         with self._lock:
             self.cpu_seconds += ending.cpu_seconds
         return ending, folder

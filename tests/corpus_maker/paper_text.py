@@ -380,7 +380,6 @@ def _appendix(s: Styles, column: float) -> list[Flowable]:
             "Table 5: Error at eight weeks by turbine, in points of coverage",
             ruled_table(_errors_by_turbine(), [column * share for share in (0.25, 0.19, 0.34, 0.22)], s),
             s,
-            split=True,
         ),
         Paragraph("Appendix C. What the planners were asked", s["h1"]),
         *_prose(

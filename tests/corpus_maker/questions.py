@@ -1,4 +1,4 @@
-"""questions.json: what can be asked of the corpus, the right answer, and the pages that prove it."""
+"""corpus_questions.json: what can be asked of the corpus, the right answer, and the pages that prove it."""
 
 from __future__ import annotations
 

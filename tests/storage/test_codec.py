@@ -87,7 +87,14 @@ def npy(array):
 
 @pytest.mark.parametrize(
     "vectors",
-    [b"", b"garbage", npy(np.zeros((2, 3), np.float64)), npy(np.zeros(14, np.float32)), npy(np.array([{}], object)), npy(np.zeros((3, 8), np.float32))],
+    [
+        b"",
+        b"garbage",
+        npy(np.zeros((2, 3), np.float64)),
+        npy(np.zeros(14, np.float32)),
+        npy(np.array([{}], object)),
+        npy(np.zeros((3, 8), np.float32)),
+    ],
     ids=["empty", "garbage", "float64", "flat", "pickled", "too few"],
 )
 def test_vectors_of_another_shape_are_refused(vectors):

@@ -19,7 +19,10 @@ def test_a_full_disk_is_known_through_the_errors_that_wrap_it():
 
 
 def test_a_full_disk_says_where_and_how_much(tmp_path):
-    with pytest.raises(DiskFullError, match=rf"disk full at {tmp_path}, needs about 12 MB"), full_disk_explained(tmp_path, 12_000_000):
+    with (
+        pytest.raises(DiskFullError, match=rf"disk full at {tmp_path}, needs about 12 MB"),
+        full_disk_explained(tmp_path, 12_000_000),
+    ):
         raise OSError(errno.ENOSPC, "full")
 
 

@@ -21,13 +21,18 @@ def test_a_whole_graph_passes():
     check_graph(graph("report"), DIMENSION)
 
 
+def test_the_vector_of_an_empty_page_may_be_zero():
+    check_graph(replace(G, page_vectors=vectors(G.page_vectors, 1, 0)), DIMENSION)
+
+
 G = graph("report")
 BROKEN = {
     "another dimension": (replace(G, vectors=G.vectors[:, :4]), "shape"),
     "a vector too few": (replace(G, initial_vectors=G.initial_vectors[1:]), "shape"),
     "NaN": (replace(G, vectors=vectors(G.vectors, 2, np.nan)), "row 2 has length nan"),
     "infinite": (replace(G, vectors=vectors(G.vectors, 2, np.inf)), "row 2 has length inf"),
-    "zero": (replace(G, page_vectors=vectors(G.page_vectors, 1, 0)), "row 1 has length 0"),
+    "zero": (replace(G, vectors=vectors(G.vectors, 1, 0)), "row 1 has length 0"),
+    "a page of half length": (replace(G, page_vectors=G.page_vectors / 2), "row 0 has length 0.5"),
     "an id twice": (replace(G, nodes=(G.nodes[0], G.nodes[0], *G.nodes[2:])), "stands twice"),
     "another version": (replace(G, pages=first(G.pages, version="x")), "page belongs to another"),
     "another document": (replace(G, sections=first(G.sections, document_id="x")), "section belongs to another"),

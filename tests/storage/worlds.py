@@ -76,11 +76,15 @@ def graph(
         for ordinal in range(nodes)
     )
     pages = tuple(
-        Page(identify(version, "page", number), document, version, number, None, 612.0, 792.0, PageParser.MINERU, "", "sum", picture)
+        Page(
+            identify(version, "page", number), document, version, number, None, 612.0, 792.0, PageParser.MINERU, "", "sum", picture
+        )
         for number in (1, 2)
     )
     rows = tuple(
-        TableRow(identify(version, "row", row), parts[0].id, document, version, row, 1, ("a", str(row)), f"a: {row}", row == 0)
+        TableRow(
+            identify(version, "row", row), parts[0].id, document, version, row, 1, ("count", str(row)), f"count: {row}", row == 0
+        )
         for row in range(3)
     )
     edges = tuple(

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +11,11 @@ from tasks.discovery import DiscoveryError, discover
 
 
 def names(found):
-    return [os.path.basename(file.path) for file in found.files]
+    return [Path(file.path).name for file in found.files]
 
 
 def reasons(found):
-    return {os.path.basename(item.path): item.reason for item in found.skipped}
+    return {Path(item.path).name: item.reason for item in found.skipped}
 
 
 def test_files_are_found_recursively_sorted_and_hashed(tmp_path):
@@ -74,8 +75,7 @@ def test_a_missing_root_is_an_error_that_names_it(tmp_path):
 
 def test_names_that_are_not_text_are_found(tmp_path):
     odd = os.fsencode(tmp_path) + b"/caf\xe9\n.pdf"
-    with open(odd, "wb") as stream:
-        stream.write(b"x")
+    Path(os.fsdecode(odd)).write_bytes(b"x")
     (found,) = discover([tmp_path]).files
     assert os.fsencode(found.path) == odd
 

@@ -91,16 +91,19 @@ def test_a_picture_in_a_page_becomes_a_figure_with_its_crop(tmp_path):
         assert crop.height == pytest.approx(400, rel=0.05)
 
 
-@pytest.mark.parametrize("make", [hostile.zero_bytes, hostile.random_bytes, hostile.truncated_pdf, hostile.text_named_pdf])
-def test_what_is_no_document_fails_with_its_reason(make, tmp_path):
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (hostile.zero_bytes, "zero bytes"),
+        (hostile.random_bytes, "neither text"),
+        (hostile.truncated_pdf, "damaged"),
+        (hostile.text_named_pdf, "its name says PDF, its content is plain text"),
+    ],
+)
+def test_what_is_no_document_fails_with_its_reason(make, reason, tmp_path):
     error = refusal(make(tmp_path), tmp_path)
     assert error.state is DocumentState.FAILED
-    expected = {"empty.pdf": "zero bytes", "random.pdf": "neither text", "truncated.pdf": "damaged", "notes.pdf": "plain text"}
-    assert any(reason in error.reason for reason in expected.values())
-
-
-def test_a_text_named_pdf_says_what_name_and_content_are(tmp_path):
-    assert "its name says PDF, its content is plain text" in refusal(hostile.text_named_pdf(tmp_path), tmp_path).reason
+    assert reason in error.reason
 
 
 def test_a_pdf_named_text_is_a_pdf(tmp_path):
@@ -161,19 +164,21 @@ def test_no_entity_and_no_address_is_followed(tmp_path):
     secret.write_text("the-secret-of-this-machine")
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.2)
-        for path in (
-            hostile.external_html(tmp_path, secret, port=server.getsockname()[1]),
-            hostile.xxe_html(tmp_path, secret),
-            hostile.xxe_docx(tmp_path, secret),
-        ):
-            try:
-                document = read(path, tmp_path)
-            except ParseError:
-                continue
-            assert "the-secret" not in words(document)
-            assert not any(block.picture for page in document.pages for block in page.blocks)
+        outside = read(hostile.external_html(tmp_path, secret, port=server.getsockname()[1]), tmp_path)
+        assert "The page itself." in words(outside)
+        assert "the-secret" not in words(outside)
+        assert not any(block.picture for page in outside.pages for block in page.blocks)
+        for path in (hostile.xxe_html(tmp_path, secret), hostile.xxe_docx(tmp_path, secret)):
+            assert "the-secret" not in _words_or_reason(path, tmp_path)
         with pytest.raises(TimeoutError):
             server.accept()
+
+
+def _words_or_reason(path: Path, folder: Path) -> str:
+    try:
+        return words(read(path, folder))
+    except ParseError as error:
+        return error.reason
 
 
 def test_a_page_that_burns_cpu_costs_its_own_layout_only(tmp_path):
@@ -186,8 +191,7 @@ def test_a_page_that_burns_cpu_costs_its_own_layout_only(tmp_path):
 
 
 def test_nested_flate_ends_at_the_memory_limit(tmp_path):
-    error_or_page = _note_or_reason(hostile.memory_burning_pdf(tmp_path, megabytes=1500), tmp_path, limits=TIGHT)
-    assert error_or_page
+    assert "1024 MB" in _note_or_reason(hostile.memory_burning_pdf(tmp_path, megabytes=1500), tmp_path, limits=TIGHT)
 
 
 def _note_or_reason(path: Path, folder: Path, **changes) -> str:
@@ -295,7 +299,8 @@ def test_two_thousand_pages_are_read_in_bounded_memory(tmp_path):
 @pytest.mark.torture
 @pytest.mark.parametrize("make", [hostile.cpu_burning_pdf, hostile.nested_forms_pdf, hostile.memory_burning_pdf])
 def test_a_burning_pdf_ends_within_its_limits_with_a_note(make, tmp_path):
-    assert _note_or_reason(make(tmp_path), tmp_path, limits=TIGHT)
+    said = _note_or_reason(make(tmp_path), tmp_path, limits=TIGHT)
+    assert "CPU time" in said or "1024 MB" in said
 
 
 @pytest.mark.torture

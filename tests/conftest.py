@@ -1,0 +1,39 @@
+"""What many tests share: a home of its own for each, and one small corpus that was really ingested."""
+
+import json
+
+import pytest
+
+from tests.program import CHEAP, CORPUS, flowreader
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """An empty home."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def cheap_documents(tmp_path_factory):
+    """A folder with copies of the cheap documents."""
+    folder = tmp_path_factory.mktemp("documents")
+    for name in CHEAP:
+        (folder / name).write_bytes((CORPUS / name).read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory, cheap_documents):
+    """A home in which the corpus `small` holds the cheap documents; nobody may change it."""
+    home = tmp_path_factory.mktemp("library")
+    done = flowreader("ingest", cheap_documents, "--corpus", "small", "--json", home=home, check=0)
+    assert json.loads(done.stdout)["totals"]["documents"] == len(CHEAP)
+    return home
+
+
+@pytest.fixture
+def in_library(library, monkeypatch):
+    """The library as the home of this process."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(library))
+    return library

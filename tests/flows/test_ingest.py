@@ -1,0 +1,77 @@
+"""The ingest flow: what comes of a folder, document by document, and what stays when things change."""
+
+import json
+
+from storage.locations import corpus_location
+from storage.records import EdgeKind
+from storage.runs import read_run
+from storage.snapshot import open_for_reading
+from tests.program import flowreader
+
+
+def ingest(folder, home, check=0, *more):
+    return json.loads(flowreader("ingest", folder, "--json", *more, home=home, check=check).stdout)
+
+
+def names(report):
+    return {document["name"]: document["state"] for document in report["documents"]}
+
+
+def test_the_graph_has_what_the_layout_and_the_vectors_say(in_library):
+    with open_for_reading(corpus_location("small")) as snapshot:
+        kinds = {edge.kind for record in snapshot.documents() for edge in snapshot.edges(record.id)}
+        across = [
+            edge
+            for record in snapshot.documents()
+            for edge in snapshot.edges(record.id)
+            if edge.source_document != edge.target_document
+        ]
+        manual = snapshot.find("maintenance_manual.docx")
+        nodes = snapshot.nodes(manual.id)
+    assert {EdgeKind.NEXT, EdgeKind.PART_OF, EdgeKind.WINDOW, EdgeKind.SEMANTIC} <= kinds
+    assert {(edge.target, edge.source) for edge in across} == {(edge.source, edge.target) for edge in across}
+    assert all(node.summary and node.search_text for node in nodes if not node.meaningless)
+
+
+def test_every_step_of_every_document_left_its_lineage(in_library):
+    (path,) = corpus_location("small").runs.iterdir()
+    run = read_run(path)
+    assert run.torn == 0 and run.entries[0]["kind"] == "run" and run.entries[-1]["outcome"] == "ended"
+    by_document = {}
+    for record in run.steps():
+        by_document.setdefault(record.subject, set()).add(record.step)
+    assert sum({"parse", "read-words", "structure", "analyze", "embed", "evolve"} <= steps for steps in by_document.values()) == 4
+
+
+def test_a_bad_document_has_its_reason_and_the_others_are_ready(home, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "good.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    (folder / "empty.pdf").write_bytes(b"")
+    (folder / "link.pdf").symlink_to(folder / "good.html")
+    report = ingest(folder, home, 1)
+    assert names(report) == {"good.html": "ready", "empty.pdf": "failed"}
+    assert all(document["reason"] for document in report["documents"] if document["state"] == "failed")
+    (skipped,) = report["skipped"]
+    assert skipped["path"].endswith("link.pdf") and "symbolic link" in skipped["reason"]
+    # Again: the same bytes fail the same way, so no run is made, and the exit code still tells.
+    assert ingest(folder, home, 1)["snapshot"] == report["snapshot"]
+
+
+def test_changed_content_replaces_renamed_stays_and_vanished_is_told(home, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.html").write_text("<h1>First</h1><p>Some words about the sea and its salt.</p>")
+    (folder / "b.html").write_text("<h1>Second</h1><p>Some words about the wind and its ways.</p>")
+    before = ingest(folder, home)
+    (folder / "a.html").write_text("<h1>Third</h1><p>Other words, about the land and its stones.</p>")
+    (folder / "b.html").rename(folder / "c.html")
+    after = ingest(folder, home)
+    assert set(names(after)) == {"a.html", "c.html"}
+    ids = {document["name"]: document["id"] for document in before["documents"] + after["documents"]}
+    assert ids["b.html"] == ids["c.html"]
+    (folder / "c.html").unlink()
+    gone = ingest(folder, home)
+    assert set(names(gone)) == {"a.html", "c.html"}
+    assert any("documents remove" in item["reason"] for item in gone["skipped"])
+    assert flowreader("doctor", home=home, check=0)

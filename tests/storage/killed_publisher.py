@@ -1,0 +1,55 @@
+"""A writer that is killed at its n-th call of a function of storage; run as `python -m tests.storage.killed_publisher FOLDER N JOB`.
+
+It prints `acknowledged NAME` after each publish that returned, and `done CALLS` if it lives to the end.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+from storage.corpus import open_for_writing
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, link, publish
+
+WATCHED = ("artifacts", "catalog", "corpus", "current", "graph_store", "lock", "reconciling", "tidying")
+
+
+def kill_at(call: int) -> list[int]:
+    """Send SIGKILL to ourselves at the entry or the return of a watched function, counted from 1; return the counter."""
+    folder = Path(sys.modules["storage"].__path__[0])
+    files = {str(folder / f"{name}.py") for name in WATCHED}
+    counter = [0]
+
+    def count(frame, event, argument):
+        if event in ("call", "return") and frame.f_code.co_filename in files:
+            counter[0] += 1
+            if counter[0] == call:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(count)
+    return counter
+
+
+def ingest(folder: Path) -> None:
+    """What an ingest of two documents does."""
+    report, letter = graph("report"), graph("letter")
+    with open_for_writing(corpus_in(folder), embedder=EMBEDDER, wait_seconds=0) as corpus:
+        for message in corpus.messages:
+            print("message", message, flush=True)
+        known = {document.id for document in corpus.documents()}
+        if report.document_id not in known:
+            publish(corpus, report)
+        print("acknowledged", report.document_id, flush=True)
+        if letter.document_id not in known:
+            publish(corpus, letter, cross_edges=link(report, letter))
+        print("acknowledged", letter.document_id, flush=True)
+        corpus.index()
+        corpus.tidy(keep_seconds=0)
+
+
+if __name__ == "__main__":
+    calls = kill_at(int(sys.argv[2]))
+    ingest(Path(sys.argv[1]))
+    print("done", calls[0], flush=True)

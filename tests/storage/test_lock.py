@@ -1,0 +1,93 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from storage.lock import CorpusBusyError, acquire, read_holder
+
+HOLD = "import sys, time; from pathlib import Path; from storage.lock import acquire\nacquire(Path(sys.argv[1]), wait_seconds=0, above_fence=0); print('held', flush=True); time.sleep(60)"
+
+
+@pytest.fixture
+def lock(tmp_path):
+    folder = tmp_path / "default"
+    folder.mkdir()
+    return folder / "lock"
+
+
+def hold_elsewhere(lock):
+    child = subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"held\n"
+    return child
+
+
+def end(child):
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+
+
+def test_a_second_writer_is_told_who_holds_the_corpus(lock):
+    child = hold_elsewhere(lock)
+    try:
+        with pytest.raises(CorpusBusyError, match=rf"'default' is being written by process {child.pid} on .* for \d+ s"):
+            acquire(lock, wait_seconds=0, above_fence=0)
+    finally:
+        end(child)
+
+
+def test_a_killed_holder_is_succeeded_at_once_with_a_higher_fence(lock):
+    child = hold_elsewhere(lock)
+    fence = read_holder(lock).fence
+    end(child)
+    taken = acquire(lock, wait_seconds=0, above_fence=0)
+    assert (taken.fence, read_holder(lock).pid) == (fence + 1, os.getpid())
+    taken.release()
+
+
+def test_a_second_writer_can_wait(lock):
+    first = acquire(lock, wait_seconds=0, above_fence=0)
+    began = time.monotonic()
+    with pytest.raises(CorpusBusyError):
+        acquire(lock, wait_seconds=0.25, above_fence=0)
+    assert time.monotonic() - began >= 0.25
+    first.release()
+    acquire(lock, wait_seconds=0, above_fence=0).release()
+
+
+def test_a_lock_that_is_held_but_not_yet_signed_is_busy_too(lock):
+    first = acquire(lock, wait_seconds=0, above_fence=0)
+    os.truncate(lock, 0)
+    with pytest.raises(CorpusBusyError, match="by another process"):
+        acquire(lock, wait_seconds=0, above_fence=0)
+    first.release()
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": 3}', b'{"pid": 3, "ho', b"\xff"])
+def test_a_cut_lock_file_still_gives_a_fence_above_the_catalogs(lock, content):
+    lock.write_bytes(content)
+    taken = acquire(lock, wait_seconds=0, above_fence=41)
+    assert taken.fence == 42
+    taken.release()
+
+
+def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
+    def fail(descriptor):
+        raise OSError("disk")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="disk"):
+            acquire(lock, wait_seconds=0, above_fence=0)
+    acquire(lock, wait_seconds=0, above_fence=0).release()
+
+
+def test_children_do_not_inherit_the_lock(lock):
+    taken = acquire(lock, wait_seconds=0, above_fence=0)
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False) as child:
+        taken.release()
+        acquire(lock, wait_seconds=0, above_fence=0).release()
+        child.kill()

@@ -1,0 +1,100 @@
+"""A document is read from a private copy, and nothing of it stays behind."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from storage.artifacts import ArtifactStore, hash_bytes
+from storage.records import Block, NodeKind, PageParser, ParsedPage
+from tasks.parsers import desk as desks
+from tasks.parsers.desk import Rules, desk_for
+from tasks.parsers.jobs import ANSWER, READINGS, ParseError, Reading, Work
+from tasks.parsers.supervisor import Ending
+from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
+
+ANSWERED = Ending(problem="", refusal=None, cpu_seconds=1.0, peak_megabytes=1.0, answered=True)
+
+
+@pytest.fixture
+def rules(tmp_path) -> Rules:
+    store = ArtifactStore(tmp_path / "artifacts")
+    return Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=LimitSettings(), work=WorkSettings(), artifacts=store)
+
+
+@pytest.fixture
+def source(tmp_path) -> Path:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"words")
+    return path
+
+
+def lend(source: Path, rules: Rules, document_id: str | None = None):
+    return desk_for(source, document_id=document_id, password=None, rules=rules)
+
+
+def answer(folder: Path, picture: str) -> None:
+    folder.mkdir()
+    figure = Block(kind=NodeKind.FIGURE, text="", box=(0, 0, 1, 1), picture=picture)
+    page = ParsedPage(1, 9, 9, PageParser.MINERU, (figure,), image=picture)
+    (folder / ANSWER).write_bytes(READINGS.dump_json(Reading(title="", pages=(page,))))
+
+
+def test_the_copy_is_gone_when_the_work_is_done(source, rules):
+    with lend(source, rules, hash_bytes(b"words")) as desk:
+        assert desk.source.read_bytes() == b"words"
+        assert desk.scratch.stat().st_mode & 0o077 == 0
+    assert not desk.scratch.exists()
+
+
+def test_another_content_is_not_read(source, rules):
+    with pytest.raises(ParseError, match="changed while it was read"), lend(source, rules, "0" * 64):
+        pass
+
+
+def test_pictures_become_artifacts(source, rules, tmp_path):
+    with lend(source, rules) as desk:
+        answer(tmp_path / "job", "figure-1-0")
+        (tmp_path / "job" / "figure-1-0").write_bytes(b"a picture")
+        (page,) = desk.take_answer(ANSWERED, tmp_path / "job").pages
+    assert page.image == page.blocks[0].picture == hash_bytes(b"a picture")
+    assert rules.artifacts.read(page.image) == b"a picture"
+    assert not (tmp_path / "job").exists()
+
+
+@pytest.mark.parametrize("name", ["../a.txt", "/etc/passwd", "figure-9-9", "figure-1-0"])
+def test_a_name_that_leads_elsewhere_is_no_picture(name, source, rules, tmp_path):
+    with lend(source, rules) as desk:
+        answer(tmp_path / "job", name)
+        (tmp_path / "job" / "figure-1-0").symlink_to(source)
+        (page,) = desk.take_answer(ANSWERED, tmp_path / "job").pages
+    assert page.image is page.blocks[0].picture is None
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"title": 1', b"\x80\x04pickle"])
+def test_an_answer_out_of_form_is_none(data, source, rules, tmp_path):
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / ANSWER).write_bytes(data)
+    with lend(source, rules) as desk:
+        assert desk.take_answer(ANSWERED, tmp_path / "job") is None
+
+
+def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(source, rules, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, used = tmp_path / "flowreader-parse-999999999-x", tmp_path / f"flowreader-parse-{os.getpid()}-x"
+    left.mkdir()
+    used.mkdir()
+    desks._sweep_scratch.cache_clear()
+    with lend(source, rules):
+        assert not left.exists()
+        assert used.exists()
+
+
+def test_a_full_disk_is_no_fault_of_the_document(source, rules, monkeypatch):
+    full = Ending(
+        problem="failed (OSError: [Errno 28] No space left)", refusal=None, cpu_seconds=0, peak_megabytes=0, answered=False
+    )
+    monkeypatch.setattr(desks.CHILDREN, "run", lambda job, at_once: full)
+    with lend(source, rules) as desk, pytest.raises(OSError, match="disk full"):
+        desk.run(Work.SURVEY, pages=1)

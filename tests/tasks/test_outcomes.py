@@ -1,0 +1,44 @@
+"""Outcomes say in words how the reading of a document ended."""
+
+import pytest
+
+from storage.records import DocumentState, Page, PageParser
+from tasks.outcomes import failed, page_notes, unexpected
+from tasks.planning import DocumentWork
+from tasks.progress import StoppedError
+
+WORK = DocumentWork(
+    document_id="d" * 64, version="v" * 64, path="/in/a.pdf", paths=("/in/a.pdf",), size_bytes=3, attempt="limits", password=None
+)
+
+
+def page(number, parser, note=""):
+    return Page(
+        id=str(number), document_id="d", version="v", number=number, label=None, width_points=1, height_points=1,
+        parser=parser, note=note, summary="", image=None,
+    )  # fmt: skip
+
+
+def test_usual_pages_need_no_note():
+    assert page_notes([page(1, PageParser.MINERU), page(2, PageParser.PLAIN)]) == ()
+
+
+def test_pages_with_the_same_story_are_told_together():
+    pages = [page(n, PageParser.OCR) for n in (1, 2, 3, 7)] + [page(4, PageParser.PDFIUM, "MinerU used more than 3072 MB")]
+    assert page_notes(pages) == ("pages 1-3, 7 read by ocr", "page 4 read by pdfium: MinerU used more than 3072 MB")
+
+
+def test_a_failed_document_keeps_its_reason_and_its_attempt():
+    outcome = failed(WORK, DocumentState.NEEDS_PASSWORD, "it is encrypted")
+    assert outcome.graph is None and outcome.record.reason == "it is encrypted" and outcome.record.attempt == "limits"
+
+
+def test_our_own_stumbling_is_one_documents_failure():
+    record = unexpected(WORK, KeyError("caption")).record
+    assert record.state is DocumentState.FAILED and "KeyError" in record.reason and "report" in record.reason
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), MemoryError(), StoppedError()])
+def test_what_would_hit_every_document_ends_the_run(error):
+    with pytest.raises(type(error)):
+        unexpected(WORK, error)

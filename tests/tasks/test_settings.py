@@ -1,0 +1,47 @@
+"""Settings know their names and bounds, and say so."""
+
+import pytest
+
+from tasks.settings import IngestSettings, SettingsError, load_settings
+
+
+def written(tmp_path, text):
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
+    loaded = load_settings(written(tmp_path, "[reading.evolution]\nrounds = 1\n[limits]\nmemory_megabytes = 500\n"))
+    assert loaded.reading.evolution.rounds == 1 and loaded.limits.memory_megabytes == 500
+    assert loaded.reading.structure == IngestSettings().reading.structure
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[reading.evolution]\nround = 1\n", "reading.evolution.round = 1"),
+        ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
+        ("not toml", "is not TOML"),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, said):
+    with pytest.raises(SettingsError, match=said):
+        load_settings(written(tmp_path, text))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"absent\.toml cannot be read"):
+        load_settings(tmp_path / "absent.toml")
+
+
+def test_every_setting_has_its_reason_and_its_bounds():
+    def check(model):
+        for name, field in model.model_fields.items():
+            if hasattr(field.annotation, "model_fields"):
+                check(field.annotation)
+            else:
+                assert field.description, name
+                assert field.metadata or field.annotation is not float, name
+
+    check(IngestSettings)

@@ -1,0 +1,106 @@
+"""A step is called as it is, remembers what is dear, and always leaves its lineage."""
+
+import asyncio
+import errno
+
+import pytest
+
+from storage.artifacts import ArtifactStore
+from storage.locations import corpus_location
+from storage.memo import StepMemo
+from storage.records import identify
+from storage.runs import RunLog, read_run
+from tasks.step import Codec, StepKey, Workplace, may_pass, step, workplace
+
+DOCUMENT = identify("a document")
+TEXT = Codec(encode=lambda text: [text.encode()], decode=lambda parts: bytes(parts[0]).decode())
+
+
+@pytest.fixture
+def place(home):
+    artifacts = ArtifactStore(home / "artifacts")
+    log = RunLog(corpus_location("small").runs / "run.jsonl")
+    made = Workplace(artifacts=artifacts, memo=StepMemo(home / "steps", artifacts), log=log, run_id="run")
+    token = workplace.set(made)
+    yield made
+    workplace.reset(token)
+
+
+def shouting(calls, version="1", codec=TEXT):
+    @step("shout", version=version, retries=1, cache_key=lambda text: StepKey(DOCUMENT, text, text), codec=codec)
+    def shout(text):
+        """Raise the voice."""
+        calls.append(text)
+        if text == "bad":
+            raise ValueError("too bad")
+        return text.upper()
+
+    return shout
+
+
+def test_a_result_is_made_once_and_remembered_after(place):
+    calls = []
+    assert [shouting(calls)("hello"), shouting(calls)("hello"), shouting(calls)("world")] == ["HELLO", "HELLO", "WORLD"]
+    assert calls == ["hello", "world"]
+    assert [record.cache_hit for record in read_run(place.log.path).steps()] == [False, True, False]
+
+
+def test_a_new_version_of_the_step_does_it_again(place):
+    calls = []
+    shouting(calls)("hello")
+    shouting(calls, version="2")("hello")
+    assert calls == ["hello", "hello"]
+
+
+def test_a_damaged_artifact_is_made_again(place):
+    calls = []
+    shouting(calls)("hello")
+    for path in place.artifacts.folder.glob("*/*"):
+        path.write_bytes(b"torn")
+    assert shouting(calls)("hello") == "HELLO" and calls == ["hello", "hello"]
+    assert all(place.artifacts.intact(path.name) for path in place.artifacts.folder.glob("*/*"))
+
+
+def test_without_a_codec_nothing_is_remembered_and_lineage_is_left_all_the_same(place):
+    calls = []
+    cheap = shouting(calls, codec=None)
+    assert cheap("hello") == cheap("hello") == "HELLO" and len(calls) == 2
+    assert len(read_run(place.log.path).steps()) == 2
+
+
+def test_recall_finds_what_was_made_and_nothing_else(place):
+    shout = shouting([])
+    key = StepKey(DOCUMENT, "hello", "hello")
+    assert shout.recall(key) is None
+    shout("hello")
+    assert shout.recall(key) == "HELLO"
+
+
+def test_an_error_is_raised_and_stands_in_the_lineage(place):
+    with pytest.raises(ValueError, match="too bad"):
+        shouting([])("bad")
+    (record,) = read_run(place.log.path).steps()
+    assert record.error == "ValueError: too bad" and record.seconds >= 0 and not record.outputs
+
+
+def test_submit_outside_a_prefect_run_works_in_a_thread(place):
+    assert asyncio.run(shouting([]).submit("hello")) == "HELLO"
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (OSError(errno.EAGAIN, "try again"), True),
+        (ConnectionResetError(), True),
+        (OSError(errno.ENOSPC, "full"), False),
+        (OSError(errno.EROFS, "read-only"), False),
+        (ValueError("wrong"), False),
+    ],
+)
+def test_only_what_can_pass_is_tried_again(error, passes):
+    assert may_pass(error) is passes
+
+
+def test_a_step_keeps_its_name_and_words():
+    shout = shouting([])
+    assert shout.__name__ == "shout" and shout.__doc__ == "Raise the voice."
