@@ -97,7 +97,8 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
     else:
         output.line(
             f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
-            f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores, without OCR. No model is called: no tokens, no cost."
+            f"{len(found.plan.unchanged)} unchanged; "
+            f"about {clock(guess.seconds)} on two cores, without OCR. No model is called: no tokens, no cost."
         )
     return WELL
 

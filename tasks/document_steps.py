@@ -116,7 +116,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> P
         cache_folder=pictures_folder(),
         on_pictures=partial(report, work.document_id, "read-words"),
     )
-    _require_something_to_read(readable, ocr_enabled=settings.enabled)
+    require_something_to_read(readable, ocr_enabled=settings.enabled)
     return readable
 
 
@@ -191,7 +191,8 @@ def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:
     return tuple(embedding_text(node, tools.settings.reading.embedding.text) for node in nodes)
 
 
-def _require_something_to_read(parsed: ParsedDocument, *, ocr_enabled: bool) -> None:
+def require_something_to_read(parsed: ParsedDocument, *, ocr_enabled: bool) -> None:
+    """Raise ParseError, with the first page's reason, where no page has a block and nobody could read one."""
     if any(page.blocks for page in parsed.pages):
         return
     if not ocr_enabled and any(page.image for page in parsed.pages):

@@ -15,7 +15,7 @@ from tasks.algorithms.reading_order import order_boxes
 from tasks.models.ocr import PictureWords, ReadLine, ocr_identity, read_pictures
 from tasks.settings import OcrSettings
 
-PICTURES_AT_ONCE = 8
+PICTURES_AT_ONCE = 12
 """Enough to keep every core busy, few enough to report progress and to lose little when interrupted."""
 WHOLE_PAGE = 0.8
 """A figure over so much of a page is the scan itself; the page's image shows it already."""

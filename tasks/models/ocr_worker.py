@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -57,6 +58,21 @@ def build(stage: str) -> Any:  # noqa: ANN401  the kind of its answer depends on
     return rapidocr.RapidOCR(params=parameters)
 
 
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The lines of a picture, cut out, and their boxes; or why it could not be read."""
+
+    boxes: list[list[float]]
+    lines: list[Pixels]
+    problem: str
+
+    def reply(self, texts: Sequence[tuple[str, float]]) -> dict[str, Any]:
+        """Return what was read as tasks/models/ocr.py expects it; lines of nothing but spaces are left out."""
+        read = zip(self.boxes, texts, strict=True)
+        lines = [{"text": text, "box": box, "confidence": confidence} for box, (text, confidence) in read if text.strip()]
+        return {"lines": lines, "problem": self.problem}
+
+
 class Reader:
     """The three stages, loaded; `read` may be given many pictures, `_find` and `_recognise` run on many threads."""
 
@@ -70,31 +86,25 @@ class Reader:
 
     def read(self, pictures: Sequence[bytes]) -> list[dict[str, Any]]:
         """Return for each picture its lines and its problem, as tasks/models/ocr.py expects them."""
-        found = list(self._pool.map(self._find, pictures))
-        crops = [(place, crop) for place, (_, lines, _) in enumerate(found) for crop in lines]
-        # the longest first, so that no thread is left with one at the end
-        order = sorted(range(len(crops)), key=lambda place: -crops[place][1].shape[1] / crops[place][1].shape[0])
-        texts = dict(zip(order, self._pool.map(self._recognise, [crops[place][1] for place in order]), strict=True))
-        replies: list[dict[str, Any]] = [{"lines": [], "problem": problem} for _, _, problem in found]
-        boxes = [box for lines_boxes, _, _ in found for box in lines_boxes]
-        for number, (place, _) in enumerate(crops):
-            text, confidence = texts[number]
-            if text.strip():
-                replies[place]["lines"].append({"text": text, "box": boxes[number], "confidence": confidence})
-        return replies
+        finding = [self._pool.submit(self._find, picture) for picture in pictures]
+        # the lines of the first pictures are read while the last are searched, so that no thread waits for another
+        reading = [
+            (found.result(), [self._pool.submit(self._recognise, line) for line in found.result().lines]) for found in finding
+        ]
+        return [found.reply([text.result() for text in texts]) for found, texts in reading]
 
-    def _find(self, encoded: bytes) -> tuple[list[list[float]], list[Pixels], str]:
+    def _find(self, encoded: bytes) -> Found:
         try:
             pixels = decode(encoded)
         except (OSError, SyntaxError, ValueError, EOFError) as error:
-            return [], [], f"the picture is damaged ({error})"
+            return Found([], [], f"the picture is damaged ({error})")
         height, width = pixels.shape[:2]
         corners = self._detector(pad_strip(pixels)).boxes
         if corners is None or not len(corners):
-            return [], [], ""
+            return Found([], [], "")
         corners = np.asarray(corners, dtype=np.float32)
         boxes = [bounds(quad, width, height) for quad in corners]
-        return boxes, self._upright([get_rotate_crop_image(pixels, quad) for quad in corners]), ""
+        return Found(boxes, self._upright([get_rotate_crop_image(pixels, quad) for quad in corners]), "")
 
     def _upright(self, lines: list[Pixels]) -> list[Pixels]:
         """Turn the lines round where most of the widest stand on their heads: asked alone, short lines are often misjudged."""

@@ -1,0 +1,31 @@
+"""The first Ctrl-C is a wish, the second an end; handlers go back to what they were."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from flows.interruption import INTERRUPT_EXIT, ending_in_order
+from tasks.progress import StoppedError, report, stop_requested
+
+
+def test_the_first_signal_asks_every_step_to_stop():
+    before = signal.getsignal(signal.SIGINT)
+    with ending_in_order():
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop_requested()
+        with pytest.raises(StoppedError):
+            report("a", "parse", 0, 1)
+    assert signal.getsignal(signal.SIGINT) is before
+    with ending_in_order():
+        assert not stop_requested()
+
+
+def test_the_second_signal_ends_at_once():
+    program = (
+        "import os, signal, time\nfrom flows.interruption import ending_in_order\n"
+        "with ending_in_order():\n    for _ in range(2): os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=30).returncode == INTERRUPT_EXIT

@@ -1,0 +1,27 @@
+"""Output is for people or for programs, and a document's name is never markup."""
+
+import json
+
+from flows.showing import CommandError, Output
+
+
+def test_names_with_brackets_are_shown_as_they_are(capsys):
+    output = Output(as_json=False)
+    output.line("[red]report[/red].pdf")
+    output.table(("name",), [("[bold]x[/bold].pdf",)])
+    shown = capsys.readouterr().out
+    assert "[red]report[/red].pdf" in shown and "[bold]x[/bold].pdf" in shown
+
+
+def test_an_error_is_json_for_programs_and_words_for_people(capsys):
+    error = CommandError("it is wrong", "value", "mend it")
+    Output(as_json=True).error(error)
+    assert json.loads(capsys.readouterr().out) == {"error": {"what": "it is wrong", "value": "value", "remedy": "mend it"}}
+    Output(as_json=False).error(error)
+    said = capsys.readouterr()
+    assert not said.out and "it is wrong" in said.err and "mend it" in said.err
+
+
+def test_an_error_of_the_house_splits_into_what_and_remedy():
+    error = CommandError.from_error(ValueError("disk full at /x; free 3 MB; run it again"))
+    assert (error.what, error.remedy) == ("disk full at /x", "free 3 MB; run it again")

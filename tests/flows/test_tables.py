@@ -1,0 +1,31 @@
+"""A corpus, its findings and the settings, as people and programs see them."""
+
+from flows.showing import Output
+from flows.tables import corpus_json, show_corpus, show_findings, show_settings
+from storage.locations import corpus_location
+from storage.records import Finding, SkippedFile
+from storage.snapshot import open_for_reading
+from tasks.settings import IngestSettings
+
+
+def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, capsys):
+    skipped = [SkippedFile(path=f"/in/{number}\n.pdf", reason="a symbolic link") for number in range(30)]
+    with open_for_reading(corpus_location("small")) as snapshot:
+        one = snapshot.documents()[0]
+        show_corpus("small", snapshot, skipped, Output(as_json=False), only={one.id})
+        listed = corpus_json("small", snapshot, skipped)
+    shown = capsys.readouterr().out
+    assert one.name in shown and shown.count("\nskipped ") + shown.startswith("skipped ") == 20 and "10 more skipped" in shown
+    assert "\n.pdf" not in shown and len(listed["skipped"]) == 30
+
+
+def test_findings_come_with_their_remedy(capsys):
+    show_findings("small", [Finding("artifacts", "artifact ab is missing", "ingest it again")], Output(as_json=False))
+    shown = capsys.readouterr().out
+    assert "artifact ab is missing" in shown and "ingest it again" in shown and "1 findings" in shown
+
+
+def test_settings_show_value_bounds_and_reason(capsys):
+    show_settings(IngestSettings(), Output(as_json=False))
+    shown = capsys.readouterr().out
+    assert "[limits]" in shown and "memory_megabytes = 3072" in shown and "ge=256" in shown.replace(" ", "").lower()

@@ -1,0 +1,45 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from storage.records import EmbedderIdentity
+from tasks.models.embedder import default_identity, open_embedder
+from tasks.models.minilm import minilm_identity
+from tasks.models.vector_checks import EmbeddingError
+
+
+@pytest.fixture(autouse=True)
+def no_endpoint(monkeypatch):
+    monkeypatch.delenv("FLOWREADER_EMBED_BASE_URL", raising=False)
+    monkeypatch.delenv("FLOWREADER_EMBED_MODEL", raising=False)
+
+
+def test_the_default_runs_on_this_machine_and_is_loaded_once():
+    assert default_identity() == minilm_identity()
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(open_embedder, [None, default_identity()] * 4))
+    assert len({id(embedder) for embedder in opened}) == 1
+    assert opened[0].identity == default_identity()
+
+
+@pytest.mark.parametrize(
+    ("identity", "says"),
+    [
+        (EmbedderIdentity("all-MiniLM-L6-v2", "int8", 384), "no precision 'int8'"),
+        (EmbedderIdentity("all-MiniLM-L6-v2", "fp32", 128), "embedded by all-MiniLM-L6-v2/fp32/128, this is .*/384"),
+        (EmbedderIdentity("word2vec", "fp32", 300), "word2vec/fp32/300 is unknown here"),
+        (EmbedderIdentity("nomic", "served", 768), "set FLOWREADER_EMBED_BASE_URL .* FLOWREADER_EMBED_MODEL=nomic"),
+    ],
+)
+def test_an_embedder_that_cannot_be_had_is_refused_with_the_reason(identity, says):
+    with pytest.raises(EmbeddingError, match=says):
+        open_embedder(identity)
+
+
+def test_a_corpus_of_a_served_model_opens_where_the_endpoint_serves_it(monkeypatch):
+    monkeypatch.setenv("FLOWREADER_EMBED_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("FLOWREADER_EMBED_MODEL", "nomic")
+    identity = EmbedderIdentity("nomic", "served", 768)
+    assert open_embedder(identity).identity == identity
+    with pytest.raises(EmbeddingError, match="FLOWREADER_EMBED_MODEL=other"):
+        open_embedder(EmbedderIdentity("other", "served", 768))

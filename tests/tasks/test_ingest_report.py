@@ -1,0 +1,33 @@
+"""The report sums up a run, and nothing in a name can break its page."""
+
+from tasks.ingest_report import Failure, IngestReport, artifact_key, report_markdown
+
+REPORT = IngestReport(
+    corpus="Q3_reports.2024",
+    snapshot=7,
+    read=3,
+    unchanged=2,
+    renamed=1,
+    pages=40,
+    nodes=400,
+    failures=(Failure(name="a|b`c\n.pdf", state="failed", reason="it is empty"),),
+    skipped=1,
+    mended=("CURRENT was behind",),
+    step_seconds={"parse": 12.5},
+    steps_remembered=4,
+)
+
+
+def test_the_page_tells_counts_times_failures_and_what_was_mended():
+    page = report_markdown(REPORT)
+    assert "3 documents read (40 pages, 400 nodes)" in page and "| parse | 12.5 |" in page
+    assert "it is empty" in page and "CURRENT was behind" in page
+
+
+def test_a_name_cannot_break_out_of_its_cell():
+    (row,) = [line for line in report_markdown(REPORT).splitlines() if "it is empty" in line]
+    assert row == "| `a/b'c .pdf` | failed | `it is empty` |"
+
+
+def test_the_artifact_key_is_one_that_prefect_takes():
+    assert artifact_key("Q3_reports.2024") == "ingest-q3-reports-2024"

@@ -1,0 +1,82 @@
+"""Publishing links what is new with what is there, the same whatever came first."""
+
+import itertools
+
+import pytest
+
+from storage.artifacts import ArtifactStore
+from storage.corpus import open_for_writing
+from storage.memo import StepMemo
+from storage.runs import RunLog
+from storage.snapshot import open_for_reading
+from tasks import publishing
+from tasks.outcomes import Outcome
+from tasks.planning import Plan
+from tasks.publishing import index, publish, rename
+from tasks.settings import EvolutionSettings
+from tasks.step import Workplace, workplace
+from tests.storage import worlds
+
+SETTINGS = EvolutionSettings(cross_minimum=0.1)
+GRAPHS = {name: worlds.graph(name, nodes=12) for name in ("report", "paper", "slides")}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path):
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    token = workplace.set(Workplace(artifacts, StepMemo(tmp_path / "steps", artifacts), RunLog(tmp_path / "run.jsonl"), "run"))
+    yield
+    workplace.reset(token)
+
+
+def plan(superseded=None):
+    return Plan(work=(), renamed=(), superseded=superseded or {}, unchanged=(), vanished=())
+
+
+def outcome(name):
+    return Outcome(record=worlds.record(GRAPHS[name], f"/in/{name}.pdf"), graph=GRAPHS[name])
+
+
+def cross_edges_after(location, batches):
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        for batch in batches:
+            publish(corpus, [outcome(name) for name in batch], plan(), SETTINGS)
+    with open_for_reading(location) as snapshot:
+        edges = [edge for record in snapshot.documents() for edge in snapshot.edges(record.id)]
+    return {edge for edge in edges if edge.source_document != edge.target_document}
+
+
+def test_links_do_not_depend_on_the_order_or_on_the_batches(tmp_path):
+    orders = [[[name] for name in order] for order in itertools.permutations(GRAPHS)] + [
+        [list(GRAPHS)],
+        [["paper", "slides"], ["report"]],
+    ]
+    seen = [cross_edges_after(worlds.corpus_in(tmp_path, f"corpus{number}"), batches) for number, batches in enumerate(orders)]
+    assert seen[0] and all(edges == seen[0] for edges in seen)
+    assert {(edge.target, edge.source) for edge in seen[0]} == {(edge.source, edge.target) for edge in seen[0]}
+
+
+def test_published_vectors_are_read_back_in_groups(tmp_path, monkeypatch):
+    whole = cross_edges_after(worlds.corpus_in(tmp_path, "whole"), [[name] for name in GRAPHS])
+    monkeypatch.setattr(publishing, "NODES_AT_ONCE", 1)
+    assert cross_edges_after(worlds.corpus_in(tmp_path, "grouped"), [[name] for name in GRAPHS]) == whole
+
+
+def test_a_successor_takes_its_predecessor_out_in_the_same_commit(tmp_path):
+    location = worlds.corpus_in(tmp_path)
+    old, new = GRAPHS["report"].document_id, GRAPHS["paper"].document_id
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report")], plan(), SETTINGS)
+        before = corpus.snapshot
+        publish(corpus, [outcome("paper")], plan({new: (old,)}), SETTINGS)
+        assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
+
+
+def test_renaming_and_indexing_keep_the_graph(tmp_path):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report")], plan(), SETTINGS)
+        rename(corpus, [worlds.record(GRAPHS["report"], "/in/other.pdf")])
+        index(corpus)
+    with open_for_reading(location) as snapshot:
+        assert snapshot.find("other.pdf").nodes == 12 == len(snapshot.nodes(GRAPHS["report"].document_id))

@@ -1,0 +1,199 @@
+"""What the torture shares: runs that can be killed, what they leave in /proc, and the export that must always come out the same."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from storage.artifacts import ArtifactStore
+from storage.doctor import examine
+from storage.export import export_document
+from storage.locations import CorpusLocation
+from storage.records import DocumentState, Finding
+from storage.snapshot import open_for_reading
+from tests.program import CHEAP, CORPUS
+
+NAME = "torture"
+LIMIT_SECONDS = 300.0
+
+
+def copies(folder: Path, names: tuple[str, ...] | None = CHEAP) -> Path:
+    """Make the folder with copies of documents of our corpus, of all of them without names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(CORPUS.iterdir()) if names is None else [CORPUS / name for name in names]:
+        shutil.copyfile(path, folder / path.name)
+    return folder
+
+
+def settings_file(folder: Path, **work: float) -> Path:
+    """Write settings of the group `work`, which never change what comes out."""
+    path = folder / ("-".join(["work", *(f"{name}-{value}" for name, value in work.items())]) + ".toml")
+    path.write_text("[work]\n" + "".join(f"{name} = {value}\n" for name, value in work.items()))
+    return path
+
+
+class Run:
+    """The program in a process group of its own, as a terminal starts it; its words go to files beside the home."""
+
+    def __init__(self, *arguments: object, home: Path, server: str | None = None, module: tuple[str, ...] = ("flows.cli",)) -> None:
+        environment = {name: value for name, value in os.environ.items() if name not in {"PREFECT_API_URL", "PREFECT_HOME"}}
+        environment |= {"FLOWREADER_HOME": str(home)} | ({"PREFECT_API_URL": server} if server else {})
+        self.home, self.began = home, time.monotonic()
+        self._out, self._err = (home.with_name(f"{home.name}.{time.monotonic_ns()}.{kind}") for kind in ("out", "err"))
+        with self._out.open("wb") as out, self._err.open("wb") as err:
+            command = [sys.executable, "-m", *module, *map(str, arguments)]
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, start_new_session=True
+            )
+
+    def wait(self, seconds: float = LIMIT_SECONDS) -> int:
+        """Wait for the end; one that does not come ends the whole group, and the test."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"no end after {seconds:.0f} s: {self.words[-2000:]}") from None
+
+    def ended(self, code: int) -> "Run":
+        """Wait, and expect this exit code and no traceback."""
+        found = self.wait()
+        assert found == code, f"exit {found} instead of {code}: {self.words[-3000:]}"
+        assert "Traceback" not in self.words, self.words[-3000:]
+        return self
+
+    def kill(self) -> None:
+        """Send SIGKILL to the parent alone: what it started must notice."""
+        self.process.kill()
+        self.process.wait()
+
+    def interrupt(self) -> None:
+        """Send SIGINT to the group, as Ctrl-C in a terminal does."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    @property
+    def words(self) -> str:
+        """All that it said."""
+        return self._out.read_text("utf-8", "replace") + self._err.read_text("utf-8", "replace")
+
+    @property
+    def said(self) -> dict:
+        """Its JSON."""
+        return json.loads(self._out.read_text("utf-8"))
+
+    @property
+    def error(self) -> str:
+        """Its error in JSON, as one line."""
+        return " | ".join(self.said["error"].values())
+
+    def survivors(self, seconds: float = 5.0) -> list[str]:
+        """Return what this run started and what still lives after so many seconds."""
+        deadline = time.monotonic() + seconds
+        while (left := living(self.home, self.process.pid)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return left
+
+
+def ingest(*paths: object, home: Path, corpus: str = NAME, settings: Path | None = None, **more) -> Run:
+    """Start an ingest."""
+    chosen = ("--settings", settings) if settings else ()
+    return Run("ingest", *paths, "--corpus", corpus, "--json", *chosen, home=home, **more)
+
+
+def living(home: Path, pid: int) -> list[str]:
+    """Return the processes, zombies apart, that work in this home or were started by this parent; the parent too."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            environment = (entry / "environ").read_bytes().split(b"\0")
+            state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            continue
+        # parser processes get no environment of ours, but the number of their parent
+        of_parent = any(word.startswith(b"tasks.") for word in words) and str(pid).encode() in words
+        if state not in "ZX" and (f"FLOWREADER_HOME={home}".encode() in environment or of_parent):
+            found.append(f"{entry.name} {b' '.join(words).decode(errors='replace')}")
+    return found
+
+
+def location(home: Path, corpus: str = NAME) -> CorpusLocation:
+    """Return where a corpus of this home lies."""
+    return CorpusLocation(name=corpus, folder=home / "corpora" / corpus)
+
+
+def export(home: Path, corpus: str = NAME) -> bytes:
+    """Return what `documents export` writes."""
+    with open_for_reading(location(home, corpus)) as snapshot:
+        ready = sorted(record.id for record in snapshot.documents() if record.state is DocumentState.READY)
+        return b"[" + b",\n".join(export_document(snapshot, document) for document in ready) + b"]\n"
+
+
+def findings(home: Path, corpus: str = NAME) -> list[Finding]:
+    """Return what the doctor finds."""
+    return examine(location(home, corpus), ArtifactStore(home / "artifacts"))
+
+
+def seeded_home(home: Path, words: Path) -> Path:
+    """Make a home that remembers the words in pictures and nothing else: OCR is not what is tortured here."""
+    home.mkdir(parents=True)
+    for part in ("words", "models"):
+        if (words / part).exists():
+            shutil.copytree(words / part, home / part)
+    return home
+
+
+def check_oracle(home: Path, expected: bytes, corpus: str = NAME) -> None:
+    """Expect the export of an uninterrupted run, and a store without a broken promise."""
+    assert export(home, corpus) == expected
+    assert findings(home, corpus) == []
+
+
+def damage(path: Path, kind: str, random_: random.Random) -> None:
+    """Truncate, empty, zero or flip a bit of a file."""
+    data = bytearray(path.read_bytes())
+    if kind == "truncated":
+        data = data[: len(data) // 2]
+    elif kind == "empty":
+        data = bytearray()
+    elif kind == "zeroed":
+        data = bytearray(len(data))
+    elif kind == "garbled":
+        data = bytearray(random_.randbytes(max(64, len(data))))
+    else:
+        data[random_.randrange(len(data))] ^= 1 << random_.randrange(8)
+    path.write_bytes(data)
+
+
+def peak_megabytes(pid: int) -> float:
+    """Return a living process's peak of resident memory, 0 where it is gone."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
+
+
+def start_server(home: Path) -> tuple[subprocess.Popen, str]:
+    """Start a Prefect server for many runs and return its address."""
+    home.mkdir(parents=True)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    code = "from flows import prefect_environment as p; import os; p.prepare_environment(); p._serve(%d, %d)" % (port, os.getpid())
+    environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect")}
+    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return process, f"http://127.0.0.1:{port}/api"
+        time.sleep(0.2)
+    raise AssertionError("the shared Prefect server does not come up")
