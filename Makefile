@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
+# The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
+BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus/documents tests/corpus))
 
 .PHONY: help install demo test check torture bench-ingest corpus clean
 help:  ## list what can be made
@@ -31,7 +33,7 @@ torture: .venv/.installed  ## kill it, feed it hostile files
 	@$(BIN)/python -m pytest -q -m torture
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json
-	@$(BIN)/python -m tests.bench.ingest
+	@$(BIN)/python -m tests.bench.ingest --data $(BENCH_DATA) $(if $(BENCH_KEEP),--keep "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))
 
 corpus: .venv/.installed  ## make the documents of tests/corpus again
 	@$(BIN)/python tests/make_corpus.py

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -14,20 +13,15 @@ from flows.showing import CommandError, Output
 from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import ArtifactStore, write_durably
 from storage.catalog import CatalogDamagedError
-from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
 from storage.doctor import examine
 from storage.export import export_document
-from storage.garbage import Garbage, collect
-from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, corpus_location, home, steps_folder
-from storage.memo import StepMemo
+from storage.locations import artifacts_folder, corpora_folder, corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
-from storage.tidying import TidyReport
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
 from tasks.planning import displayed
-from tasks.publishing import KEEP_SECONDS
 from tasks.settings import IngestSettings, load_settings
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
@@ -125,49 +119,17 @@ def documents_show(arguments: argparse.Namespace, output: Output) -> int:
 
 def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
     """Unpublish a document; give a receipt of what is gone and what goes later."""
-    location = corpus_location(arguments.corpus)
-    with open_for_reading(location) as snapshot:
-        record = snapshot.find(arguments.document)
-        keep_seconds = 0.0 if arguments.now else KEEP_SECONDS
-        embedder, counts = snapshot.embedder, snapshot.counts(record.id)
-    with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
-        number = corpus.publish(removed=[record.id])
-        tidied = corpus.tidy(keep_seconds=keep_seconds, wait_seconds=WAIT_SECONDS if arguments.now else 0.0)
-        garbage = _collect(keep_seconds, location)
-    gone = {
-        "pages": counts.pages,
-        "nodes": counts.nodes,
-        "edges": counts.edges,
-        "table_rows": counts.rows,
-        "files": len(garbage.artifacts),
-        "bytes": garbage.bytes_freed,
-    }
-    receipt = {
-        "document": {"id": record.id, "name": record.name},
-        "unpublished_in_snapshot": number,
-        "gone": gone,
-        "later": _what_goes_later(garbage, tidied, arguments.now),
-    }
+    from tasks.removing import remove_document
+
+    receipt = remove_document(corpus_location(arguments.corpus), arguments.document, now=arguments.now)
     if output.as_json:
-        output.data(receipt)
+        named = {"id": receipt.document_id, "name": receipt.name}
+        output.data({"document": named, "snapshot": receipt.snapshot, "gone": dict(receipt.gone), "later": receipt.later})
     else:
-        output.line(f"{record.name} ({record.id[:12]}) is unpublished since snapshot {number}: no new question sees it.")
-        output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in gone.items()))
-        output.line(str(receipt["later"]))
+        output.line(f"{receipt.name} ({receipt.document_id[:12]}) is unpublished since snapshot {receipt.snapshot}")
+        output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in receipt.gone.items()))
+        output.line(receipt.later)
     return WELL
-
-
-def _collect(keep_seconds: float, own: CorpusLocation) -> Garbage:
-    memo = StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))
-    return collect(corpora_folder(), memo, keep_seconds=keep_seconds, own=own)
-
-
-def _what_goes_later(garbage: Garbage, tidied: TidyReport, now: bool) -> str:
-    if garbage.postponed:
-        return f"its files stay until the ingest of corpus {garbage.postponed!r} has ended; remove it again then"
-    if not now:
-        return f"older snapshots, and what only they show, go {KEEP_SECONDS / 3600:.0f} h after they were replaced"
-    return "nothing is left" if not tidied.kept else f"snapshots {tidied.kept} are still being read; run it again when they are not"
 
 
 def documents_export(arguments: argparse.Namespace, output: Output) -> int:
@@ -210,16 +172,13 @@ def _corpora() -> Sequence[str]:
 
 def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
     """Delete a corpus, and the artifacts that only it used."""
-    location = corpus_location(arguments.name)
-    with open_for_reading(location) as snapshot:
-        embedder, documents = snapshot.embedder, len(snapshot.documents())
-    with open_for_writing(location, embedder=embedder, wait_seconds=0.0):
-        shutil.rmtree(location.folder)
-        deleted = len(_collect(0.0, location).artifacts)
+    from tasks.removing import remove_corpus
+
+    removed = remove_corpus(corpus_location(arguments.name))
     if output.as_json:
-        output.data({"removed": arguments.name, "documents": documents, "files_deleted": deleted})
+        output.data({"removed": arguments.name, **asdict(removed)})
     else:
-        output.line(f"corpus {arguments.name} with {documents} documents is gone; {deleted} files that only it used are deleted")
+        output.line(f"corpus {arguments.name} with {removed.documents} documents is gone, and {removed.files} files only it used")
     return WELL
 
 

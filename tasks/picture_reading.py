@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,8 +91,17 @@ def _read_through_cache(names: Sequence[str], artifacts: ArtifactStore, folder: 
 
 
 def _cache_path(folder: Path, picture: str) -> Path:
-    name = identify("picture", picture, ocr_identity())
-    return folder / name[:2] / f"{name}.json"
+    return _words_of(folder, picture) / f"{identify(ocr_identity())}.json"
+
+
+def _words_of(folder: Path, picture: str) -> Path:
+    return folder / picture[:2] / picture
+
+
+def forget_words(*, pictures: Iterable[str], cache_folder: Path) -> None:
+    """Drop what any engine read in these pictures: the text of a removed document goes with it."""
+    for picture in pictures:
+        shutil.rmtree(_words_of(cache_folder, picture), ignore_errors=True)
 
 
 def _recall(path: Path) -> PictureWords | None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
+from storage.garbage import Garbage, collect
+from storage.locations import artifacts_folder, corpora_folder, pictures_folder, steps_folder
+from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, identify
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.outcomes import Outcome
+from tasks.picture_reading import forget_words
 from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
 from tasks.step import StepKey, step
@@ -19,6 +25,14 @@ KEEP_SECONDS = 3600.0
 
 NODES_AT_ONCE = 20_000
 """Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedUp:
+    """What a clean-up deleted, and the snapshots that stay because they are young or being read."""
+
+    snapshots_kept: tuple[int, ...]
+    garbage: Garbage
 
 
 def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: object) -> StepKey:
@@ -53,8 +67,17 @@ def rename(corpus: CorpusWriter, records: Sequence[DocumentRecord]) -> int:
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
     corpus.index()
-    corpus.tidy(keep_seconds=KEEP_SECONDS)
+    clean_up(corpus, keep_seconds=KEEP_SECONDS, wait_seconds=0.0)
     return corpus.snapshot
+
+
+def clean_up(corpus: CorpusWriter, *, keep_seconds: float, wait_seconds: float) -> CleanedUp:
+    """Delete snapshots replaced longer ago than that, and the artifacts, notes and words that nothing names any more."""
+    tidied = corpus.tidy(keep_seconds=keep_seconds, wait_seconds=wait_seconds)
+    memo = StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))
+    garbage = collect(corpora_folder(), memo, keep_seconds=keep_seconds, own=corpus.location)
+    forget_words(pictures=garbage.artifacts, cache_folder=pictures_folder())
+    return CleanedUp(snapshots_kept=tidied.kept, garbage=garbage)
 
 
 def cross_edges(

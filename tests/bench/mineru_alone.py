@@ -1,6 +1,7 @@
-"""One process of MinerU's flash tier and nothing else: `python -m tests.bench.mineru_alone MEGABYTES`, a path a line on standard input.
+"""One process of MinerU's flash tier and nothing else: `python -m tests.bench.mineru_alone MEGABYTES CROPS`.
 
-It answers a line of JSON when it is warm, and one for each document: pages and seconds, or the problem.
+It reads a path a line on standard input, and answers a line of JSON when it is warm and one for each document: pages and
+seconds, or the problem. Out of the box (`crops`) MinerU has its figures cut out by worker processes; `no-crops` leaves that out.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     os.environ |= {"DO_NOT_TRACK": "1", "LOGURU_LEVEL": "CRITICAL"}
     began = time.monotonic()
+    if sys.argv[2] == "no-crops":
+        import mineru.backend.analysis.pdf.window as pdf_window
+
+        pdf_window.attach_visual_block_images_from_pdf = lambda *_, **__: None
     _read(_sample())
     replies.write(json.dumps({"warm_after_seconds": round(time.monotonic() - began, 2)}) + "\n")
     for line in sys.stdin:

@@ -18,7 +18,25 @@ from tasks.models.minilm import (
 )
 from tasks.models.vector_checks import EmbeddingError
 
-WORDS = "tide turbine revenue harbour figure rose fell report committee quarter blade cost energy of the and in".split()
+WORDS = [
+    "tide",
+    "turbine",
+    "revenue",
+    "harbour",
+    "figure",
+    "rose",
+    "fell",
+    "report",
+    "committee",
+    "quarter",
+    "blade",
+    "cost",
+    "energy",
+    "of",
+    "the",
+    "and",
+    "in",
+]
 
 
 def some_texts(count: int) -> list[str]:

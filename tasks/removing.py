@@ -1,0 +1,80 @@
+"""Removing documents and corpora: unpublished at once, deleted when nobody can see them any more."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from storage.corpus import open_for_writing
+from storage.locations import CorpusLocation
+from storage.snapshot import open_for_reading
+from tasks.publishing import KEEP_SECONDS, CleanedUp, clean_up
+from tasks.settings import IngestSettings
+
+WAIT_SECONDS = 600.0
+"""`--now` waits so long for the readers of older snapshots: no question lasts longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a removal did: `gone` counts what went, `later` says what goes when."""
+
+    document_id: str
+    name: str
+    snapshot: int
+    gone: Mapping[str, int]
+    later: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedCorpus:
+    """How much a removed corpus held, and how many files only it used."""
+
+    documents: int
+    files: int
+
+
+def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Receipt:
+    """Unpublish a document, named by id or file name; with `now` wait for its readers and delete what it left.
+
+    Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
+    """
+    keep_seconds, wait_seconds = (0.0, WAIT_SECONDS) if now else (KEEP_SECONDS, 0.0)
+    with open_for_reading(location) as snapshot:
+        record, embedder = snapshot.find(asked), snapshot.embedder
+        counts = snapshot.counts(record.id)
+    with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
+        number = corpus.publish(removed=[record.id])
+        cleaned = clean_up(corpus, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
+    gone = {
+        "pages": counts.pages,
+        "nodes": counts.nodes,
+        "edges": counts.edges,
+        "table_rows": counts.rows,
+        "files": len(cleaned.garbage.artifacts),
+        "bytes": cleaned.garbage.bytes_freed,
+    }
+    return Receipt(record.id, record.name, number, gone, _what_goes_later(cleaned, now=now))
+
+
+def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
+    """Delete a corpus and the files that only it used; raise UnknownCorpusError or CorpusBusyError, and do nothing then."""
+    with open_for_reading(location) as snapshot:
+        embedder, records = snapshot.embedder, snapshot.documents()
+    with open_for_writing(location, embedder=embedder, wait_seconds=0.0) as corpus:
+        corpus.publish(removed=[record.id for record in records])
+        cleaned = clean_up(corpus, keep_seconds=0.0, wait_seconds=0.0)
+        shutil.rmtree(location.folder)
+    return RemovedCorpus(documents=len(records), files=len(cleaned.garbage.artifacts))
+
+
+def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:
+    if cleaned.garbage.postponed:
+        return f"its files stay until the ingest of corpus {cleaned.garbage.postponed!r} has ended and another ingest runs"
+    if not now:
+        hours = f"{KEEP_SECONDS / 3600:.0f} h"
+        return f"older snapshots, and what only they show, go with the first ingest after {hours}; --now does it at once"
+    if cleaned.snapshots_kept:
+        return f"snapshots {', '.join(map(str, cleaned.snapshots_kept))} are still being read; the next ingest deletes them"
+    return "nothing of it is left"

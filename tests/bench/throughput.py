@@ -1,0 +1,208 @@
+"""Pages per second of the whole ingest without OCR, beside one process of MinerU's flash tier over the same files."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pypdfium2 as pdfium
+
+from tasks.settings import LimitSettings, OcrSettings
+from tests.bench.measuring import ROOT, Bench, CommandRun, Figure, Part, at_least, flowreader, last_run, middle
+
+PAGES = 400
+"""Enough documents that two stages can overlap, few enough for three rounds."""
+PAGES_PROMISED = 200
+ROUNDS = 3
+SILENT_SHARE = 0.1
+"""Pages without text that a born-digital document may have: covers and dividers."""
+BOUND, GOAL = 0.7, 1.0
+WITHOUT_OCR = "[reading.ocr]\nenabled = false\n"
+
+
+def measure(bench: Bench) -> Part:
+    """Read the same files by turns, MinerU first; a file that MinerU cannot read within the limits is left out of both."""
+    chosen, first, left_out = choose(bench)
+    pages = {path: read["pages"] for path, read in first.items()}
+    alone = [sum(read["seconds"] for read in first.values())]
+    commands: list[CommandRun] = []
+    flows: list[float] = []
+    steps: list[Mapping[str, float]] = []
+    for number in range(ROUNDS):
+        if number:
+            alone.append(_seconds(read_alone(chosen, pages)))
+        home = ingested(bench, chosen)
+        run, flow = home[1], last_run(home[0])
+        if run.reply["totals"]["pages"] != sum(pages.values()) or flow.remembered or flow.failures:
+            raise RuntimeError(f"not the same work: {run.reply['totals']}, {flow}, MinerU read {sum(pages.values())} pages")
+        commands.append(run)
+        flows.append(flow.seconds)
+        steps.append(flow.step_seconds)
+    without_crops = _seconds(read_alone(chosen, pages, crops="no-crops"))
+    total = sum(pages.values())
+    ratios = [one / run.seconds for one, run in zip(alone, commands, strict=True)]
+    flow_ratios = [one / flow for one, flow in zip(alone, flows, strict=True)]
+    enough = "" if total >= PAGES_PROMISED else f", fewer than the {PAGES_PROMISED} promised"
+    counted = at_least(f"ingest without OCR / MinerU, {total} pages{enough}", middle(ratios), unit="x", bound=BOUND, goal=GOAL)
+    return Part(
+        figures=[
+            counted,
+            Figure("  the same without start-up (first step to last)", f"{middle(flow_ratios):.2f} x"),
+            Figure(
+                "  whole command / MinerU told to cut out no figures",
+                f"{without_crops / middle([run.seconds for run in commands]):.2f} x",
+            ),
+            Figure("  whole command", f"{total / middle([run.seconds for run in commands]):.2f} pages/s"),
+            Figure("  MinerU alone, import excluded", f"{total / middle(alone):.2f} pages/s"),
+        ],
+        raw={
+            "documents": {path.name: pages[path] for path in chosen},
+            "left_out": left_out,
+            "mineru_seconds": alone,
+            "mineru_seconds_without_crops": without_crops,
+            "command_seconds": [run.seconds for run in commands],
+            "command_cpu_seconds": [run.cpu_seconds for run in commands],
+            "flow_seconds": flows,
+            "step_seconds": steps,
+            "processes": [run.processes for run in commands],
+        },
+    )
+
+
+def choose(bench: Bench) -> tuple[list[Path], dict[Path, dict[str, Any]], dict[str, str]]:
+    """Return born-digital documents, by name, until there are pages enough, with MinerU's times, and what was left out."""
+    candidates = [path for path in bench.documents() if path.suffix.lower() == ".pdf" and is_born_digital(path)]
+    read: dict[Path, dict[str, Any]] = {}
+    left_out: dict[str, str] = {}
+    with MineruAlone("crops") as mineru:
+        for path in candidates:
+            if sum(one["pages"] for one in read.values()) >= PAGES:
+                break
+            answer = mineru.read(path, _wall_seconds(path))
+            if "problem" in answer:
+                left_out[path.name] = answer["problem"]
+            else:
+                read[path] = answer
+    if not read:
+        raise RuntimeError(f"no born-digital PDF in {bench.data} that MinerU can read: {left_out}")
+    return list(read), read, left_out
+
+
+def is_born_digital(path: Path) -> bool:
+    """Say whether nearly every page has a text layer."""
+    counts = text_layer(path)
+    silent = sum(count < OcrSettings().minimum_page_characters for count in counts)
+    return bool(counts) and silent <= SILENT_SHARE * len(counts)
+
+
+def text_layer(path: Path) -> list[int]:
+    """Return the characters in each page's text layer."""
+    with pdfium.PdfDocument(path) as document:
+        return [page.get_textpage().count_chars() for page in document]
+
+
+def ingested(bench: Bench, chosen: Sequence[Path]) -> tuple[Path, CommandRun]:
+    """Ingest the files without OCR into a fresh home."""
+    home = bench.fresh_home("without-ocr")
+    settings = bench.scratch / "without-ocr.toml"
+    settings.write_text(WITHOUT_OCR)
+    return home, flowreader(home, "ingest", *chosen, "--settings", settings)
+
+
+def read_alone(chosen: Sequence[Path], pages: Mapping[Path, int], *, crops: str = "crops") -> list[dict[str, Any]]:
+    """Have a new MinerU process read the files; it must read what it read before."""
+    with MineruAlone(crops) as mineru:
+        answers = [mineru.read(path, _wall_seconds(path)) for path in chosen]
+    for path, answer in zip(chosen, answers, strict=True):
+        if answer.get("pages") != pages[path]:
+            raise RuntimeError(f"MinerU read {pages[path]} pages of {path.name} before, now {answer}")
+    return answers
+
+
+def _seconds(answers: Sequence[Mapping[str, Any]]) -> float:
+    return float(sum(answer["seconds"] for answer in answers))
+
+
+def _wall_seconds(path: Path) -> float:
+    """Return what the product would give a parser for the file, had it to be read whole."""
+    limits = LimitSettings()
+    return limits.cpu_seconds_per_range + limits.cpu_seconds_per_page * len(text_layer(path))
+
+
+class MineruAlone:
+    """The process of MinerU; started again where a document kills it or takes too long."""
+
+    def __init__(self, crops: str) -> None:
+        """Begin without a process."""
+        self._crops = crops
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> MineruAlone:
+        """Start it and wait until it has read a page of nothing."""
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it and its workers."""
+        self._end()
+
+    def read(self, path: Path, wall_seconds: float) -> dict[str, Any]:
+        """Return pages and seconds, or the problem."""
+        if self._process is None:
+            self._start()
+        assert self._process is not None and self._process.stdin is not None
+        self._process.stdin.write(f"{path.absolute()}\n")
+        self._process.stdin.flush()
+        answer = self._answer(wall_seconds)
+        if answer is None:
+            self._end()
+            return {"problem": f"no answer within {wall_seconds:.0f} s, or killed by it"}
+        return answer
+
+    def _start(self) -> None:
+        call = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "tests.bench.mineru_alone",
+            str(LimitSettings().memory_megabytes),
+            self._crops,
+        ]
+        self._process = subprocess.Popen(
+            call,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+        if self._answer(120.0) is None:
+            raise RuntimeError(f"MinerU does not start: {' '.join(call)}")
+
+    def _answer(self, seconds: float) -> dict[str, Any] | None:
+        assert self._process is not None and self._process.stdout is not None
+        deadline = time.monotonic() + seconds
+        if not select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            return None
+        line = self._process.stdout.readline()
+        return json.loads(line) if line.endswith("\n") else None
+
+    def _end(self) -> None:
+        if self._process is None:
+            return
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.communicate()
+        self._process = None

@@ -1,0 +1,201 @@
+"""Files of a good store are damaged: the doctor names it, and what it says to do mends it."""
+
+import json
+import random
+import shutil
+
+import duckdb
+import pytest
+
+from storage.current import snapshot_numbers, snapshot_path
+from storage.snapshot import open_for_reading
+from tests.program import CORPUS
+from tests.torture.lab import NAME, Run, check_oracle, damage, export, findings, ingest, location
+
+pytestmark = pytest.mark.torture
+
+KINDS = ("truncated", "empty", "zeroed", "flipped", "garbled")
+
+
+@pytest.fixture
+def home(tmp_path, cheap):
+    """A copy of the home of the cheap documents."""
+    shutil.copytree(cheap.home, tmp_path / "home", ignore=shutil.ignore_patterns("prefect"))
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory, cheap, server):
+    """The folder of the cheap documents and one more, and the export with it: an ingest of it has something to publish."""
+    folder = tmp_path_factory.mktemp("longer")
+    shutil.copytree(cheap.home, folder / "home", ignore=shutil.ignore_patterns("prefect"))
+    documents = folder / "more"
+    documents.mkdir()
+    page = (CORPUS / "product_page.html").read_text()
+    (documents / "more.html").write_text(page.replace("<body>", "<body><p>This page is another one.</p>", 1))
+    ingest(cheap.documents, documents, home=folder / "home", server=server).ended(0)
+    return documents, export(folder / "home")
+
+
+def test_every_damaged_artifact_is_named_and_the_remedy_mends_it(home, cheap, server):
+    generator = random.Random(5)
+    with open_for_reading(location(home)) as snapshot:
+        shown = snapshot.artifacts()
+        names = {record.id: record.name for record in snapshot.documents()}
+    told = 0
+    for number, (document, artifact) in enumerate(shown):
+        path = home / "artifacts" / artifact[:2] / artifact
+        whole = path.read_bytes()
+        damage(path, KINDS[number % len(KINDS)], generator)
+        found = findings(home)
+        told += len(found) == 1 and artifact[:12] in found[0].what and document[:12] in found[0].what and "remove" in found[0].remedy
+        path.write_bytes(whole)
+    print(f"\nN = {len(shown)} damaged artifacts, {told} named; 95 % bound 3/N = {3 / len(shown):.3f}")
+    assert told == len(shown) > 0
+    for number, (_, artifact) in enumerate(shown):
+        damage(home / "artifacts" / artifact[:2] / artifact, KINDS[number % len(KINDS)], generator)
+    for document in {document for document, _ in shown}:
+        Run("documents", "remove", names[document], "--corpus", NAME, "--json", home=home).ended(0)
+    ingest(cheap.documents, home=home, server=server).ended(0)
+    check_oracle(home, cheap.export)
+
+
+def test_damaged_artifacts_and_notes_of_steps_are_made_again(home, cheap, server):
+    generator = random.Random(6)
+    files = sorted(path for part in ("artifacts", "steps", "words") for path in (home / part).rglob("*") if path.is_file())
+    for number, path in enumerate(files):
+        damage(path, KINDS[number % len(KINDS)], generator)
+    print(f"\nN = {len(files)} damaged files")
+    ingest(cheap.documents, home=home, server=server, corpus="again").ended(0)
+    check_oracle(home, cheap.export, "again")
+    assert findings(home) == []
+
+
+def delete_catalog(place):
+    place.catalog.unlink()
+
+
+def garble_catalog(place):
+    damage(place.catalog, "garbled", random.Random(1))
+
+
+def empty_catalog(place):
+    damage(place.catalog, "empty", random.Random(1))
+
+
+def garble_log(place):
+    place.catalog.with_name("catalog.duckdb.wal").write_bytes(random.Random(2).randbytes(5000))
+
+
+def older_catalog(place):
+    first = min(snapshot_numbers(place))
+    shutil.copyfile(snapshot_path(place, first), place.catalog)
+
+
+def garble_current(place):
+    place.current.write_bytes(b"\x00garbage")
+
+
+def empty_current(place):
+    place.current.write_bytes(b"")
+
+
+def delete_current(place):
+    place.current.unlink()
+
+
+def garble_snapshot(place):
+    damage(snapshot_path(place, max(snapshot_numbers(place))), "flipped", random.Random(3))
+
+
+def delete_snapshots(place):
+    shutil.rmtree(place.snapshots)
+
+
+def delete_all_catalogs(place):
+    shutil.rmtree(place.snapshots)
+    place.catalog.unlink()
+    place.current.unlink()
+
+
+def delete_graph(place):
+    shutil.rmtree(place.lance)
+
+
+def delete_a_table(place):
+    shutil.rmtree(place.lance / "edges.lance")
+
+
+def truncate_data(place):
+    for path in (place.lance / "nodes.lance" / "data").iterdir():
+        damage(path, "truncated", random.Random(4))
+
+
+def garble_manifests(place):
+    for path in (place.lance / "edges.lance" / "_versions").iterdir():
+        damage(path, "garbled", random.Random(5))
+
+
+def garble_lock(place):
+    place.lock.write_bytes(b"\xff\xfe not json")
+
+
+def garble_lineage(place):
+    for path in place.runs.iterdir():
+        damage(path, "truncated", random.Random(6))
+
+
+DAMAGES = (
+    delete_catalog, garble_catalog, empty_catalog, garble_log, older_catalog, garble_current, empty_current, delete_current,
+    garble_snapshot, delete_snapshots, delete_all_catalogs, delete_graph, delete_a_table, truncate_data, garble_manifests,
+    garble_lock, garble_lineage,
+)  # fmt: skip
+SILENT = {garble_lock, garble_lineage, delete_all_catalogs}
+"""These damage nothing that is published, or leave nothing to be surprised at."""
+SEEN_BY_DOCTOR = {garble_current, empty_current, garble_snapshot, delete_snapshots, delete_graph, delete_a_table, truncate_data, garble_manifests}
+
+
+@pytest.mark.parametrize("harm", DAMAGES, ids=lambda harm: harm.__name__)
+def test_the_next_ingest_mends_a_damaged_store_and_says_so(home, cheap, longer, server, harm):
+    more, expected = longer
+    harm(location(home))
+    if harm in SEEN_BY_DOCTOR:
+        told = Run("doctor", "--corpus", NAME, "--json", home=home).ended(1).said["findings"]
+        assert told and all(finding["what"] and finding["remedy"] for finding in told)
+    run = ingest(cheap.documents, more, home=home, server=server).ended(0)
+    # a corpus that began anew reads everything again: the run's own folder of documents is what comes back
+    check_oracle(home, expected)
+    if harm not in SILENT:
+        words = run.words.lower()
+        assert any(word in words for word in ("damaged", "restored", "written again", "published now", "begins anew", "lost")), run.words
+
+
+@pytest.mark.parametrize("harm", [garble_current, garble_snapshot, truncate_data, delete_graph, delete_current], ids=lambda harm: harm.__name__)
+def test_the_remedy_of_the_doctor_works_without_new_documents(home, cheap, server, harm):
+    harm(location(home))
+    ingest(cheap.documents, home=home, server=server).ended(0)
+    check_oracle(home, cheap.export)
+
+
+def contents(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
+
+
+@pytest.mark.parametrize("where", ["catalog", "current", "both"])
+def test_a_store_of_a_newer_version_is_refused_and_left_untouched(home, cheap, longer, server, where):
+    more, _ = longer
+    place = location(home)
+    if where != "catalog":
+        said = json.loads(place.current.read_bytes())
+        place.current.write_text(json.dumps({**said, "schema_version": 99, "what": "we do not know yet"}))
+    if where != "current":
+        with duckdb.connect(str(place.catalog)) as connection:
+            connection.execute("UPDATE corpus SET schema_version = 99")
+    before = contents(place.folder)
+    run = ingest(cheap.documents, more, home=home, server=server).ended(2)
+    assert "99" in run.error and "newer" in run.error
+    assert contents(place.folder) == before
+    if where != "catalog":
+        for command in (("status",), ("doctor",), ("documents", "export")):
+            refused = Run(*command, "--corpus", NAME, "--json", home=home).ended(2)
+            assert "99" in refused.error

@@ -1,0 +1,165 @@
+"""`kill -9` at random moments and at named points; after one plain run everything is as if nothing had happened."""
+
+import random
+import shutil
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+
+from storage.records import DocumentState
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from storage.tables import TableName
+from tests.torture.lab import check_oracle, ingest, location, seeded_home, settings_file
+
+pytestmark = pytest.mark.torture
+
+RANDOM_CHEAP, RANDOM_WHOLE, AT_ONCE = 30, 4, 2
+POINTS = (
+    ("storage.catalog:create:before:1",),
+    ("storage.catalog:create:after:1",),
+    ("storage.corpus:reconcile:after:1",),
+    ("storage.memo:StepMemo.remember:before:2",),
+    ("storage.memo:StepMemo.remember:after:5",),
+    ("storage.graph_store:GraphStore.replace:before:1",),
+    ("storage.graph_store:GraphStore.replace:after:1",),
+    ("storage.graph_store:upsert:after:2",),
+    ("storage.catalog:write_records:after:1",),
+    ("storage.catalog:commit:after:1",),
+    ("storage.corpus:release:before:1",),
+    ("storage.current:write_durably:after:1",),
+    ("storage.corpus:release:after:1",),
+    ("storage.graph_store:GraphStore.index:after:1",),
+    ("storage.corpus:tidy:after:1",),
+    # a kill in a publish, then one in the recovery from it
+    ("storage.graph_store:GraphStore.replace:after:1", "storage.graph_store:GraphStore.restore:after:1"),
+    ("storage.catalog:commit:after:1", "storage.catalog:take_over:after:1"),
+    ("storage.corpus:release:before:1", "storage.reconciling:release:before:1"),
+    ("storage.graph_store:upsert:after:1", "storage.reconciling:pinned_graph:before:1"),
+)
+
+
+@dataclass
+class Reader:
+    """A reader beside the ingest: it looks again and again, and must see whole documents only."""
+
+    place: object
+    looks: int = 0
+    seen: Counter = field(default_factory=Counter)
+    problems: list = field(default_factory=list)
+
+    def __enter__(self):
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._ended.set()
+        self._thread.join()
+
+    def _read(self):
+        published = False
+        while not self._ended.wait(0.05):
+            try:
+                self._look()
+                published = True
+            except UnknownCorpusError:
+                if published:
+                    self.problems.append("the corpus was there and is not any more")
+            except Exception as error:
+                self.problems.append(repr(error))
+
+    def _look(self):
+        with open_for_reading(self.place) as snapshot:
+            ready = [record for record in snapshot.documents() if record.state is DocumentState.READY]
+            nodes = snapshot.graph_store.read(TableName.NODES, columns=["document_id"])["document_id"].to_pylist()
+        if Counter(nodes) != {record.id: record.nodes for record in ready}:
+            self.problems.append(f"{len(nodes)} nodes, but the catalog says {sum(record.nodes for record in ready)}")
+        self.looks += 1
+        self.seen[len(ready)] += 1
+
+
+def live(home, reference, server, settings, kills):
+    """Start an ingest for each kill, have it killed, then run once plainly; return the reader that looked on."""
+    with Reader(location(home)) as reader:
+        for kill in kills:
+            kill(home, reference, server, settings)
+        ingest(reference.documents, home=home, server=server).ended(0)
+    assert reader.problems == []
+    check_oracle(home, reference.export)
+    return reader
+
+
+def at_moment(share):
+    """Return a kill after this share of an uninterrupted run's time; sooner, in a fresh home, where the run was quicker."""
+
+    def kill(home, reference, server, settings):
+        moment = share * reference.seconds
+        while True:
+            run = ingest(reference.documents, home=home, server=server, settings=settings)
+            time.sleep(moment)
+            if run.process.poll() is None:
+                break
+            run.ended(0)
+            shutil.rmtree(home / "corpora")
+            shutil.rmtree(home / "steps")
+            moment *= 0.8
+        run.kill()
+        assert run.survivors() == []
+
+    return kill
+
+
+def at_point(point):
+    """Return a kill at a named point."""
+
+    def kill(home, reference, server, settings):
+        run = ingest(reference.documents, home=home, server=server, settings=settings, module=("tests.torture.dies_at", point))
+        assert run.wait() == -9, f"it never came to {point}: {run.words[-2000:]}"
+        assert run.survivors() == []
+
+    return kill
+
+
+def campaign(folder, reference, servers, plans):
+    """Live all lives, two at a time; say how many there were and what was seen."""
+    small_batches = settings_file(folder, publish_documents=1)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        lives = []
+        for number, plan in enumerate(plans):
+            home = seeded_home(folder / f"home-{number}", reference.home)
+            settings = small_batches if number % 2 else None
+            lives.append(pool.submit(live, home, reference, servers[number % len(servers)], settings, plan))
+        readers, failures = [], []
+        for number, life in enumerate(lives):
+            try:
+                readers.append(life.result())
+            except AssertionError as error:
+                failures.append(f"life {number}: {error}"[:3000])
+    looks = sum(reader.looks for reader in readers)
+    documents = sum(sum(count for held, count in reader.seen.items() if held) for reader in readers)
+    print(f"\nN = {len(plans)} lives, {sum(map(len, plans))} kills, {len(failures)} failures; 95 % bound 3/N = {3 / len(plans):.3f}")
+    print(f"readers looked {looks} times, {documents} times at published documents, and saw no half")
+    assert not failures, "\n".join(failures)
+    assert looks > 10 * len(plans) and documents > len(plans)
+
+
+def test_a_random_kill_of_a_cheap_ingest_leaves_no_trace(tmp_path, cheap, server):
+    generator = random.Random(20)
+    # every eighth run has a Prefect server of its own, which must die too
+    campaign(
+        tmp_path, cheap, [None, *[server] * 7], [[at_moment(generator.uniform(0.02, 1))] for _ in range(RANDOM_CHEAP)]
+    )
+
+
+def test_a_random_kill_of_the_whole_corpus_leaves_no_trace(tmp_path, whole, server):
+    generator = random.Random(21)
+    campaign(tmp_path, whole, [server], [[at_moment(generator.uniform(0.1, 0.9))] for _ in range(RANDOM_WHOLE)])
+
+
+def test_a_kill_at_a_named_point_leaves_no_trace(tmp_path, cheap, server):
+    campaign(tmp_path, cheap, [server], [[at_point(point) for point in points] for points in POINTS])

@@ -1,0 +1,125 @@
+"""Two ingests at once, and Ctrl-C."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from storage.lock import read_holder
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from tests.torture.lab import check_oracle, ingest, location, seeded_home, settings_file
+
+pytestmark = pytest.mark.torture
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from storage.lock import acquire
+lock = acquire(Path(sys.argv[1]), wait_seconds=0, above_fence=0)
+print("held", flush=True)
+time.sleep(300)
+"""
+
+
+@pytest.fixture
+def home(tmp_path, cheap):
+    return seeded_home(tmp_path / "home", cheap.home)
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"did not happen in {seconds} s"
+        time.sleep(0.05)
+
+
+def holder(home):
+    return read_holder(location(home).lock)
+
+
+def test_the_second_ingest_names_the_holder(home, cheap, server):
+    first = ingest(cheap.documents, home=home, server=server)
+    wait_until(lambda: holder(home))
+    second = ingest(cheap.documents, home=home, server=server)
+    if second.wait() == 2:
+        second.ended(2)
+        assert f"process {first.process.pid}" in second.error and "wait" in second.error
+        first.ended(0)
+    else:
+        pytest.fail(f"the second ended with {second.wait()}: {second.words[-2000:]}")
+    check_oracle(home, cheap.export)
+
+
+def test_the_second_ingest_waits_when_told(home, tmp_path, cheap, server):
+    patient = settings_file(tmp_path, lock_wait_seconds=120)
+    runs = [ingest(cheap.documents, home=home, server=server, settings=patient) for _ in range(2)]
+    assert [run.ended(0).said["totals"]["documents"] for run in runs] == [4, 4]
+    check_oracle(home, cheap.export)
+
+
+def test_two_corpora_share_a_home_and_do_not_meet(home, cheap, server):
+    runs = [ingest(cheap.documents, home=home, server=server, corpus=corpus) for corpus in ("one", "two")]
+    for run, corpus in zip(runs, ("one", "two"), strict=True):
+        run.ended(0)
+        check_oracle(home, cheap.export, corpus)
+
+
+def test_the_lock_of_a_killed_holder_is_taken_over_at_once(home, tmp_path, cheap, server):
+    lock = location(home).lock
+    lock.parent.mkdir(parents=True)
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE) as first:
+        assert first.stdout.readline() == b"held\n"
+        patient = settings_file(tmp_path, lock_wait_seconds=120)
+        second = ingest(cheap.documents, home=home, server=server, settings=patient)
+        wait_until(lambda: (location(home).folder / "runs").exists())
+        time.sleep(2)
+        assert holder(home).pid == first.pid
+        first.kill()
+    wait_until(lambda: holder(home).pid == second.process.pid, seconds=2)
+    second.ended(0)
+    check_oracle(home, cheap.export)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.15, 0.3, 0.5, 0.7, 0.9])
+def test_ctrl_c_ends_in_order_and_the_same_command_goes_on(home, tmp_path, cheap, server, share):
+    own_server = share in (0.15, 0.5)
+    run = ingest(cheap.documents, home=home, server=None if own_server else server, settings=settings_file(tmp_path, publish_documents=1))
+    time.sleep(max(0.2, share * cheap.seconds))
+    running = run.process.poll() is None
+    run.interrupt()
+    began = time.monotonic()
+    code = run.wait(30)
+    seconds = time.monotonic() - began
+    print(f"\nCtrl-C after {share:.0%}: exit {code} in {seconds:.1f} s")
+    assert run.survivors() == []
+    if running:
+        assert code in {130, -2} if share < 0.1 else code == 130, run.words[-2000:]
+        assert seconds < 10
+        if share >= 0.1:
+            assert "Traceback" not in run.words, run.words[-3000:]
+            assert "published" in run.words and "same command" in run.words
+    try:
+        with open_for_reading(location(home)) as snapshot:
+            print(f"{len(snapshot.documents())} documents were published")
+    except UnknownCorpusError:
+        print("nothing was published")
+    ingest(cheap.documents, home=home, server=server).ended(0)
+    check_oracle(home, cheap.export)
+
+
+def test_a_second_ctrl_c_ends_at_once(home, whole, server):
+    run = ingest(whole.documents, home=home, server=server)
+    wait_until(lambda: (home / "steps").exists())
+    run.interrupt()
+    time.sleep(0.2)
+    began = time.monotonic()
+    if run.process.poll() is None:
+        run.interrupt()
+    assert run.wait(10) == 130
+    assert time.monotonic() - began < 2
+    assert run.survivors() == []
+    ingest(whole.documents, home=home, server=server).ended(0)
+    check_oracle(home, whole.export)
+    json.loads(whole.export)
