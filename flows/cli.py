@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from flows import commands
+from flows.prefect_environment import PrefectServerError
 from flows.showing import CommandError, Output
 from storage.catalog import CatalogDamagedError, StoreTooNewError
 from storage.current import CurrentDamagedError
 from storage.disk import DiskFullError, NotWritableError
+from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
 from storage.locations import LocationError
 from storage.lock import CorpusBusyError, FencedError
 from storage.reconciling import EmbedderMismatchError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.discovery import DiscoveryError
+from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
 from tasks.settings import SettingsError
 
@@ -40,8 +43,11 @@ EXPECTED = (
     EmbeddingError,
     FencedError,
     GraphDamagedError,
+    GraphError,
     LocationError,
     NotWritableError,
+    OcrError,
+    PrefectServerError,
     SettingsError,
     StoreTooNewError,
     UnknownCorpusError,

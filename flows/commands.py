@@ -41,7 +41,10 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         from flows.ingest_run import run_ingest
 
         with shown(found.plan.work, console=output.side, quiet=arguments.json):
-            stopped = run_ingest(request)
+            done = run_ingest(request)
+        stopped = done is None
+        for message in done.mended if done else ():
+            output.side.print(f"mended: {message}", markup=False, soft_wrap=True)
     with open_for_reading(corpus_location(request.corpus)) as snapshot:
         skipped = [*found.found.skipped, *found.plan.vanished]
         asked = {file.document_id for file in found.found.files}

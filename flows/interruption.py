@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from tasks.models.ocr import interrupt_engine
 from tasks.parsing import stop_children
 from tasks.progress import forget_stop, request_stop, stop_requested
 
@@ -36,3 +37,4 @@ def _end(_number: int, _frame: FrameType | None) -> None:
         os._exit(INTERRUPT_EXIT)
     request_stop()
     stop_children()
+    interrupt_engine()

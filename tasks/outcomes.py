@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
+from tasks.models.ocr import OcrError
+from tasks.models.vector_checks import EmbeddingError
 from tasks.planning import DocumentWork
-from tasks.progress import StoppedError
+from tasks.progress import StoppedError, stop_requested
 
 NOTES_SHOWN = 20
 
@@ -92,6 +94,9 @@ def _page_list(numbers: list[int]) -> str:
 
 def unexpected(work: DocumentWork, error: Exception) -> Outcome:
     """Return the outcome of a document that our own code stumbled over; raise what would hit every document alike."""
-    if isinstance(error, OSError | MemoryError | StoppedError):
+    if stop_requested():
+        # What broke when its children were ended is no fault of the document.
+        raise StoppedError from error
+    if isinstance(error, OSError | MemoryError | EmbeddingError | OcrError):
         raise error
     return failed(work, DocumentState.FAILED, f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this")

@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from storage.records import Box
+from tasks.progress import StoppedError, stop_requested
 
 READER_VERSION = "1"
 """Raised when our own way of using the engine makes other words of the same picture."""
@@ -108,6 +109,10 @@ class Engine:
             received += piece
         return bytes(received)
 
+    def interrupt(self) -> None:
+        """Kill the process and leave the rest to whoever reads from it."""
+        self._process.kill()
+
     def close(self) -> None:
         """End the process, whatever it is doing."""
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -131,7 +136,7 @@ def read_pictures(pictures: Sequence[bytes]) -> list[PictureWords]:
     """Return the words of each encoded picture (PNG, JPEG, ...), in order.
 
     A picture that cannot be read, or that the engine does not survive, has a `problem` and no lines; the others are read.
-    Raises OcrError where the engine itself does not start.
+    Raises OcrError where the engine itself does not start, StoppedError where the user asked for the end.
     """
     if not pictures:
         return []
@@ -139,6 +144,8 @@ def read_pictures(pictures: Sequence[bytes]) -> list[PictureWords]:
         words = _read(pictures)
         if words is not None:
             return words
+        if stop_requested():
+            raise StoppedError
         return [(_read([picture]) or [_unreadable()])[0] for picture in pictures]
 
 
@@ -160,6 +167,12 @@ def _read(pictures: Sequence[bytes]) -> list[PictureWords] | None:
 
 def _unreadable() -> PictureWords:
     return PictureWords(lines=(), problem="the OCR engine ended or hung on this picture")
+
+
+def interrupt_engine() -> None:
+    """End what the engine is doing, from any thread or a signal handler; who waits for its words goes on at once."""
+    if _engine is not None:
+        _engine.interrupt()
 
 
 @atexit.register

@@ -17,7 +17,8 @@ from tasks.embedding import embed_nodes
 from tasks.models.embedder import open_embedder
 from tasks.models.minilm import model_folder
 from tasks.settings import EmbeddingSettings
-from tests.bench.measuring import CORPUS, Bench, Figure, Part, Verdict, middle
+from tests.bench.measuring import Bench, Figure, Part, Verdict, middle
+from tests.bench.product import CORPUS
 from tests.bench.throughput import choose, ingested
 
 TEXTS = 2000

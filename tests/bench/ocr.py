@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from tasks.models.ocr import read_pictures
 from tasks.parsing import render_page, stop_children
@@ -31,7 +32,7 @@ def measure(bench: Bench) -> Part:
     if not pages:
         return Part([Figure("OCR / RapidOCR", f"no PDF page without text in {bench.data}")], {"pages": []})
     pictures = draw(pages)
-    engine = RapidOCR()
+    engine: Any = RapidOCR()
 
     def page_by_page() -> Words:
         return [_count(engine(picture).txts or ()) for picture in pictures]
@@ -75,9 +76,8 @@ def silent_pages(bench: Bench) -> list[tuple[Path, int]]:
     """Return pages without a text layer, taking a page of each document in turn."""
     least = OcrSettings().minimum_page_characters
     of_documents = []
-    for path in bench.documents():
-        if path.suffix.lower() == ".pdf":
-            of_documents.append([(path, number) for number, count in enumerate(text_layer(path), 1) if count < least])
+    for path in bench.pdfs():
+        of_documents.append([(path, number) for number, count in enumerate(text_layer(path), 1) if count < least])
     turns = itertools.zip_longest(*of_documents)
     return [page for turn in turns for page in turn if page][:PAGES]
 

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +9,9 @@ from typing import Any
 import pypdfium2 as pdfium
 
 from tasks.settings import LimitSettings, OcrSettings
-from tests.bench.measuring import ROOT, Bench, CommandRun, Figure, Part, at_least, flowreader, last_run, middle
+from tests.bench.measuring import Bench, Figure, Part, at_least, middle
+from tests.bench.mineru import MineruAlone
+from tests.bench.product import CommandRun, flowreader, last_run
 
 PAGES = 400
 """Enough documents that two stages can overlap, few enough for three rounds."""
@@ -39,8 +34,8 @@ def measure(bench: Bench) -> Part:
     for number in range(ROUNDS):
         if number:
             alone.append(_seconds(read_alone(chosen, pages)))
-        home = ingested(bench, chosen)
-        run, flow = home[1], last_run(home[0])
+        home, run = ingested(bench, chosen)
+        flow = last_run(home)
         if run.reply["totals"]["pages"] != sum(pages.values()) or flow.remembered or flow.failures:
             raise RuntimeError(f"not the same work: {run.reply['totals']}, {flow}, MinerU read {sum(pages.values())} pages")
         commands.append(run)
@@ -79,7 +74,7 @@ def measure(bench: Bench) -> Part:
 
 def choose(bench: Bench) -> tuple[list[Path], dict[Path, dict[str, Any]], dict[str, str]]:
     """Return born-digital documents, by name, until there are pages enough, with MinerU's times, and what was left out."""
-    candidates = [path for path in bench.documents() if path.suffix.lower() == ".pdf" and is_born_digital(path)]
+    candidates = [path for path in bench.pdfs() if is_born_digital(path)]
     read: dict[Path, dict[str, Any]] = {}
     left_out: dict[str, str] = {}
     with MineruAlone("crops") as mineru:
@@ -135,74 +130,3 @@ def _wall_seconds(path: Path) -> float:
     """Return what the product would give a parser for the file, had it to be read whole."""
     limits = LimitSettings()
     return limits.cpu_seconds_per_range + limits.cpu_seconds_per_page * len(text_layer(path))
-
-
-class MineruAlone:
-    """The process of MinerU; started again where a document kills it or takes too long."""
-
-    def __init__(self, crops: str) -> None:
-        """Begin without a process."""
-        self._crops = crops
-        self._process: subprocess.Popen[str] | None = None
-
-    def __enter__(self) -> MineruAlone:
-        """Start it and wait until it has read a page of nothing."""
-        self._start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End it and its workers."""
-        self._end()
-
-    def read(self, path: Path, wall_seconds: float) -> dict[str, Any]:
-        """Return pages and seconds, or the problem."""
-        if self._process is None:
-            self._start()
-        assert self._process is not None and self._process.stdin is not None
-        self._process.stdin.write(f"{path.absolute()}\n")
-        self._process.stdin.flush()
-        answer = self._answer(wall_seconds)
-        if answer is None:
-            self._end()
-            return {"problem": f"no answer within {wall_seconds:.0f} s, or killed by it"}
-        return answer
-
-    def _start(self) -> None:
-        call = [
-            sys.executable,
-            "-W",
-            "ignore",
-            "-m",
-            "tests.bench.mineru_alone",
-            str(LimitSettings().memory_megabytes),
-            self._crops,
-        ]
-        self._process = subprocess.Popen(
-            call,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            cwd=ROOT,
-            start_new_session=True,
-        )
-        if self._answer(120.0) is None:
-            raise RuntimeError(f"MinerU does not start: {' '.join(call)}")
-
-    def _answer(self, seconds: float) -> dict[str, Any] | None:
-        assert self._process is not None and self._process.stdout is not None
-        deadline = time.monotonic() + seconds
-        if not select.select([self._process.stdout], [], [], max(0.0, deadline - time.monotonic()))[0]:
-            return None
-        line = self._process.stdout.readline()
-        return json.loads(line) if line.endswith("\n") else None
-
-    def _end(self) -> None:
-        if self._process is None:
-            return
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._process.communicate()
-        self._process = None

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tasks.settings import LimitSettings
-from tests.bench.measuring import Bench, CommandRun, Figure, Part, Verdict, at_most, flowreader, last_run, middle
+from tests.bench.measuring import Bench, Figure, Part, Verdict, at_most, middle
+from tests.bench.product import CommandRun, flowreader, last_run
 from tests.bench.throughput import is_born_digital
 
 MINUTES = 40.0
@@ -111,5 +112,5 @@ def add_one(bench: Bench, home: Path) -> dict[str, Any]:
 
 def _usual_document(bench: Bench) -> Path:
     """Return the born-digital PDF of middle size."""
-    born = [path for path in bench.documents() if path.suffix.lower() == ".pdf" and is_born_digital(path)]
+    born = [path for path in bench.pdfs() if is_born_digital(path)]
     return sorted(born, key=lambda path: path.stat().st_size)[len(born) // 2]

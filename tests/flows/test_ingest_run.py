@@ -27,7 +27,7 @@ def test_a_run_is_seen_by_prefect_with_its_tasks_and_its_report(home, tmp_path):
             reports = await client.read_artifacts(artifact_filter=ArtifactFilter(key=ArtifactFilterKey(any_=["ingest-default"])))
         return runs, tasks, reports
 
-    assert ingest_run.run_ingest(request) is False
+    assert ingest_run.run_ingest(request).read == 1
     with prefect_server():
         runs, tasks, reports = asyncio.run(look())
     assert [run.state.name for run in runs] == ["Completed"]
@@ -44,5 +44,5 @@ def test_a_stopped_run_says_so_and_the_next_one_finishes(home, tmp_path):
             request_stop()
 
     with listening(stop):
-        assert ingest_run.run_ingest(request) is True
-    assert ingest_run.run_ingest(request) is False
+        assert ingest_run.run_ingest(request) is None
+    assert ingest_run.run_ingest(request).read == 1

@@ -3,9 +3,10 @@
 import pytest
 
 from storage.records import DocumentState, Page, PageParser
+from tasks.models.ocr import OcrError
 from tasks.outcomes import failed, page_notes, unexpected
 from tasks.planning import DocumentWork
-from tasks.progress import StoppedError
+from tasks.progress import StoppedError, forget_stop, request_stop
 
 WORK = DocumentWork(
     document_id="d" * 64, version="v" * 64, path="/in/a.pdf", paths=("/in/a.pdf",), size_bytes=3, attempt="limits", password=None
@@ -38,7 +39,16 @@ def test_our_own_stumbling_is_one_documents_failure():
     assert record.state is DocumentState.FAILED and "KeyError" in record.reason and "report" in record.reason
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left"), MemoryError(), StoppedError()])
+def test_what_breaks_while_the_run_is_stopping_is_no_documents_failure():
+    request_stop()
+    try:
+        with pytest.raises(StoppedError):
+            unexpected(WORK, RuntimeError("its child was stopped"))
+    finally:
+        forget_stop()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), MemoryError(), OcrError("the engine does not start")])
 def test_what_would_hit_every_document_ends_the_run(error):
     with pytest.raises(type(error)):
         unexpected(WORK, error)

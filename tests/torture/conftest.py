@@ -1,11 +1,13 @@
 """What the campaigns share: one Prefect server, and a home in which the cheap documents were read without interruption."""
 
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.program import CHEAP
 from tests.torture.lab import copies, export, findings, ingest, start_server
 
 
@@ -42,8 +44,6 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="session")
 def cheap(tmp_path_factory, server):
     """The cheap documents, read in."""
-    from tests.program import CHEAP
-
     return make_reference(tmp_path_factory.mktemp("cheap"), server, CHEAP)
 
 
@@ -51,3 +51,14 @@ def cheap(tmp_path_factory, server):
 def whole(tmp_path_factory, server):
     """The whole corpus, read in."""
     return make_reference(tmp_path_factory.mktemp("whole"), server, None)
+
+
+@pytest.fixture
+def tell(capsys):
+    """Say a line on the terminal, whether or not the test passes: how many cases there were, and what that bounds."""
+
+    def say(line: str) -> None:
+        with capsys.disabled():
+            sys.stdout.write(f"\n    {line}\n")
+
+    return say

@@ -37,7 +37,7 @@ def longer(tmp_path_factory, cheap, server):
     return documents, export(folder / "home")
 
 
-def test_every_damaged_artifact_is_named_and_the_remedy_mends_it(home, cheap, server):
+def test_every_damaged_artifact_is_named_and_the_remedy_mends_it(home, cheap, server, tell):
     generator = random.Random(5)
     with open_for_reading(location(home)) as snapshot:
         shown = snapshot.artifacts()
@@ -48,9 +48,11 @@ def test_every_damaged_artifact_is_named_and_the_remedy_mends_it(home, cheap, se
         whole = path.read_bytes()
         damage(path, KINDS[number % len(KINDS)], generator)
         found = findings(home)
-        told += len(found) == 1 and artifact[:12] in found[0].what and document[:12] in found[0].what and "remove" in found[0].remedy
+        told += (
+            len(found) == 1 and artifact[:12] in found[0].what and document[:12] in found[0].what and "remove" in found[0].remedy
+        )
         path.write_bytes(whole)
-    print(f"\nN = {len(shown)} damaged artifacts, {told} named; 95 % bound 3/N = {3 / len(shown):.3f}")
+    tell(f"N = {len(shown)} damaged artifacts, {told} named; 95 % bound 3/N = {3 / len(shown):.3f}")
     assert told == len(shown) > 0
     for number, (_, artifact) in enumerate(shown):
         damage(home / "artifacts" / artifact[:2] / artifact, KINDS[number % len(KINDS)], generator)
@@ -60,12 +62,12 @@ def test_every_damaged_artifact_is_named_and_the_remedy_mends_it(home, cheap, se
     check_oracle(home, cheap.export)
 
 
-def test_damaged_artifacts_and_notes_of_steps_are_made_again(home, cheap, server):
+def test_damaged_artifacts_and_notes_of_steps_are_made_again(home, cheap, server, tell):
     generator = random.Random(6)
     files = sorted(path for part in ("artifacts", "steps", "words") for path in (home / part).rglob("*") if path.is_file())
     for number, path in enumerate(files):
         damage(path, KINDS[number % len(KINDS)], generator)
-    print(f"\nN = {len(files)} damaged files")
+    tell(f"N = {len(files)} damaged files")
     ingest(cheap.documents, home=home, server=server, corpus="again").ended(0)
     check_oracle(home, cheap.export, "again")
     assert findings(home) == []
@@ -152,7 +154,16 @@ DAMAGES = (
 )  # fmt: skip
 SILENT = {garble_lock, garble_lineage, delete_all_catalogs}
 """These damage nothing that is published, or leave nothing to be surprised at."""
-SEEN_BY_DOCTOR = {garble_current, empty_current, garble_snapshot, delete_snapshots, delete_graph, delete_a_table, truncate_data, garble_manifests}
+SEEN_BY_DOCTOR = {
+    garble_current,
+    empty_current,
+    garble_snapshot,
+    delete_snapshots,
+    delete_graph,
+    delete_a_table,
+    truncate_data,
+    garble_manifests,
+}
 
 
 @pytest.mark.parametrize("harm", DAMAGES, ids=lambda harm: harm.__name__)
@@ -167,10 +178,14 @@ def test_the_next_ingest_mends_a_damaged_store_and_says_so(home, cheap, longer, 
     check_oracle(home, expected)
     if harm not in SILENT:
         words = run.words.lower()
-        assert any(word in words for word in ("damaged", "restored", "written again", "published now", "begins anew", "lost")), run.words
+        assert any(word in words for word in ("damaged", "restored", "written again", "published now", "begins anew", "lost")), (
+            run.words
+        )
 
 
-@pytest.mark.parametrize("harm", [garble_current, garble_snapshot, truncate_data, delete_graph, delete_current], ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize(
+    "harm", [garble_current, garble_snapshot, truncate_data, delete_graph, delete_current], ids=lambda harm: harm.__name__
+)
 def test_the_remedy_of_the_doctor_works_without_new_documents(home, cheap, server, harm):
     harm(location(home))
     ingest(cheap.documents, home=home, server=server).ended(0)
@@ -178,7 +193,9 @@ def test_the_remedy_of_the_doctor_works_without_new_documents(home, cheap, serve
 
 
 def contents(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"
+    }
 
 
 @pytest.mark.parametrize("where", ["catalog", "current", "both"])

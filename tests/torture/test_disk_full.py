@@ -37,7 +37,7 @@ def kilobytes_of(folder):
 
 
 @pytest.mark.parametrize("share", [0.005, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9])
-def test_a_full_disk_is_named_and_the_ingest_goes_on_once_there_is_room(tmp_path, cheap, server, share):
+def test_a_full_disk_is_named_and_the_ingest_goes_on_once_there_is_room(tmp_path, cheap, server, share, tell):
     home = tmp_path / "disk"
     with small_disk(home, max(64, int(share * kilobytes_of(cheap.home)))):
         run = ingest(cheap.documents, home=home, server=server)
@@ -48,7 +48,7 @@ def test_a_full_disk_is_named_and_the_ingest_goes_on_once_there_is_room(tmp_path
         if code != 0 or share < 0.5:
             run.ended(2)
             assert "disk full at" in run.error and str(home) in run.error and "MB" in run.error
-        print(f"\n{share:.1%} of the room: exit {code}")
+        tell(f"{share:.1%} of the room: exit {code}")
         ingest(cheap.documents, home=home, server=server).ended(0)
         check_oracle(home, cheap.export)
 

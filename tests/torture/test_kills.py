@@ -63,7 +63,7 @@ class Reader:
 
     def _read(self):
         published = False
-        while not self._ended.wait(0.05):
+        while not self._ended.wait(0.2):
             try:
                 self._look()
                 published = True
@@ -125,7 +125,7 @@ def at_point(point):
     return kill
 
 
-def campaign(folder, reference, servers, plans):
+def campaign(folder, reference, servers, plans, tell):
     """Live all lives, two at a time; say how many there were and what was seen."""
     small_batches = settings_file(folder, publish_documents=1)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -142,24 +142,22 @@ def campaign(folder, reference, servers, plans):
                 failures.append(f"life {number}: {error}"[:3000])
     looks = sum(reader.looks for reader in readers)
     documents = sum(sum(count for held, count in reader.seen.items() if held) for reader in readers)
-    print(f"\nN = {len(plans)} lives, {sum(map(len, plans))} kills, {len(failures)} failures; 95 % bound 3/N = {3 / len(plans):.3f}")
-    print(f"readers looked {looks} times, {documents} times at published documents, and saw no half")
+    tell(f"N = {len(plans)} lives, {sum(map(len, plans))} kills, {len(failures)} failures; 95 % bound 3/N = {3 / len(plans):.3f}")
+    tell(f"readers looked {looks} times, {documents} times at published documents, and saw no half")
     assert not failures, "\n".join(failures)
-    assert looks > 10 * len(plans) and documents > len(plans)
+    assert looks > 5 * len(plans) and documents > len(plans)
 
 
-def test_a_random_kill_of_a_cheap_ingest_leaves_no_trace(tmp_path, cheap, server):
+def test_a_random_kill_of_a_cheap_ingest_leaves_no_trace(tmp_path, cheap, server, tell):
     generator = random.Random(20)
     # every eighth run has a Prefect server of its own, which must die too
-    campaign(
-        tmp_path, cheap, [None, *[server] * 7], [[at_moment(generator.uniform(0.02, 1))] for _ in range(RANDOM_CHEAP)]
-    )
+    campaign(tmp_path, cheap, [None, *[server] * 7], [[at_moment(generator.uniform(0.02, 1))] for _ in range(RANDOM_CHEAP)], tell)
 
 
-def test_a_random_kill_of_the_whole_corpus_leaves_no_trace(tmp_path, whole, server):
+def test_a_random_kill_of_the_whole_corpus_leaves_no_trace(tmp_path, whole, server, tell):
     generator = random.Random(21)
-    campaign(tmp_path, whole, [server], [[at_moment(generator.uniform(0.1, 0.9))] for _ in range(RANDOM_WHOLE)])
+    campaign(tmp_path, whole, [server], [[at_moment(generator.uniform(0.1, 0.9))] for _ in range(RANDOM_WHOLE)], tell)
 
 
-def test_a_kill_at_a_named_point_leaves_no_trace(tmp_path, cheap, server):
-    campaign(tmp_path, cheap, [server], [[at_point(point) for point in points] for points in POINTS])
+def test_a_kill_at_a_named_point_leaves_no_trace(tmp_path, cheap, server, tell):
+    campaign(tmp_path, cheap, [server], [[at_point(point) for point in points] for points in POINTS], tell)

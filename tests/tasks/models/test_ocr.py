@@ -84,7 +84,7 @@ def test_a_picture_that_hangs_the_engine_costs_only_itself(monkeypatch):
 def test_an_engine_that_does_not_start_says_how_to_see_why(monkeypatch):
     ocr.close_engine()
     monkeypatch.setattr(ocr.sys, "executable", "/bin/false")
-    with pytest.raises(ocr.OcrError, match="-m tasks.models.ocr_worker` says why"):
+    with pytest.raises(ocr.OcrError, match="ocr_worker` says why"):
         read_pictures([picture("word")])
 
 

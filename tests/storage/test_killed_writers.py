@@ -1,0 +1,82 @@
+"""`kill -9` at any moment of an ingest; the oracle of FAULTS.md afterwards.
+
+Kills are spread evenly over the entries and returns of storage's functions, so every stage of a publish, an indexing, a clean-up
+and a reconciliation is hit; `make torture` takes every single one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from storage.artifacts import ArtifactStore
+from storage.doctor import examine
+from storage.export import export_document
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from tests.storage.killed_publisher import ingest
+from tests.storage.worlds import corpus_in
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(folder: Path, call: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.storage.killed_publisher", str(folder), str(call)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+
+
+def exports(folder: Path) -> dict[str, bytes]:
+    with open_for_reading(corpus_in(folder)) as snapshot:
+        return {document.id: export_document(snapshot, document.id) for document in snapshot.documents()}
+
+
+def acknowledged(killed: subprocess.CompletedProcess[str]) -> set[str]:
+    return {line.split()[1] for line in killed.stdout.splitlines() if line.startswith("acknowledged")}
+
+
+def readable(folder: Path) -> set[str]:
+    try:
+        return set(exports(folder))
+    except UnknownCorpusError:
+        return set()
+
+
+def check(folder: Path, call: int, expected: dict[str, bytes]) -> None:
+    killed = run(folder, call)
+    assert killed.returncode == -signal.SIGKILL, f"call {call}: {killed.stderr}"
+    seen = readable(folder)
+    assert acknowledged(killed) <= seen <= set(expected), f"call {call}"
+    run(folder, call // 3 + 1)  # the recovery is killed too
+    assert acknowledged(killed) <= readable(folder), f"call {call}"
+    ingest(folder)
+    assert exports(folder) == expected, f"call {call}"
+    assert examine(corpus_in(folder), ArtifactStore(folder / "artifacts")) == [], f"call {call}"
+
+
+def check_all(tmp_path: Path, calls: range, total: int) -> None:
+    ingest(tmp_path / "whole")
+    expected = exports(tmp_path / "whole")
+    assert len(expected) == 2
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda call: check(tmp_path / f"killed-{call}", call, expected), calls))
+    print(f"{len(calls)} kills in {total} calls, none broke the oracle: 95 % bound {3 / len(calls):.3f}")  # noqa: T201
+
+
+def count_calls(tmp_path: Path) -> int:
+    return int(run(tmp_path / "counted", 0).stdout.splitlines()[-1].split()[1])
+
+
+def test_a_kill_at_any_stage_loses_nothing_doubles_nothing_and_shows_no_half(tmp_path):
+    total = count_calls(tmp_path)
+    check_all(tmp_path, range(total // 28, total, total // 14), total)
+
+
+@pytest.mark.torture
+def test_a_kill_at_every_call_loses_nothing_doubles_nothing_and_shows_no_half(tmp_path):
+    total = count_calls(tmp_path)
+    check_all(tmp_path, range(1, total, 2), total)

@@ -1,0 +1,110 @@
+import subprocess
+import sys
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+
+from storage.corpus import open_for_writing
+from storage.records import DocumentState, EdgeKind, Modality
+from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError, open_for_reading
+from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record
+
+REPORT, LETTER, BROKEN = graph("report"), graph("letter"), graph("broken")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("home")
+    with open_for_writing(corpus_in(folder), embedder=EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(
+            graphs=[REPORT, LETTER],
+            records=[record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)],
+            cross_edges=link(REPORT, LETTER),
+        )
+    return folder
+
+
+@pytest.fixture
+def snapshot(folder):
+    with open_for_reading(corpus_in(folder)) as opened:
+        yield opened
+
+
+def test_a_document_is_found_by_the_beginning_of_its_id_or_by_its_name(snapshot):
+    for asked in (REPORT.document_id, REPORT.document_id[:8], "report.pdf"):
+        assert snapshot.find(asked).id == REPORT.document_id
+
+
+def test_two_documents_of_one_name_are_both_listed(snapshot):
+    with pytest.raises(AmbiguousDocumentError, match=f"names 2 documents: .*{LETTER.document_id[:16]}") as error:
+        snapshot.find("same.pdf")
+    assert REPORT.document_id[:16] in str(error.value)
+
+
+@pytest.mark.parametrize("asked", ["", "report", REPORT.document_id[:7], "f" * 64, "%", REPORT.document_id[:8].upper() + "X"])
+def test_what_names_no_document_is_refused(snapshot, asked):
+    with pytest.raises(UnknownDocumentError, match="8 or more digits"):
+        snapshot.find(asked)
+
+
+def test_everything_of_a_document_is_given(snapshot):
+    assert snapshot.nodes(REPORT.document_id) == list(REPORT.nodes)
+    assert snapshot.pages(REPORT.document_id) == list(REPORT.pages)
+    assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
+    assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
+    expected = [*REPORT.edges, link(REPORT, LETTER)[0]]
+    assert snapshot.edges(REPORT.document_id) == sorted(expected, key=lambda edge: (edge.source, edge.target))
+    initial, last = snapshot.vectors(REPORT.document_id)
+    assert np.array_equal(initial, REPORT.initial_vectors)
+    assert np.array_equal(last, REPORT.vectors)
+    assert np.array_equal(snapshot.page_vectors(REPORT.document_id), REPORT.page_vectors)
+
+
+def test_a_document_that_failed_has_nothing_but_its_record(snapshot):
+    found = snapshot.find(BROKEN.document_id)
+    assert (found.state, found.reason, found.name) == (DocumentState.FAILED, "zero bytes", "broken.pdf")
+    assert (snapshot.nodes(found.id), snapshot.vectors(found.id)[0].shape) == ([], (0, EMBEDDER.dimension))
+
+
+def test_counts_add_up(snapshot):
+    one, everything = snapshot.counts(REPORT.document_id), snapshot.counts()
+    assert (one.pages, one.nodes, one.edges, one.rows) == (2, 6, 6, 3)
+    assert everything.documents == {"ready": 2, "failed": 1, "needs_password": 0, "ocr_required": 0}
+    assert (everything.pages, everything.nodes, everything.edges, everything.rows) == (4, 12, 12, 6)
+    assert everything.nodes_by_modality == {Modality.TEXT: 10, Modality.TABLE: 2, Modality.FIGURE: 0}
+    assert everything.edges_by_kind == {EdgeKind.NEXT: 10, EdgeKind.SEMANTIC: 2}
+
+
+def test_an_unknown_corpus_says_how_to_make_it(tmp_path):
+    with (
+        pytest.raises(UnknownCorpusError, match="flowreader ingest PATH --corpus other"),
+        open_for_reading(corpus_in(tmp_path, "other")),
+    ):
+        pass
+
+
+def test_nothing_outside_can_be_read_or_changed_through_a_snapshot(snapshot):
+    for statement in ("SELECT * FROM read_text('/etc/hostname')", "DELETE FROM documents", "SET enable_external_access = true"):
+        with pytest.raises(duckdb.Error):
+            snapshot._connection.execute(statement)
+
+
+
+
+def test_status_loads_neither_lancedb_nor_arrow(folder):
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom storage.snapshot import open_for_reading\n"
+        "from storage.locations import CorpusLocation\n"
+        f"with open_for_reading(CorpusLocation('default', Path({str(corpus_in(folder).folder)!r}))) as snapshot:\n"
+        "    snapshot.documents(), snapshot.counts(), snapshot.find('report.pdf')\n"
+        "assert not {'lancedb', 'pyarrow', 'prefect'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_records_of_the_snapshot_are_those_that_were_given(snapshot):
+    expected = [record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)]
+    assert snapshot.documents() == sorted(expected, key=lambda each: each.id)
+    assert replace(snapshot.documents()[0], paths=()).name == snapshot.documents()[0].id[:12]

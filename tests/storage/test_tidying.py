@@ -1,0 +1,76 @@
+import threading
+import time
+
+import pytest
+
+from storage.artifacts import ArtifactStore
+from storage.corpus import open_for_writing
+from storage.current import snapshot_numbers
+from storage.doctor import examine
+from storage.snapshot import open_for_reading
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+
+REPORT = graph("report")
+
+
+@pytest.fixture
+def place(tmp_path):
+    return corpus_in(tmp_path)
+
+
+def writing(place):
+    return open_for_writing(place, embedder=EMBEDDER, wait_seconds=0)
+
+
+def test_young_snapshots_stay(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        report = corpus.tidy(keep_seconds=3600)
+        assert report.dropped == ()
+        assert set(report.kept) >= {1}
+
+
+def test_old_snapshots_and_table_versions_go_and_the_published_stays(place):
+    with writing(place) as corpus:
+        for settings in "abc":
+            publish(corpus, graph("report", settings=settings))
+        corpus.tidy(keep_seconds=0)
+        time.sleep(1.1)
+        corpus.tidy(keep_seconds=0)
+        assert len(corpus._graph.tables["nodes"].list_versions()) <= 2
+    assert len(snapshot_numbers(place)) == 1
+    with open_for_reading(place) as snapshot:
+        assert snapshot.nodes(REPORT.document_id) == list(graph("report", settings="c").nodes)
+    assert examine(place, ArtifactStore(place.folder)) == []
+
+
+def test_a_pinned_snapshot_stays_readable_through_clean_up(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        corpus.index()
+        with open_for_reading(place) as reader:
+            publish(corpus, graph("report", settings="b"))
+            corpus.publish(removed=[REPORT.document_id])
+            time.sleep(1.1)
+            report = corpus.tidy(keep_seconds=0)
+            assert reader.number in report.kept
+            assert reader.nodes(REPORT.document_id) == list(REPORT.nodes)
+        assert corpus.tidy(keep_seconds=0).kept == ()
+
+
+def test_clean_up_can_wait_for_readers(place):
+    ready = threading.Event()
+
+    def read():
+        with open_for_reading(place):
+            ready.set()
+            time.sleep(0.5)
+
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        reader = threading.Thread(target=read)
+        reader.start()
+        ready.wait()
+        corpus.publish(removed=[REPORT.document_id])
+        assert corpus.tidy(keep_seconds=0, wait_seconds=30).kept == ()
+        reader.join()
