@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
-BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus/documents tests/corpus))
+BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
 .PHONY: help install demo test check torture bench-ingest corpus clean
 help:  ## list what can be made

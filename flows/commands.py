@@ -15,8 +15,6 @@ from storage.artifacts import ArtifactStore, write_durably
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
-from storage.doctor import examine
-from storage.export import export_document
 from storage.locations import artifacts_folder, corpora_folder, corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
@@ -44,7 +42,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
             done = run_ingest(request)
         stopped = done is None
         for message in done.mended if done else ():
-            output.side.print(f"mended: {message}", markup=False, soft_wrap=True)
+            output.side.print(f"mended: {' '.join(message.split())}", markup=False, soft_wrap=True)
     with open_for_reading(corpus_location(request.corpus)) as snapshot:
         skipped = [*found.found.skipped, *found.plan.vanished]
         asked = {file.document_id for file in found.found.files}
@@ -137,6 +135,8 @@ def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 def documents_export(arguments: argparse.Namespace, output: Output) -> int:
     """Write documents as canonical JSON: equal documents and settings give equal bytes."""
+    from storage.export import export_document
+
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
         chosen = [snapshot.find(arguments.document)] if arguments.document else snapshot.documents()
         ready = sorted((record for record in chosen if record.state is DocumentState.READY), key=lambda record: record.id)
@@ -187,6 +187,8 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
     """Check every promise of the store."""
+    from storage.doctor import examine
+
     findings = examine(corpus_location(arguments.corpus), artifacts=ArtifactStore(artifacts_folder()))
     if output.as_json:
         told = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]

@@ -24,7 +24,8 @@ class CommandError(Exception):
     @classmethod
     def from_error(cls, error: Exception) -> CommandError:
         """Split the house's one-line error `what; remedy` where it has a remedy."""
-        what, _, remedy = str(error).partition("; ")
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        what, _, remedy = " ".join(said.split()).partition("; ")
         return cls(what, str(getattr(error, "value", "")), remedy)
 
 

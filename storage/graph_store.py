@@ -1,4 +1,7 @@
-"""The graph in LanceDB: nodes, table rows, edges and pages. One writer; readers check out the versions of their snapshot."""
+"""The graph in LanceDB: nodes, table rows, edges and pages. One writer; readers check out the versions of their snapshot.
+
+LanceDB takes more than a second to import; it is loaded when a table is opened, so that `status` and errors come at once.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import lancedb
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap
-from lancedb.table import Table
 
 from storage.filters import Column, Filter, either, one_of
 from storage.lock import FencedError
 from storage.tables import TableName, schemas
+
+if TYPE_CHECKING:
+    from lancedb import DBConnection
+    from lancedb.table import Table
 
 FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
 BATCH_ROWS = 8192
@@ -80,6 +84,8 @@ class GraphStore:
 
     def index(self) -> dict[str, int]:
         """Bring the full-text and document indexes up to date and return the versions that make."""
+        from lancedb.index import FTS, Bitmap
+
         for name in TableName:
             table = self.tables[name]
             made = {column for index in table.list_indices() for column in index.columns}
@@ -91,9 +97,12 @@ class GraphStore:
         return self.compact()
 
     def compact(self) -> dict[str, int]:
-        """Rewrite small and half-deleted files, index what is not, and return the versions that make."""
+        """Rewrite small and half-deleted files, index what is not, until nothing is left to do; return the versions that makes."""
         for name in TableName:
-            self.tables[name].optimize()
+            table = self.tables[name]
+            before = None
+            while before != (before := int(table.version)):
+                table.optimize()
         return self.versions()
 
     def clean(self, older_than: Mapping[TableName, timedelta]) -> None:
@@ -113,8 +122,10 @@ def upsert(table: Table, rows: pa.Table) -> None:
     merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
-def connect(folder: Path) -> lancedb.DBConnection:
+def connect(folder: Path) -> DBConnection:
     """Open the database; every call sees what this process committed last."""
+    import lancedb
+
     return lancedb.connect(folder, read_consistency_interval=timedelta(0))
 
 

@@ -15,7 +15,9 @@ from storage.tables import TableName
 
 POLL_SECONDS = 0.1
 
-CLOCK_MARGIN = timedelta(seconds=1)
+# A version's age is computed here and judged by LanceDB later; a process can be stopped in between, or the clock be set.
+CLOCK_MARGIN = timedelta(hours=1)
+AT_ONCE = timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,16 @@ def clean_ages(location: CorpusLocation, graph: GraphStore) -> dict[TableName, t
             versions = catalog.read_head(connection, snapshot_path(location, number)).lance_versions
         for name in TableName:
             pinned[name].add(versions[name])
-    return {name: age_of_oldest(graph, name, pinned[name]) for name in TableName}
+    return {name: age_to_keep(graph, name, pinned[name]) for name in TableName}
 
 
-def age_of_oldest(graph: GraphStore, name: TableName, versions: set[int]) -> timedelta:
-    """Return how long ago the first of these versions was committed, and a little more."""
+def age_to_keep(graph: GraphStore, name: TableName, versions: set[int]) -> timedelta:
+    """Return how long ago the first of these versions was committed and a margin; nothing where it is the newest, which stays anyway.
+
+    The caller compacted the table, so that LanceDB finds nothing to do that would make a newer one.
+    """
+    if versions == {int(graph.tables[name].version)}:
+        return AT_ONCE
     # LanceDB gives local time; in the hour that comes twice a year Python takes the earlier one, which keeps more.
     stamps = [entry["timestamp"].timestamp() for entry in graph.tables[name].list_versions() if entry["version"] in versions]
     return timedelta(seconds=max(0.0, time.time() - min(stamps))) + CLOCK_MARGIN

@@ -64,7 +64,9 @@ def flipped(data):
     return data
 
 
-@pytest.mark.parametrize("damage", [flipped, lambda data: data[: len(data) // 2], lambda data: b"junk" * 99], ids=["flip", "cut", "junk"])
+@pytest.mark.parametrize(
+    "damage", [flipped, lambda data: data[: len(data) // 2], lambda data: b"junk" * 99], ids=["flip", "cut", "junk"]
+)
 def test_a_damaged_write_ahead_log_is_survived(place, damage):
     damaged_wal(place, damage)
     mend(place)
@@ -203,7 +205,10 @@ def test_a_newer_store_is_refused_and_left_alone(place, where):
         with duckdb.connect(str(place.catalog)) as connection:
             connection.execute("UPDATE corpus SET schema_version = 2")
     before = {path: path.read_bytes() for path in place.folder.rglob("*") if path.is_file() and path != place.lock}
-    with pytest.raises(StoreTooNewError, match=r"has schema version 2, this FlowReader knows up to 1; nothing was changed"), writing(place):
+    with (
+        pytest.raises(StoreTooNewError, match=r"has schema version 2, this FlowReader knows up to 1; nothing was changed"),
+        writing(place),
+    ):
         pass
     after = {path: path.read_bytes() for path in place.folder.rglob("*") if path.is_file() and path != place.lock}
     assert after == before
@@ -215,7 +220,9 @@ def test_a_newer_store_is_refused_and_left_alone(place, where):
 def test_an_older_store_is_brought_up_to_date_with_a_backup(place, monkeypatch):
     monkeypatch.setattr(catalog, "SCHEMA_VERSION", 2)
     monkeypatch.setattr("storage.current.SCHEMA_VERSION", 2)
-    monkeypatch.setitem(catalog.UPGRADES, 1, lambda connection: connection.execute("ALTER TABLE documents ADD COLUMN language VARCHAR"))
+    monkeypatch.setitem(
+        catalog.UPGRADES, 1, lambda connection: connection.execute("ALTER TABLE documents ADD COLUMN language VARCHAR")
+    )
     with pytest.raises(CurrentDamagedError, match="has schema 1, this FlowReader reads 2"):
         names(place)
     with writing(place) as corpus:
@@ -223,7 +230,9 @@ def test_an_older_store_is_brought_up_to_date_with_a_backup(place, monkeypatch):
     with duckdb.connect(str(place.catalog.with_name("catalog.duckdb.version-1")), read_only=True) as backup:
         assert backup.execute("SELECT schema_version FROM corpus").fetchall() == [(1,)]
     with open_for_reading(place) as snapshot:
-        assert snapshot._connection.execute("SELECT schema_version, language FROM corpus, documents LIMIT 1").fetchall() == [(2, None)]
+        assert snapshot._connection.execute("SELECT schema_version, language FROM corpus, documents LIMIT 1").fetchall() == [
+            (2, None)
+        ]
     with writing(place) as corpus:
         assert corpus.messages == ()
 

@@ -91,8 +91,6 @@ def test_nothing_outside_can_be_read_or_changed_through_a_snapshot(snapshot):
             snapshot._connection.execute(statement)
 
 
-
-
 def test_status_loads_neither_lancedb_nor_arrow(folder):
     program = (
         "import sys\nfrom pathlib import Path\nfrom storage.snapshot import open_for_reading\n"
