@@ -156,6 +156,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
+        output.side.print("stopped before anything was changed; the same command goes on", markup=False)
         return INTERRUPT_EXIT
     return USAGE_EXIT
 

@@ -1,9 +1,11 @@
-"""Ctrl-C ends an ingest in order; a second one ends it at once."""
+"""Ctrl-C ends an ingest in order, within ten seconds; a second one ends it at once."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -13,6 +15,8 @@ from tasks.parsing import stop_children
 from tasks.progress import forget_stop, request_stop, stop_requested
 
 INTERRUPT_EXIT = 130
+PATIENCE_SECONDS = 8.0
+"""What has not ended in order by then is cut off: the promise is ten seconds."""
 
 
 @contextmanager
@@ -33,8 +37,17 @@ def ending_in_order() -> Iterator[None]:
 
 def _end(_number: int, _frame: FrameType | None) -> None:
     if stop_requested():
-        # Children die with us; what is not published is not visible, and the next run goes on.
         os._exit(INTERRUPT_EXIT)
     request_stop()
+    cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
+    cut.daemon = True
+    cut.start()
     stop_children()
     interrupt_engine()
+
+
+def _cut_off() -> None:
+    # Children die with us, and what is not published is not visible: a cut loses only the steps in flight.
+    sys.stderr.write("stopped; what is published stays, and the same command goes on with the rest\n")
+    sys.stderr.flush()
+    os._exit(INTERRUPT_EXIT)

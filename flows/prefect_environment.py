@@ -19,10 +19,14 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from storage.disk import check_writable, require_room
 from storage.locations import prefect_folder
 
 START_SECONDS = 90.0
 """A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
+
+SERVER_BYTES = 20_000_000
+"""Its database with a write-ahead log, and what it says."""
 
 QUIET = {
     "DO_NOT_TRACK": "1",
@@ -66,7 +70,8 @@ def prefect_server() -> Iterator[None]:
     if server_is_configured():
         yield
         return
-    prefect_folder().mkdir(parents=True, exist_ok=True)
+    check_writable(prefect_folder())
+    require_room(prefect_folder(), SERVER_BYTES)
     port = _free_port()
     log_path = prefect_folder() / "temporary-server.log"
     with log_path.open("wb") as log:

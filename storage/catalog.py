@@ -114,6 +114,18 @@ def create(path: Path, embedder: EmbedderIdentity, lance_versions: Mapping[str, 
     scratch.replace(path)
 
 
+def rewrite(path: Path) -> None:
+    """Copy what the catalog holds into a new file, for DuckDB leaves deleted text in the old one."""
+    scratch = path.with_name(f".partial-{path.name}")
+    scratch.unlink(missing_ok=True)
+    with duckdb.connect() as connection:  # nothing but these two files is ever opened by it
+        for name, file in (("old", path), ("new", scratch)):
+            quoted = str(file).replace("'", "''")
+            connection.execute(f"ATTACH '{quoted}' AS {name}")
+        connection.execute("COPY FROM DATABASE old TO new")
+    scratch.replace(path)
+
+
 def head(path: Path) -> CatalogHead:
     """Return the catalog's one row; raise CatalogDamagedError where there is none to read, StoreTooNewError where it is newer."""
     if not path.exists():

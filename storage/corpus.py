@@ -103,6 +103,17 @@ class CorpusWriter:
             self._commit(NO_CHANGE, self._graph.versions())
         return report
 
+    def purge(self, *, wait_seconds: float) -> TidyReport:
+        """Rewrite the graph and the catalog without what was deleted, then drop all older snapshots and versions.
+
+        When nothing is `kept` in the report, no file of the corpus holds a word of a removed document any more.
+        """
+        with full_disk_explained(self.location.folder, 0):
+            self._take_back_unpublished()
+            catalog.rewrite(self.location.catalog)
+            self._commit(NO_CHANGE, self._graph.rewrite())
+        return self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
+
     def _check(self, change: Change) -> None:
         """Raise GraphError where the batch contradicts itself or what is published."""
         known = {record.id: record for record in self.documents()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def check_vectors(vectors: Vectors, *, rows: int, dimension: int, what: str, zer
         raise GraphError(f"{what}: row {row} has length {lengths[row]:.4g} instead of 1; embed the document again")
 
 
-def check_unique(ids: Sequence[str], what: str) -> None:
+def check_unique(ids: Sequence[Hashable], what: str) -> None:
     """Raise GraphError where an id stands twice."""
     if len(set(ids)) != len(ids):
         twice = next(name for position, name in enumerate(ids) if name in ids[:position])
@@ -64,6 +64,6 @@ def check_graph(graph: DocumentGraph, dimension: int) -> None:
     for row in graph.rows:
         if row.node_id not in nodes:
             raise GraphError(f"{what}: table row {row.id[:12]} belongs to no node")
-    check_unique([edge.id for edge in graph.edges], f"{what}, edges")
+    check_unique([(edge.source, edge.target, edge.kind) for edge in graph.edges], f"{what}, edges")
     for edge in graph.edges:
         check_edge(edge, graph.document_id, nodes)

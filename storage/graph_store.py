@@ -87,14 +87,24 @@ class GraphStore:
         from lancedb.index import FTS, Bitmap
 
         for name in TableName:
-            table = self.tables[name]
-            made = {column for index in table.list_indices() for column in index.columns}
-            for column in DOCUMENT_COLUMNS[name]:
-                if column not in made:
-                    table.create_index(column.value, config=Bitmap())
-            if name in FULL_TEXT and FULL_TEXT[name] not in made:
-                table.create_index(FULL_TEXT[name], config=FTS(with_position=True))
+            made = {column for index in self.tables[name].list_indices() for column in index.columns}
+            self._make_indexes(name, except_for=made)
         return self.compact()
+
+    def rewrite(self) -> dict[str, int]:
+        """Write every row and index anew, so that no file of the newest version holds what was deleted; return the versions."""
+        for name in TableName:
+            if self.tables[name].count_rows():
+                self.tables[name].update(values_sql={"id": "id"})
+            self._make_indexes(name, except_for=set())
+        return self.compact()
+
+    def _make_indexes(self, name: TableName, *, except_for: set[str]) -> None:
+        """Build the table's indexes, in place of those of that name, but for those on the given columns."""
+        for column in set(DOCUMENT_COLUMNS[name]) - except_for:
+            self.tables[name].create_index(column.value, config=Bitmap())
+        if name in FULL_TEXT and FULL_TEXT[name] not in except_for:
+            self.tables[name].create_index(FULL_TEXT[name], config=FTS(with_position=True))
 
     def compact(self) -> dict[str, int]:
         """Rewrite small and half-deleted files, index what is not, until nothing is left to do; return the versions that makes."""

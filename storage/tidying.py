@@ -63,7 +63,7 @@ def clean_ages(location: CorpusLocation, graph: GraphStore) -> dict[TableName, t
 
 
 def age_to_keep(graph: GraphStore, name: TableName, versions: set[int]) -> timedelta:
-    """Return how long ago the first of these versions was committed and a margin; nothing where it is the newest, which stays anyway.
+    """Return how long ago the first of these versions was committed and a margin; no time where it is the newest, which stays.
 
     The caller compacted the table, so that LanceDB finds nothing to do that would make a newer one.
     """

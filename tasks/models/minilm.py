@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,8 +30,9 @@ LAST_TOKEN = 256
 """The model was trained on so many tokens; what stands behind them is not read."""
 TOKENS_PER_GROUP = 4096
 """Texts of like length go through the layers together up to so many tokens; more only costs memory."""
-THREADS = 2
-"""Bit for bit the same vectors with one thread; two are faster where a core is free."""
+THREADS = min(4, os.cpu_count() or 1)
+"""So many groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
+for another that a parser has pushed off its core."""
 
 
 def model_folder() -> Path:
@@ -80,19 +82,25 @@ def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
 
 
 class MiniLM:
-    """The model in memory. One thread of its own does all the work, so callers from many threads wait for each other."""
+    """The model in memory; its own few threads do the work, whoever asks."""
 
     def __init__(self, precision: str) -> None:
         """Load the weights; raise EmbeddingError where the precision is unknown or the files are not the published ones."""
         if precision not in PRECISIONS:
             raise EmbeddingError(f"{NAME} has no precision {precision!r}, only {', '.join(PRECISIONS)}; ingest into a new corpus")
         self.identity = EmbedderIdentity(name=NAME, precision=precision, dimension=384)
-        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
-        self._worker.submit(self._load, precision).result()
+        self._load(precision)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts in their order; an empty text has the vector of the two marks around it."""
-        return self._worker.submit(self._embed, [text.encode("utf-8", "replace").decode() for text in texts]).result()
+        encodings = self._tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
+        tokens = [encoding.ids for encoding in encodings]
+        groups = list(length_groups([len(ids) for ids in tokens], TOKENS_PER_GROUP))
+        vectors = np.zeros((len(texts), self.identity.dimension), dtype=np.float32)
+        states = self._threads.map(self._layers.mean_states, [[tokens[position] for position in group] for group in groups])
+        for group, means in zip(groups, states, strict=True):
+            vectors[group] = means.numpy()
+        return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed one text; the model makes no difference between questions and documents."""
@@ -105,17 +113,11 @@ class MiniLM:
 
         from tasks.models.bert_layers import BertLayers
 
-        torch.set_num_threads(THREADS)
+        # torch keeps the number for each thread that asks
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="embedder", initializer=torch.set_num_threads, initargs=(1,))
         folder = model_folder()
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=LAST_TOKEN)
         weights: dict[str, Tensor] = load(checked_weights(folder / "model.safetensors", WEIGHTS_SHA256))
         self._layers = BertLayers(weights, torch.bfloat16 if precision == "bf16" else torch.float32)
-
-    def _embed(self, texts: list[str]) -> Vectors:
-        tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(texts)]
-        vectors = np.zeros((len(texts), self.identity.dimension), dtype=np.float32)
-        for group in length_groups([len(ids) for ids in tokens], TOKENS_PER_GROUP):
-            vectors[group] = self._layers.mean_states([tokens[position] for position in group]).numpy()
-        return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)

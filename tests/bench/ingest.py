@@ -26,6 +26,7 @@ PARTS: Mapping[str, Callable[[Bench], Part]] = {
     "whole": whole.measure,
 }
 RESULT = ROOT / "bench-ingest.json"
+CONSOLE = Console(width=120, highlight=False)
 
 
 def main() -> None:
@@ -40,7 +41,7 @@ def main() -> None:
             measured[name] = {"figures": [asdict(figure) for figure in part.figures], **part.raw}
             RESULT.write_text(json.dumps({"machine": facts, "data": asked.data.name, **measured}, indent=1) + "\n", "utf-8")
             show(name, part)
-    Console().print(f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gigabytes']} GB; all figures: {RESULT.name}")
+    CONSOLE.print(f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gigabytes']} GB; all figures: {RESULT.name}")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -59,7 +60,7 @@ def show(name: str, part: Part) -> None:
         table.add_column(column, justify="left" if column in {"what", "verdict"} else "right")
     for figure in part.figures:
         table.add_row(figure.what, figure.measured, figure.bound, figure.goal, figure.verdict)
-    Console().print(table)
+    CONSOLE.print(table)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def measure(bench: Bench) -> Part:
     if not pages:
         return Part([Figure("OCR / RapidOCR", f"no PDF page without text in {bench.data}")], {"pages": []})
     pictures = draw(pages)
-    engine: Any = RapidOCR()
+    engine: Any = RapidOCR(params={"Global.log_level": "critical"})
 
     def page_by_page() -> Words:
         return [_count(engine(picture).txts or ()) for picture in pictures]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pypdfium2 as pdfium
 
 from tasks.settings import LimitSettings, OcrSettings
-from tests.bench.measuring import Bench, Figure, Part, at_least, middle
+from tests.bench.measuring import Bench, Figure, Part, Verdict, at_least, middle
 from tests.bench.mineru import MineruAlone
 from tests.bench.product import CommandRun, flowreader, last_run
 
@@ -45,8 +46,10 @@ def measure(bench: Bench) -> Part:
     total = sum(pages.values())
     ratios = [one / run.seconds for one, run in zip(alone, commands, strict=True)]
     flow_ratios = [one / flow for one, flow in zip(alone, flows, strict=True)]
-    enough = "" if total >= PAGES_PROMISED else f", fewer than the {PAGES_PROMISED} promised"
-    counted = at_least(f"ingest without OCR / MinerU, {total} pages{enough}", middle(ratios), unit="x", bound=BOUND, goal=GOAL)
+    counted = at_least(f"ingest without OCR / MinerU, {total} pages", middle(ratios), unit="x", bound=BOUND, goal=GOAL)
+    if total < PAGES_PROMISED:
+        # start-up weighs more on few pages; the promise speaks of so many
+        counted = replace(counted, bound=f"{counted.bound} on {PAGES_PROMISED} pages", verdict=Verdict.NONE)
     return Part(
         figures=[
             counted,

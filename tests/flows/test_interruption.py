@@ -29,3 +29,12 @@ def test_the_second_signal_ends_at_once():
         "with ending_in_order():\n    for _ in range(2): os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
     )
     assert subprocess.run([sys.executable, "-c", program], timeout=30).returncode == INTERRUPT_EXIT
+
+
+def test_work_that_does_not_listen_is_cut_off_in_time_and_says_so():
+    program = (
+        "import os, signal, time\nfrom flows import interruption\ninterruption.PATIENCE_SECONDS = 0.2\n"
+        "with interruption.ending_in_order():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], timeout=30, capture_output=True, text=True)
+    assert done.returncode == INTERRUPT_EXIT and "the same command goes on" in done.stderr

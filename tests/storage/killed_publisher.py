@@ -1,4 +1,4 @@
-"""A writer that is killed at its n-th call of a function of storage; run as `python -m tests.storage.killed_publisher FOLDER N JOB`.
+"""A writer that is killed at its n-th call of a function of storage: `python -m tests.storage.killed_publisher FOLDER N`.
 
 It prints `acknowledged NAME` after each publish that returned, and `done CALLS` if it lives to the end.
 """
@@ -32,19 +32,25 @@ def kill_at(call: int) -> list[int]:
     return counter
 
 
+def say(*words: object) -> None:
+    """Print a line that a kill right after it does not lose."""
+    sys.stdout.write(" ".join(map(str, words)) + "\n")
+    sys.stdout.flush()
+
+
 def ingest(folder: Path) -> None:
     """What an ingest of two documents does."""
     report, letter = graph("report"), graph("letter")
     with open_for_writing(corpus_in(folder), embedder=EMBEDDER, wait_seconds=0) as corpus:
         for message in corpus.messages:
-            print("message", message, flush=True)
+            say("message", message)
         known = {document.id for document in corpus.documents()}
         if report.document_id not in known:
             publish(corpus, report)
-        print("acknowledged", report.document_id, flush=True)
+        say("acknowledged", report.document_id)
         if letter.document_id not in known:
             publish(corpus, letter, cross_edges=link(report, letter))
-        print("acknowledged", letter.document_id, flush=True)
+        say("acknowledged", letter.document_id)
         corpus.index()
         corpus.tidy(keep_seconds=0)
 
@@ -52,4 +58,4 @@ def ingest(folder: Path) -> None:
 if __name__ == "__main__":
     calls = kill_at(int(sys.argv[2]))
     ingest(Path(sys.argv[1]))
-    print("done", calls[0], flush=True)
+    say("done", calls[0])

@@ -112,7 +112,7 @@ def test_indexing_twice_changes_nothing(store):
 def test_a_missing_table_and_a_missing_version_are_named(store, tmp_path):
     with pytest.raises(GraphDamagedError, match="table nodes version 99"):
         open_graph(tmp_path, store.versions() | {"nodes": 99})
-    with pytest.raises(GraphDamagedError, match="table nodes in .* cannot be opened"):
+    with pytest.raises(GraphDamagedError, match=r"table nodes in .* cannot be opened"):
         open_graph(tmp_path / "elsewhere")
     with pytest.raises(GraphDamagedError, match="table rows version None"):
         open_graph(tmp_path, {"nodes": 2})

@@ -73,7 +73,7 @@ def count_calls(tmp_path: Path) -> int:
 
 def test_a_kill_at_any_stage_loses_nothing_doubles_nothing_and_shows_no_half(tmp_path):
     total = count_calls(tmp_path)
-    check_all(tmp_path, range(total // 16, total, total // 8), total)
+    check_all(tmp_path, range(total // 12, total, total // 6), total)
 
 
 @pytest.mark.torture

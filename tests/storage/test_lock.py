@@ -8,7 +8,14 @@ import pytest
 
 from storage.lock import CorpusBusyError, acquire, read_holder
 
-HOLD = "import sys, time; from pathlib import Path; from storage.lock import acquire\nacquire(Path(sys.argv[1]), wait_seconds=0, above_fence=0); print('held', flush=True); time.sleep(60)"
+HOLD = """
+import sys, time
+from pathlib import Path
+from storage.lock import acquire
+acquire(Path(sys.argv[1]), wait_seconds=0, above_fence=0)
+print("held", flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.fixture

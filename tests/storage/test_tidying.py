@@ -55,6 +55,39 @@ def test_a_pinned_snapshot_stays_readable_through_clean_up(place):
         assert corpus.tidy(keep_seconds=0).kept == ()
 
 
+def words_in(folder, word):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if word in path.read_bytes()]
+
+
+def test_a_purge_leaves_no_word_of_a_removed_document_in_any_file(place):
+    kept = [graph(f"kept {number}", nodes=20) for number in range(8)]
+    secret = graph("zanzibar")
+    with writing(place) as corpus:
+        publish(corpus, *kept)
+        corpus.index()
+        publish(corpus, secret)
+        corpus.index()
+        corpus.publish(removed=[secret.document_id])
+        assert words_in(place.folder, b"zanzibar")
+        assert corpus.purge(wait_seconds=0).kept == ()
+    assert words_in(place.folder, b"zanzibar") == []
+    assert words_in(place.folder, secret.nodes[3].id.encode()) == []
+    assert examine(place, ArtifactStore(place.folder)) == []
+    with open_for_reading(place) as snapshot:
+        assert all(snapshot.nodes(each.document_id) == list(each.nodes) for each in kept)
+    with writing(place) as corpus:
+        assert corpus.messages == ()
+
+
+def test_an_empty_corpus_can_be_purged(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        corpus.publish(removed=[REPORT.document_id])
+        corpus.purge(wait_seconds=0)
+    assert words_in(place.folder, b"report") == []
+
+
 def test_clean_up_can_wait_for_readers(place):
     ready = threading.Event()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -88,8 +89,7 @@ def graph(
         for row in range(3)
     )
     edges = tuple(
-        Edge(first.id, second.id, document, document, EdgeKind.NEXT, 0.5, "follows", 1)
-        for first, second in zip(parts[:-1], parts[1:], strict=True)
+        Edge(first.id, second.id, document, document, EdgeKind.NEXT, 0.5, "follows", 1) for first, second in pairwise(parts)
     )
     return DocumentGraph(
         document_id=document,

@@ -61,6 +61,7 @@ def odd_things(folder):
     os.mkfifo(folder / "pipe.pdf")
     server = socket.socket(socket.AF_UNIX)
     server.bind(str(folder / "sock"))
+    server.close()
     return 8
 
 
@@ -95,6 +96,7 @@ def test_every_file_has_its_own_end_and_the_good_ones_are_ready(tmp_path, cheap,
 
     run = ingest(folder, home=home, server=server, settings=settings)
     peak = Peak(run)
+    run.wait(900)
     run.ended(1)
     seconds = time.monotonic() - run.began
     said = run.said
