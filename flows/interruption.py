@@ -15,8 +15,10 @@ from tasks.parsing import stop_children
 from tasks.progress import forget_stop, request_stop, stop_requested
 
 INTERRUPT_EXIT = 130
-PATIENCE_SECONDS = 8.0
-"""What has not ended in order by then is cut off: the promise is ten seconds."""
+PATIENCE_SECONDS = 6.0
+"""What has not ended in order by then is cut off: the promise is ten seconds, and the server wants some of them."""
+
+_cuts: list[threading.Timer] = []
 
 
 @contextmanager
@@ -31,6 +33,8 @@ def ending_in_order() -> Iterator[None]:
     try:
         yield
     finally:
+        while _cuts:
+            _cuts.pop().cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -42,6 +46,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
     cut.daemon = True
     cut.start()
+    _cuts.append(cut)
     stop_children()
     interrupt_engine()
 
