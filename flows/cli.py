@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -32,6 +33,7 @@ from tasks.settings import SettingsError
 
 USAGE_EXIT = 2
 INTERRUPT_EXIT = 130
+EXIT_SECONDS = 3.0
 EXPECTED = (
     AmbiguousDocumentError,
     CatalogDamagedError,
@@ -161,5 +163,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return USAGE_EXIT
 
 
+def program() -> None:
+    """Run a command as a process of its own, and end with it."""
+    code = main()
+    # Prefect's threads may wait at the end for a server that was killed; nothing of ours is left to do.
+    end = threading.Timer(EXIT_SECONDS, os._exit, [code])
+    end.daemon = True
+    end.start()
+    sys.exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

@@ -9,10 +9,13 @@ from flows.prefect_environment import prefect_server
 from tasks.ingest_report import IngestReport
 from tasks.ingest_request import IngestRequest
 
+DRAIN_SECONDS = 5.0
+
 
 def run_ingest(request: IngestRequest) -> IngestReport | None:
     """Run the ingest flow to its end and return what it did; None where the user stopped it."""
     with prefect_server():
+        from prefect.events.worker import EventsWorker
         from prefect.exceptions import CancelledRun
 
         from flows.ingest import ingest
@@ -21,3 +24,6 @@ def run_ingest(request: IngestRequest) -> IngestReport | None:
             return cast(IngestReport, asyncio.run(ingest(request)))
         except CancelledRun:
             return None
+        finally:
+            # Prefect sends its last events from a thread that would wait for ever for a server that is gone.
+            EventsWorker.drain_all(timeout=DRAIN_SECONDS)

@@ -84,8 +84,6 @@ class GraphStore:
 
     def index(self) -> dict[str, int]:
         """Bring the full-text and document indexes up to date and return the versions that make."""
-        from lancedb.index import FTS, Bitmap
-
         for name in TableName:
             made = {column for index in self.tables[name].list_indices() for column in index.columns}
             self._make_indexes(name, except_for=made)
@@ -101,6 +99,8 @@ class GraphStore:
 
     def _make_indexes(self, name: TableName, *, except_for: set[str]) -> None:
         """Build the table's indexes, in place of those of that name, but for those on the given columns."""
+        from lancedb.index import FTS, Bitmap
+
         for column in set(DOCUMENT_COLUMNS[name]) - except_for:
             self.tables[name].create_index(column.value, config=Bitmap())
         if name in FULL_TEXT and FULL_TEXT[name] not in except_for:

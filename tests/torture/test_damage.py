@@ -152,7 +152,7 @@ DAMAGES = (
     garble_snapshot, delete_snapshots, delete_all_catalogs, delete_graph, delete_a_table, truncate_data, garble_manifests,
     garble_lock, garble_lineage,
 )  # fmt: skip
-SILENT = {garble_lock, garble_lineage, delete_all_catalogs}
+SILENT = {garble_log, garble_lock, garble_lineage, delete_all_catalogs}
 """These damage nothing that is published, or leave nothing to be surprised at."""
 SEEN_BY_DOCTOR = {
     garble_current,
