@@ -125,7 +125,7 @@ def desk_for(path: Path, *, document_id: str | None, password: str | None, rules
         copied = _copy(path, scratch / "document", megabytes=rules.limits.file_megabytes)
         if document_id not in {None, copied}:
             raise ParseError(DocumentState.FAILED, "the file changed while it was read; ingest it again")
-        yield Desk(source=scratch / "document", name=path.name, scratch=scratch, password=password, rules=rules)
+        yield Desk(source=scratch / "document", name=writable_name(path), scratch=scratch, password=password, rules=rules)
 
 
 def _copy(path: Path, target: Path, *, megabytes: int) -> str:
@@ -153,3 +153,8 @@ def _sweep_scratch() -> None:
 def _warn_once(words: str) -> None:
     """Say what protection the machine does not give."""
     LOGGER.warning("parser children are not fully confined: %s", words)
+
+
+def writable_name(path: Path) -> str:
+    """Return the file's name fit for JSON and messages: bytes that are no UTF-8 are escaped."""
+    return os.fsencode(path.name).decode("utf-8", "backslashreplace")

@@ -73,8 +73,9 @@ class Zygote:
     def serve(self, job: Job) -> dict[str, object] | None:
         """Have a child do the job; return its account, or None where the zygote itself is gone."""
         assert self._process.stdin is not None
+        line = job.model_dump_json().encode() + b"\n"
         try:
-            self._process.stdin.write(job.model_dump_json().encode() + b"\n")
+            self._process.stdin.write(line)
         except (OSError, ValueError):
             return None
         return self._receive(job.wall_seconds + GRACE_SECONDS)

@@ -19,7 +19,9 @@ from storage.runs import EntryKind, read_run
 from tests.bench.measuring import ROOT
 from tests.bench.processes import ProcessWatch
 
-COMMAND = Path(sys.executable).parent / "flowreader"
+COMMAND = (sys.executable, "-m", "flows.cli")
+"""What the installed `flowreader` runs, of this very checkout."""
+
 CORPUS = "bench"
 
 
@@ -36,7 +38,7 @@ class CommandRun:
 
 def flowreader(home: Path, *arguments: str | Path, watch_seconds: float = 1.0) -> CommandRun:
     """Run the installed command with its data in `home`; raise RuntimeError where it did nothing (exit code 2 or a crash)."""
-    call = [str(COMMAND), *map(str, arguments), "--corpus", CORPUS, "--json"]
+    call = [*COMMAND, *map(str, arguments), "--corpus", CORPUS, "--json"]
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     with (home / "said").open("w+b") as said, (home / "complaints").open("w+b") as complaints:
         process = subprocess.Popen(call, stdout=said, stderr=complaints, cwd=ROOT, env=os.environ | {"FLOWREADER_HOME": str(home)})
@@ -47,8 +49,8 @@ def flowreader(home: Path, *arguments: str | Path, watch_seconds: float = 1.0) -
         said.seek(0)
         complaints.seek(0)
         reply, complaint = said.read(), complaints.read().decode("utf-8", "replace")
-    if code not in {0, 1}:
-        raise RuntimeError(f"{' '.join(call[:3])} ended with {code}: {complaint[-2000:] or reply[-2000:]!r}")
+    if code not in {0, 1} or not reply:
+        raise RuntimeError(f"{' '.join(call[2:4])} ended with {code}: {complaint[-2000:] or reply[-2000:]!r}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return CommandRun(seconds, cpu, code, json.loads(reply), {kind: asdict(use) for kind, use in sorted(watch.uses.items())})

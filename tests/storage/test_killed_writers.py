@@ -68,7 +68,9 @@ def check_all(tmp_path: Path, calls: range, total: int) -> None:
 
 
 def count_calls(tmp_path: Path) -> int:
-    return int(run(tmp_path / "counted", 0).stdout.splitlines()[-1].split()[1])
+    alive = run(tmp_path / "counted", 0)
+    assert alive.returncode == 0, alive.stderr
+    return int(alive.stdout.splitlines()[-1].split()[1])
 
 
 def test_a_kill_at_any_stage_loses_nothing_doubles_nothing_and_shows_no_half(tmp_path):

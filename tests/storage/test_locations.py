@@ -10,7 +10,13 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
     monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path))
     monkeypatch.delenv("PREFECT_HOME", raising=False)
     assert locations.home() == tmp_path
-    folders = (locations.artifacts_folder, locations.steps_folder, locations.models_folder, locations.prefect_folder)
+    folders = (
+        locations.artifacts_folder,
+        locations.steps_folder,
+        locations.pictures_folder,
+        locations.models_folder,
+        locations.prefect_folder,
+    )
     assert {folder().parent for folder in folders} == {tmp_path}
 
 

@@ -104,6 +104,13 @@ def test_a_catalog_without_its_row_is_damaged(place):
     assert "is empty" in mend(place)
 
 
+def test_a_catalog_that_is_some_other_database_is_damaged(place):
+    with duckdb.connect(str(place.catalog)) as connection:
+        connection.execute("DROP TABLE corpus")
+    assert "cannot be read" in mend(place)
+    assert names(place) == {"report", "letter"}
+
+
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"schema_version": "x"}', b"\xff"])
 def test_a_damaged_current_is_written_again(place, content):
     place.current.write_bytes(content)

@@ -8,7 +8,13 @@ import pytest
 
 from storage.corpus import open_for_writing
 from storage.records import DocumentState, EdgeKind, Modality
-from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError, open_for_reading
+from storage.snapshot import (
+    AmbiguousDocumentError,
+    UnknownCorpusError,
+    UnknownDocumentError,
+    open_for_reading,
+    remembered_embedder,
+)
 from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record
 
 REPORT, LETTER, BROKEN = graph("report"), graph("letter"), graph("broken")
@@ -83,6 +89,14 @@ def test_an_unknown_corpus_says_how_to_make_it(tmp_path):
         open_for_reading(corpus_in(tmp_path, "other")),
     ):
         pass
+
+
+def test_a_corpus_says_what_embedded_it_and_a_broken_or_missing_one_nothing(folder, tmp_path):
+    assert remembered_embedder(corpus_in(folder)) == EMBEDDER
+    assert remembered_embedder(corpus_in(tmp_path)) is None
+    corpus_in(tmp_path).folder.mkdir(parents=True)
+    corpus_in(tmp_path).current.write_bytes(b"garbage")
+    assert remembered_embedder(corpus_in(tmp_path)) is None
 
 
 def test_nothing_outside_can_be_read_or_changed_through_a_snapshot(snapshot):

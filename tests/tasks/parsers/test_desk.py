@@ -98,3 +98,7 @@ def test_a_full_disk_is_no_fault_of_the_document(source, rules, monkeypatch):
     monkeypatch.setattr(desks.CHILDREN, "run", lambda job, at_once: full)
     with lend(source, rules) as desk, pytest.raises(OSError, match="disk full"):
         desk.run(Work.SURVEY, pages=1)
+
+
+def test_a_name_that_is_no_text_is_escaped():
+    assert desks.writable_name(Path(os.fsdecode(b"/in/inv\xffalid.txt"))) == "inv\\xffalid.txt"
