@@ -35,7 +35,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.estimate:
         return _estimate(found, request.settings, output)
     began, stopped = time.monotonic(), False
-    if not found.plan.nothing_to_do:
+    if not found.plan.nothing_to_do or corpus_location(request.corpus).damage_report.exists():
         from flows.ingest_run import run_ingest
 
         with shown(found.plan.work, console=output.side, quiet=arguments.json):

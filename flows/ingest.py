@@ -29,6 +29,7 @@ from tasks.document_steps import (
     parse,
     read_pictures,
     remembered_graph,
+    remembered_outcomes,
     structure,
 )
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
@@ -58,6 +59,9 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         ) as place,
         ending_in_order(),
     ):
+        if corpus.lost:
+            for batch in remembered_outcomes(corpus.lost, at_once=work.publish_documents):
+                await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
         found = survey(request, corpus.documents(), embedder)
         tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=open_embedder(embedder))
         if found.plan.renamed:
@@ -71,7 +75,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         )
         try:
             async for outcomes in finished:
-                await publish.submit(corpus, outcomes, found.plan, request.settings.reading.evolution)
+                await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
             await index.submit(corpus)
         except StoppedError:
             return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")

@@ -36,12 +36,13 @@ class InitialVectors:
 
 @dataclass(slots=True)
 class CorpusWriter:
-    """The corpus, as long as its lock is held."""
+    """The corpus, as long as its lock is held. `lost` are documents whose graph was damaged."""
 
     location: CorpusLocation
     embedder: EmbedderIdentity
     snapshot: int
     messages: tuple[str, ...]
+    lost: tuple[DocumentRecord, ...]
     _graph: GraphStore
     _lock: WriterLock
 
@@ -184,6 +185,6 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     try:
         with full_disk_explained(location.folder, 0):
             state = reconcile(location, embedder, lock.fence)
-        yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
+        yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.lost, state.graph, lock)
     finally:
         lock.release()

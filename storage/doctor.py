@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from storage.snapshot import Snapshot, open_for_reading
 from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
 
 INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
+PUBLISH_AGAIN = "run `flowreader ingest` of any document in this corpus; it publishes all of them again from their artifacts"
 READ_AGAIN = "remove the document with `flowreader documents remove` and ingest it again"
 
 
@@ -29,7 +31,9 @@ def examine(location: CorpusLocation, artifacts: ArtifactStore) -> list[Finding]
     except (CurrentDamagedError, CatalogDamagedError) as error:
         return [Finding("published snapshot", str(error), INGEST_AGAIN)]
     except GraphDamagedError as error:
-        return [Finding("graph tables", str(error), INGEST_AGAIN)]
+        with suppress(OSError):
+            location.damage_report.touch()
+        return [Finding("graph tables", str(error), PUBLISH_AGAIN)]
 
 
 def examine_graph(snapshot: Snapshot) -> Iterator[Finding]:

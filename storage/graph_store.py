@@ -6,6 +6,7 @@ LanceDB takes more than a second to import; it is loaded when a table is opened,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -33,6 +34,16 @@ DOCUMENT_COLUMNS = {
 
 class GraphDamagedError(RuntimeError):
     """Tables of the graph, or the versions of them that a snapshot pins, that cannot be opened."""
+
+
+@contextmanager
+def damage_explained(name: TableName) -> Iterator[None]:
+    """Turn what LanceDB says of torn or missing files into a GraphDamagedError that names the table."""
+    try:
+        yield
+    except (RuntimeError, OSError, ValueError) as error:
+        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise GraphDamagedError(f"table {name} of the graph cannot be read ({first_line}); run `flowreader doctor`") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +81,25 @@ class GraphStore:
         return self.versions()
 
     def read(self, name: TableName, where: Filter | None = None, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return the rows that the filter keeps, all without one, in no order."""
+        """Return the rows that the filter keeps, all without one, in no order; raise GraphDamagedError where that fails."""
         query = self.tables[name].search()
         if where is not None:
             query = query.where(where)
-        return (query.select(list(columns)) if columns else query).to_arrow()
+        with damage_explained(name):
+            return (query.select(list(columns)) if columns else query).to_arrow()
 
     def stream(self, name: TableName, columns: Sequence[str], where: Filter | None = None) -> Iterator[pa.Table]:
-        """Return the rows in parts of a bounded size."""
+        """Yield the rows in parts of a bounded size; raise GraphDamagedError where they are unreadable."""
         query = self.tables[name].search().select(list(columns))
-        batches = (query.where(where) if where is not None else query).to_batches(batch_size=BATCH_ROWS)
-        return (pa.Table.from_batches([batch]) for batch in batches)
+        with damage_explained(name):
+            for batch in (query.where(where) if where is not None else query).to_batches(batch_size=BATCH_ROWS):
+                yield pa.Table.from_batches([batch])
+
+    def read_through(self) -> None:
+        """Read everything once, for nothing but to raise GraphDamagedError where some of it cannot be read."""
+        for name in TableName:
+            for _part in self.stream(name, self.tables[name].schema.names):
+                pass
 
     def index(self) -> dict[str, int]:
         """Bring the full-text and document indexes up to date and return the versions that make."""

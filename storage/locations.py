@@ -74,6 +74,11 @@ class CorpusLocation:
         return self.folder / "CURRENT"
 
     @property
+    def damage_report(self) -> Path:
+        """Where doctor leaves word that the graph cannot be read; the next writer looks closely and removes it."""
+        return self.folder / "DAMAGED"
+
+    @property
     def lock(self) -> Path:
         """The lock of the one writer."""
         return self.folder / "lock"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from storage import catalog
@@ -25,7 +25,7 @@ from storage.current import (
 )
 from storage.graph_store import GraphDamagedError, GraphStore, create_graph, open_graph
 from storage.locations import CorpusLocation
-from storage.records import EmbedderIdentity
+from storage.records import DocumentRecord, EmbedderIdentity
 
 NO_CHANGE = Change(removed=frozenset(), records=(), graphs=(), cross_edges=())
 
@@ -36,16 +36,18 @@ class EmbedderMismatchError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """A corpus that agrees with itself: its graph at the newest versions, and what was mended."""
+    """A corpus that agrees with itself: its graph at the newest versions, what was mended, and which documents lost their graph."""
 
     graph: GraphStore
     snapshot: int
     messages: tuple[str, ...]
+    lost: tuple[DocumentRecord, ...] = ()
 
 
 def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) -> Reconciled:
     """Mend what a crash left and take the catalog over; raise where the store is newer or belongs to another embedder."""
     messages: list[str] = []
+    lost: tuple[DocumentRecord, ...] = ()
     pointer = look_at_current(location, messages)
     remove_partial_files(location)
     found = sound_catalog(location, pointer, messages)
@@ -53,9 +55,12 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) 
         back_up_and_upgrade(location, found, messages)
         check_embedder(location, found.embedder, embedder)
         catalog.take_over(location.catalog, fence)
+        with catalog.opened(location.catalog, read_only=False) as connection:
+            lost = tuple(catalog.read_documents(connection))
         graph = pinned_graph(location, found, messages)
+    location.damage_report.unlink(missing_ok=True)
     if found is None or graph is None:
-        return begin_anew(location, embedder, fence, pointer, messages)
+        return replace(begin_anew(location, embedder, fence, pointer, messages), lost=lost)
     agreed = agree(location, graph, found, pointer, fence, messages)
     return Reconciled(graph=graph, snapshot=agreed, messages=tuple(messages))
 
@@ -154,8 +159,10 @@ def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str
         open_graph(location.lance, head.lance_versions)
         graph = open_graph(location.lance)
         moved = graph.restore(head.lance_versions)
+        if location.damage_report.exists():
+            graph.read_through()
     except GraphDamagedError as error:
-        messages.append(f"{error}; the corpus begins anew and its documents are published again by the next ingest")
+        messages.append(f"{error}; the corpus begins anew and its documents are published again from their artifacts")
         set_aside(location.catalog, messages)
         return None
     if moved:

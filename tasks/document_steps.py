@@ -6,7 +6,7 @@ A step's version is raised when its code makes another result of the same inputs
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,12 +16,13 @@ import numpy as np
 from storage.artifacts import ArtifactStore
 from storage.codec import decode_graph, encode_graph, from_json, to_json
 from storage.locations import pictures_folder
-from storage.records import DocumentGraph, DocumentState, Node, PageParser, ParsedDocument, Vectors, identify
+from storage.records import DocumentGraph, DocumentRecord, DocumentState, Node, PageParser, ParsedDocument, Vectors, identify
 from tasks.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.embedding import embed_nodes, page_vectors
 from tasks.evolution import evolve_document
 from tasks.models.embedder import Embedder
 from tasks.models.ocr import ocr_identity
+from tasks.outcomes import Outcome
 from tasks.parsing import ParseError, parse_file, parser_identity
 from tasks.picture_reading import read_words
 from tasks.planning import DocumentWork
@@ -184,6 +185,17 @@ def evolve(work: DocumentWork, parsed: ParsedDocument, structured: Structured, i
 def remembered_graph(work: DocumentWork) -> DocumentGraph | None:
     """Return the finished graph where an earlier run made it, published or not."""
     return evolve.recall(version_key(work))
+
+
+def remembered_outcomes(records: Sequence[DocumentRecord], *, at_once: int) -> Iterator[list[Outcome]]:
+    """Yield documents as they were published before, from their artifacts, `at_once` at a time.
+
+    One whose artifact is gone is left out: the ingest of its file reads it anew.
+    """
+    for first in range(0, len(records), at_once):
+        batch = records[first : first + at_once]
+        outcomes = [Outcome(record, evolve.recall(StepKey(record.id, record.version, record.name))) for record in batch]
+        yield [outcome for outcome in outcomes if outcome.graph or outcome.record.state is not DocumentState.READY]
 
 
 def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,12 +16,14 @@ from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, 
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.outcomes import Outcome
 from tasks.picture_reading import forget_words
-from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
 from tasks.step import StepKey, step
 
 KEEP_SECONDS = 3600.0
 """A snapshot that was replaced stays so long for its readers: longer than any question may last."""
+
+Superseded = Mapping[str, tuple[str, ...]]
+"""The documents that go when this one is ready: their files hold its content now."""
 
 NODES_AT_ONCE = 20_000
 """Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
@@ -41,14 +43,14 @@ def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: objec
 
 
 @step("publish", version="1", retries=0, cache_key=_batch_key)
-def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], plan: Plan, settings: EvolutionSettings) -> int:
+def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Superseded, settings: EvolutionSettings) -> int:
     """Publish a batch, with its links to every other document; return the snapshot's number.
 
     A document whose file got new content goes in the commit that brings its successor.
     """
     graphs = [outcome.graph for outcome in outcomes if outcome.graph]
     published = {graph.document_id for graph in graphs}
-    removed = sorted(old for new in published for old in plan.superseded.get(new, ()))
+    removed = sorted(old for new in published for old in superseded.get(new, ()))
     return corpus.publish(
         graphs=graphs,
         records=[outcome.record for outcome in outcomes],

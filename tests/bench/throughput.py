@@ -65,6 +65,7 @@ def measure(bench: Bench) -> Part:
             "documents": {path.name: pages[path] for path in chosen},
             "left_out": left_out,
             "mineru_seconds": alone,
+            "mineru_cpu_seconds": sum(read["cpu_seconds"] for read in first.values()),
             "mineru_seconds_without_crops": without_crops,
             "command_seconds": [run.seconds for run in commands],
             "command_cpu_seconds": [run.cpu_seconds for run in commands],

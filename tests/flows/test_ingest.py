@@ -1,6 +1,7 @@
 """The ingest flow: what comes of a folder, document by document, and what stays when things change."""
 
 import json
+import shutil
 
 from storage.locations import corpus_location
 from storage.records import EdgeKind
@@ -75,3 +76,18 @@ def test_changed_content_replaces_renamed_stays_and_vanished_is_told(home, tmp_p
     assert set(names(gone)) == {"a.html", "c.html"}
     assert any("documents remove" in item["reason"] for item in gone["skipped"])
     assert flowreader("doctor", home=home, check=0)
+
+
+def test_a_graph_whose_files_are_torn_comes_back_from_the_artifacts(library, cheap_documents, tmp_path):
+    home = tmp_path / "copy"
+    shutil.copytree(library, home)
+    export = flowreader("documents", "export", "--corpus", "small", home=home, check=0).stdout
+    for path in (home / "corpora" / "small" / "lance" / "nodes.lance" / "data").iterdir():
+        path.write_bytes(path.read_bytes()[:100])
+    told = flowreader("doctor", "--corpus", "small", home=home, check=1)
+    assert "cannot be read" in told.stdout and "flowreader ingest" in told.stdout
+    # Only one of the documents is named: the others come back too.
+    mended = flowreader("ingest", cheap_documents / "budget.xlsx", "--corpus", "small", home=home, check=0)
+    assert "published again from their artifacts" in mended.stderr
+    assert flowreader("documents", "export", "--corpus", "small", home=home, check=0).stdout == export
+    assert flowreader("doctor", "--corpus", "small", home=home, check=0)

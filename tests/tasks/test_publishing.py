@@ -11,7 +11,6 @@ from storage.runs import RunLog
 from storage.snapshot import open_for_reading
 from tasks import publishing
 from tasks.outcomes import Outcome
-from tasks.planning import Plan
 from tasks.publishing import index, publish, rename
 from tasks.settings import EvolutionSettings
 from tasks.step import Workplace, workplace
@@ -29,10 +28,6 @@ def place(tmp_path):
     workplace.reset(token)
 
 
-def plan(superseded=None):
-    return Plan(work=(), renamed=(), superseded=superseded or {}, unchanged=(), vanished=())
-
-
 def outcome(name):
     return Outcome(record=worlds.record(GRAPHS[name], f"/in/{name}.pdf"), graph=GRAPHS[name])
 
@@ -40,7 +35,7 @@ def outcome(name):
 def cross_edges_after(location, batches):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         for batch in batches:
-            publish(corpus, [outcome(name) for name in batch], plan(), SETTINGS)
+            publish(corpus, [outcome(name) for name in batch], {}, SETTINGS)
     with open_for_reading(location) as snapshot:
         edges = [edge for record in snapshot.documents() for edge in snapshot.edges(record.id)]
     return {edge for edge in edges if edge.source_document != edge.target_document}
@@ -66,16 +61,16 @@ def test_a_successor_takes_its_predecessor_out_in_the_same_commit(tmp_path):
     location = worlds.corpus_in(tmp_path)
     old, new = GRAPHS["report"].document_id, GRAPHS["paper"].document_id
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        publish(corpus, [outcome("report")], plan(), SETTINGS)
+        publish(corpus, [outcome("report")], {}, SETTINGS)
         before = corpus.snapshot
-        publish(corpus, [outcome("paper")], plan({new: (old,)}), SETTINGS)
+        publish(corpus, [outcome("paper")], {new: (old,)}, SETTINGS)
         assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
 
 
 def test_renaming_and_indexing_keep_the_graph(tmp_path):
     location = worlds.corpus_in(tmp_path)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        publish(corpus, [outcome("report")], plan(), SETTINGS)
+        publish(corpus, [outcome("report")], {}, SETTINGS)
         rename(corpus, [worlds.record(GRAPHS["report"], "/in/other.pdf")])
         index(corpus)
     with open_for_reading(location) as snapshot:
