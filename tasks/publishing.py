@@ -10,7 +10,7 @@ import numpy as np
 from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
 from storage.garbage import Garbage, collect
-from storage.locations import artifacts_folder, corpora_folder, pictures_folder, steps_folder
+from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, identify
 from tasks.evolution import LinkableDocument, link_documents
@@ -69,17 +69,29 @@ def rename(corpus: CorpusWriter, records: Sequence[DocumentRecord]) -> int:
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
     corpus.index()
-    clean_up(corpus, keep_seconds=KEEP_SECONDS, wait_seconds=0.0)
+    clean_up(corpus)
     return corpus.snapshot
 
 
-def clean_up(corpus: CorpusWriter, *, keep_seconds: float, wait_seconds: float) -> CleanedUp:
-    """Delete snapshots replaced longer ago than that, and the artifacts, notes and words that nothing names any more."""
-    tidied = corpus.tidy(keep_seconds=keep_seconds, wait_seconds=wait_seconds)
-    memo = StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))
-    garbage = collect(corpora_folder(), memo, keep_seconds=keep_seconds, own=corpus.location)
+def clean_up(corpus: CorpusWriter) -> CleanedUp:
+    """Delete what was replaced longer ago than any question lasts, and what nothing names any more."""
+    kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
+    return CleanedUp(snapshots_kept=kept, garbage=collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS))
+
+
+def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
+    """Rewrite the corpus so that no file holds a word of what was removed, once its readers have let go."""
+    kept = corpus.purge(wait_seconds=wait_seconds).kept
+    return CleanedUp(snapshots_kept=kept, garbage=collect_garbage(corpus.location, keep_seconds=0.0))
+
+
+def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
+    """Delete artifacts, notes of steps and words of pictures that no corpus needs; the caller holds the lock of `own`."""
+    garbage = collect(
+        corpora_folder(), StepMemo(steps_folder(), ArtifactStore(artifacts_folder())), keep_seconds=keep_seconds, own=own
+    )
     forget_words(pictures=garbage.artifacts, cache_folder=pictures_folder())
-    return CleanedUp(snapshots_kept=tidied.kept, garbage=garbage)
+    return garbage
 
 
 def cross_edges(

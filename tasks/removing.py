@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from storage.corpus import open_for_writing
 from storage.locations import CorpusLocation
 from storage.snapshot import open_for_reading
-from tasks.publishing import KEEP_SECONDS, CleanedUp, clean_up
+from tasks.publishing import KEEP_SECONDS, CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
 
 WAIT_SECONDS = 600.0
@@ -40,13 +40,12 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
-    keep_seconds, wait_seconds = (0.0, WAIT_SECONDS) if now else (KEEP_SECONDS, 0.0)
     with open_for_reading(location) as snapshot:
         record, embedder = snapshot.find(asked), snapshot.embedder
         counts = snapshot.counts(record.id)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         number = corpus.publish(removed=[record.id])
-        cleaned = clean_up(corpus, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
+        cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
     gone = {
         "pages": counts.pages,
         "nodes": counts.nodes,
@@ -62,11 +61,10 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """Delete a corpus and the files that only it used; raise UnknownCorpusError or CorpusBusyError, and do nothing then."""
     with open_for_reading(location) as snapshot:
         embedder, records = snapshot.embedder, snapshot.documents()
-    with open_for_writing(location, embedder=embedder, wait_seconds=0.0) as corpus:
-        corpus.publish(removed=[record.id for record in records])
-        cleaned = clean_up(corpus, keep_seconds=0.0, wait_seconds=0.0)
+    with open_for_writing(location, embedder=embedder, wait_seconds=0.0):
         shutil.rmtree(location.folder)
-    return RemovedCorpus(documents=len(records), files=len(cleaned.garbage.artifacts))
+        garbage = collect_garbage(location, keep_seconds=0.0)
+    return RemovedCorpus(documents=len(records), files=len(garbage.artifacts))
 
 
 def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:
