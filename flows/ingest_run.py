@@ -8,12 +8,14 @@ from typing import cast
 from flows.prefect_environment import prefect_server
 from tasks.ingest_report import IngestReport
 from tasks.ingest_request import IngestRequest
+from tasks.memory import bound_arenas
 
 DRAIN_SECONDS = 5.0
 
 
 def run_ingest(request: IngestRequest) -> IngestReport | None:
     """Run the ingest flow to its end and return what it did; None where the user stopped it."""
+    bound_arenas()
     with prefect_server():
         from prefect.events.worker import EventsWorker
         from prefect.exceptions import CancelledRun

@@ -14,6 +14,7 @@ from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, 
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, identify
 from tasks.evolution import LinkableDocument, link_documents
+from tasks.memory import give_back
 from tasks.outcomes import Outcome
 from tasks.picture_reading import forget_words
 from tasks.settings import EvolutionSettings
@@ -51,12 +52,14 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
     graphs = [outcome.graph for outcome in outcomes if outcome.graph]
     published = {graph.document_id for graph in graphs}
     removed = sorted(old for new in published for old in superseded.get(new, ()))
-    return corpus.publish(
+    snapshot = corpus.publish(
         graphs=graphs,
         records=[outcome.record for outcome in outcomes],
         cross_edges=cross_edges(corpus, graphs, without=removed, settings=settings),
         removed=removed,
     )
+    give_back()
+    return snapshot
 
 
 @step("rename", version="1", retries=0, cache_key=lambda _corpus, records: StepKey("corpus", "", f"{len(records)} documents"))

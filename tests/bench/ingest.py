@@ -41,9 +41,8 @@ def main() -> None:
             measured[name] = {"figures": [asdict(figure) for figure in part.figures], **part.raw}
             RESULT.write_text(json.dumps({"machine": facts, "data": asked.data.name, **measured}, indent=1) + "\n", "utf-8")
             show(name, part)
-    CONSOLE.print(
-        f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gigabytes']} GB, load {facts['load_average']:.1f} at start; all figures: {RESULT.name}"
-    )
+    CONSOLE.print(f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gigabytes']} GB; all figures: {RESULT.name}")
+    CONSOLE.print(f"load average at the start: {facts['load_average']:.1f}; above 0.5 other work was measured too")
 
 
 def parse_arguments() -> argparse.Namespace:
