@@ -49,9 +49,8 @@ def build(stage: str) -> Any:  # noqa: ANN401  the kind of its answer depends on
     parameters: dict[str, Any] = {f"{part}.model_path": str(MODELS / f"{name}.onnx") for part, name in models.items()}
     parameters |= {f"Global.use_{part}": part == stage for part in ("det", "cls", "rec")}
     parameters |= {f"EngineConfig.onnxruntime.{kind}_op_num_threads": 1 for kind in ("intra", "inter")}
-    import os as _o
-
-    parameters |= {"EngineConfig.onnxruntime.enable_cpu_mem_arena": stage in _o.environ.get("FRA", "")}
+    # every line has its own width, and an arena keeps the largest buffers of all of them
+    parameters |= {"EngineConfig.onnxruntime.enable_cpu_mem_arena": False}
     parameters |= {"Global.log_level": "critical", "Global.use_preprocess_img": stage == "det"}
     # one line at a time, in its own width: what stands beside a line in a batch changes what is read
     parameters |= {"Rec.rec_batch_num": 1, "Rec.rec_img_shape": [3, LINE_HEIGHT, SHORTEST_LINE]}
