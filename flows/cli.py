@@ -17,7 +17,9 @@ from typing import Any
 from flows import commands
 from flows.prefect_environment import PrefectServerError
 from flows.showing import CommandError, Output
+from storage.artifacts import ArtifactDamagedError
 from storage.catalog import CatalogDamagedError, StoreTooNewError
+from storage.codec import CodecError
 from storage.current import CurrentDamagedError
 from storage.disk import DiskFullError, NotWritableError
 from storage.graph_checks import GraphError
@@ -27,8 +29,10 @@ from storage.lock import CorpusBusyError, FencedError
 from storage.reconciling import EmbedderMismatchError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.discovery import DiscoveryError
+from tasks.models.endpoints import EndpointError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
+from tasks.parsers.supervisor import ParserStartError
 from tasks.settings import SettingsError
 
 USAGE_EXIT = 2
@@ -36,19 +40,24 @@ INTERRUPT_EXIT = 130
 EXIT_SECONDS = 3.0
 EXPECTED = (
     AmbiguousDocumentError,
+    ArtifactDamagedError,
     CatalogDamagedError,
+    CodecError,
     CorpusBusyError,
     CurrentDamagedError,
     DiscoveryError,
     DiskFullError,
     EmbedderMismatchError,
     EmbeddingError,
+    EndpointError,
     FencedError,
     GraphDamagedError,
     GraphError,
     LocationError,
     NotWritableError,
+    OSError,
     OcrError,
+    ParserStartError,
     PrefectServerError,
     SettingsError,
     StoreTooNewError,
@@ -148,17 +157,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = Output(as_json=parsed.json)
     run: Callable[[argparse.Namespace, Output], int] = parsed.run
     try:
-        return run(parsed, output)
-    except CommandError as error:
-        output.error(error)
-    except EXPECTED as error:
-        output.error(CommandError.from_error(error))
+        code = run(parsed, output)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
         # Whoever read our output left, as `head` does; there is nobody to tell.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except CommandError as error:
+        output.error(error)
+    except EXPECTED as error:
+        output.error(CommandError.from_error(error))
     except KeyboardInterrupt:
-        output.side.print("stopped before anything was changed; the same command goes on", markup=False)
+        output.side.print("stopped; what was published stays, and the same command goes on", markup=False)
         return INTERRUPT_EXIT
     return USAGE_EXIT
 

@@ -20,11 +20,10 @@ from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
 from tasks.planning import displayed
+from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings, load_settings
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
-WAIT_SECONDS = 600.0
-"""`remove --now` waits so long for readers of older snapshots: no question lasts longer."""
 
 
 def ingest(arguments: argparse.Namespace, output: Output) -> int:
@@ -35,7 +34,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.estimate:
         return _estimate(found, request.settings, output)
     began, stopped = time.monotonic(), False
-    if not found.plan.nothing_to_do or corpus_location(request.corpus).damage_report.exists():
+    if not found.plan.nothing_to_do or upkeep_is_due(corpus_location(request.corpus)):
         from flows.ingest_run import run_ingest
 
         with shown(found.plan.work, console=output.side, quiet=arguments.json):
@@ -140,6 +139,8 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
         chosen = [snapshot.find(arguments.document)] if arguments.document else snapshot.documents()
         ready = sorted((record for record in chosen if record.state is DocumentState.READY), key=lambda record: record.id)
+        if arguments.document and not ready:
+            raise CommandError(f"{chosen[0].name} is {chosen[0].state.value}", arguments.document, chosen[0].reason)
         exported = b"[" + b",\n".join(export_document(snapshot, record.id) for record in ready) + b"]\n"
     if arguments.output:
         write_durably(arguments.output.absolute(), exported)

@@ -52,20 +52,19 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
         lineage_of_run(
-            location,
+            corpus,
             parameters=request.model_dump(mode="json", exclude={"settings"}),
             settings=request.settings.model_dump(mode="json"),
             run_id=str(flow_run.id),
         ) as place,
         ending_in_order(),
     ):
-        if corpus.lost:
-            for batch in remembered_outcomes(corpus.lost, at_once=work.publish_documents):
-                await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
+        for batch in remembered_outcomes(corpus.lost(), at_once=work.publish_documents):
+            await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
         found = survey(request, corpus.documents(), embedder)
         tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=open_embedder(embedder))
-        if found.plan.renamed:
-            await rename.submit(corpus, found.plan.renamed)
+        if found.plan.renamed or found.plan.outdated:
+            await rename.submit(corpus, found.plan)
         finished = as_they_finish(
             found.plan.work,
             partial(read_document, tools=tools),

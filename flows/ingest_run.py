@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import cast
 
+from flows.interruption import ended
 from flows.prefect_environment import prefect_server
 from tasks.ingest_report import IngestReport
 from tasks.ingest_request import IngestRequest
@@ -29,3 +30,4 @@ def run_ingest(request: IngestRequest) -> IngestReport | None:
         finally:
             # Prefect sends its last events from a thread that would wait for ever for a server that is gone.
             EventsWorker.drain_all(timeout=DRAIN_SECONDS)
+            ended()

@@ -33,10 +33,14 @@ def ending_in_order() -> Iterator[None]:
     try:
         yield
     finally:
-        while _cuts:
-            _cuts.pop().cancel()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def ended() -> None:
+    """Say that the run ended in order: nothing is cut off any more."""
+    while _cuts:
+        _cuts.pop().cancel()
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:

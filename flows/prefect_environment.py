@@ -112,7 +112,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
     state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
     raise PrefectServerError(
         f"the temporary Prefect server {state} ({' / '.join(said) or 'it said nothing'}); "
-        f"its log is {log}. Start one with `prefect server start` and set PREFECT_API_URL"
+        f"its log is {log}, or start one with `prefect server start` and set PREFECT_API_URL"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -127,8 +129,9 @@ def show_settings(settings: IngestSettings, output: Output) -> None:
             value = getattr(group, name)
             if isinstance(value, BaseModel):
                 continue
-            bounds = ", ".join(str(rule) for rule in field.metadata)
-            output.line(f"{name} = {value!r}")
+            bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
+            # JSON's strings, numbers and booleans are TOML's too.
+            output.line(f"{name} = {json.dumps(value)}")
             output.line(f"    {field.description or ''}{f' ({bounds})' if bounds else ''}", style="dim")
 
 

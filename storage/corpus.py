@@ -15,7 +15,7 @@ from storage.graph_checks import GraphError, check_graph
 from storage.graph_store import GraphStore
 from storage.locations import CorpusLocation
 from storage.lock import FencedError, WriterLock, acquire, read_holder
-from storage.reconciling import NO_CHANGE, reconcile
+from storage.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
 from storage.tables import TableName, graph_tables, vectors_of
 from storage.tidying import TidyReport, tidy
@@ -36,13 +36,12 @@ class InitialVectors:
 
 @dataclass(slots=True)
 class CorpusWriter:
-    """The corpus, as long as its lock is held. `lost` are documents whose graph was damaged."""
+    """The corpus, as long as its lock is held."""
 
     location: CorpusLocation
     embedder: EmbedderIdentity
     snapshot: int
     messages: tuple[str, ...]
-    lost: tuple[DocumentRecord, ...]
     _graph: GraphStore
     _lock: WriterLock
 
@@ -50,6 +49,10 @@ class CorpusWriter:
         """Return the records of all published documents, by id."""
         with catalog.opened(self.location.catalog, read_only=False) as connection:
             return catalog.read_documents(connection)
+
+    def lost(self) -> list[DocumentRecord]:
+        """Return the records of documents whose part of the graph was damaged: they say so and are not ready."""
+        return [record for record in self.documents() if record.reason == GRAPH_LOST]
 
     def initial_vectors(self, document_ids: Collection[str] | None = None) -> Iterator[InitialVectors]:
         """Return the round-0 vectors of the documents' published nodes, of all without ids, batch by batch in no order."""
@@ -185,6 +188,6 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     try:
         with full_disk_explained(location.folder, 0):
             state = reconcile(location, embedder, lock.fence)
-        yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.lost, state.graph, lock)
+        yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
     finally:
         lock.release()

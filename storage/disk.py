@@ -68,7 +68,7 @@ def check_writable(folder: Path) -> None:
     """Make the folder where it is missing and write a byte in it; raise NotWritableError or DiskFullError, with the remedy."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(prefix=".partial-", dir=folder) as probe:
+        with tempfile.NamedTemporaryFile(prefix=".probe-", dir=folder) as probe:
             probe.write(b"x")
             probe.flush()
             os.fsync(probe.fileno())

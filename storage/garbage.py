@@ -18,7 +18,7 @@ from storage.memo import StepMemo
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """What was deleted; `postponed` names the corpus whose ingest must end first, then nothing was."""
+    """What was deleted; `postponed` names the corpus that stands in the way, then nothing was."""
 
     documents: tuple[str, ...] = ()
     artifacts: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLo
     """Delete notes and artifacts that are older and that nothing names: no snapshot of any corpus, no other document's note.
 
     The caller holds the lock of `own`. While another corpus is being written nothing is deleted: its ingest may be about to name
-    an artifact. Raise CatalogDamagedError, and delete nothing, where a snapshot cannot be asked.
+    an artifact. Nothing is deleted either where a corpus cannot be asked what it needs.
     """
     before = time.time() - keep_seconds
     with ExitStack() as locks:
@@ -38,7 +38,10 @@ def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLo
         for location in locations:
             if location.folder != own.folder and not locks.enter_context(quiet(location)):
                 return Garbage(postponed=location.name)
-        documents, named = in_use(locations)
+        try:
+            documents, named = in_use(locations)
+        except catalog.CatalogDamagedError as error:
+            return Garbage(postponed=str(error))
         forgotten = forget_documents(memo, documents, before)
         named |= {name for document in memo.documents() for name in memo.artifacts_of(document)}
         deleted, size = delete_artifacts(memo, named, before)

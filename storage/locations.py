@@ -79,6 +79,16 @@ class CorpusLocation:
         return self.folder / "DAMAGED"
 
     @property
+    def index_due(self) -> Path:
+        """Stands from the first publish of an ingest until its indexes are made."""
+        return self.folder / "INDEX-DUE"
+
+    @property
+    def purge_due(self) -> Path:
+        """Stands from a removal until no file holds the removed text any more; its age says when that may be."""
+        return self.folder / "PURGE-DUE"
+
+    @property
     def lock(self) -> Path:
         """The lock of the one writer."""
         return self.folder / "lock"

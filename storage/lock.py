@@ -62,6 +62,8 @@ def acquire(path: Path, *, wait_seconds: float, above_fence: int) -> WriterLock:
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         wait_for(descriptor, path, wait_seconds)
+        if not is_still_there(descriptor, path):
+            raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
         before = read_holder(path)
         fence = 1 + max(above_fence, before.fence if before else 0)
         announce(descriptor, fence)
@@ -83,6 +85,14 @@ def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
             time.sleep(POLL_SECONDS)
         else:
             return
+
+
+def is_still_there(descriptor: int, path: Path) -> bool:
+    """Say whether the open file is the one that the path names: who waited for a removed corpus holds a lock that locks nothing."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def busy(path: Path) -> str:

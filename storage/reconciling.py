@@ -25,7 +25,7 @@ from storage.current import (
 )
 from storage.graph_store import GraphDamagedError, GraphStore, create_graph, open_graph
 from storage.locations import CorpusLocation
-from storage.records import DocumentRecord, EmbedderIdentity
+from storage.records import DocumentRecord, DocumentState, EmbedderIdentity
 
 NO_CHANGE = Change(removed=frozenset(), records=(), graphs=(), cross_edges=())
 
@@ -34,14 +34,16 @@ class EmbedderMismatchError(RuntimeError):
     """A corpus whose vectors another embedder made."""
 
 
+GRAPH_LOST = "its part of the graph was damaged; ingest its file again"
+
+
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """A corpus that agrees with itself: its graph at the newest versions, what was mended, and which documents lost their graph."""
+    """A corpus that agrees with itself: its graph at the newest versions, and what was mended."""
 
     graph: GraphStore
     snapshot: int
     messages: tuple[str, ...]
-    lost: tuple[DocumentRecord, ...] = ()
 
 
 def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) -> Reconciled:
@@ -60,7 +62,7 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) 
         graph = pinned_graph(location, found, messages)
     location.damage_report.unlink(missing_ok=True)
     if found is None or graph is None:
-        return replace(begin_anew(location, embedder, fence, pointer, messages), lost=lost)
+        return begin_anew(location, embedder, fence, pointer, lost, messages)
     agreed = agree(location, graph, found, pointer, fence, messages)
     return Reconciled(graph=graph, snapshot=agreed, messages=tuple(messages))
 
@@ -78,7 +80,7 @@ def remove_partial_files(location: CorpusLocation) -> None:
     """Drop the half-written files of a killed publish."""
     for folder in (location.folder, location.snapshots):
         for leftover in folder.glob(".partial-*"):
-            leftover.unlink()
+            leftover.unlink(missing_ok=True)
 
 
 def sound_catalog(location: CorpusLocation, pointer: Current | None, messages: list[str]) -> CatalogHead | None:
@@ -189,14 +191,33 @@ def agree(
 
 
 def begin_anew(
-    location: CorpusLocation, embedder: EmbedderIdentity, fence: int, pointer: Current | None, messages: list[str]
+    location: CorpusLocation,
+    embedder: EmbedderIdentity,
+    fence: int,
+    pointer: Current | None,
+    lost: tuple[DocumentRecord, ...],
+    messages: list[str],
 ) -> Reconciled:
-    """Publish an empty corpus, under a number above all that were."""
+    """Publish a corpus with an empty graph, under a number above all that were; its documents stand there as failed.
+
+    So nobody forgets them: not a kill before they are published again, and not a command that does not do it.
+    """
     number = 1 + max([pointer.snapshot if pointer else 0, *snapshot_numbers(location)])
     location.catalog.unlink(missing_ok=True)
     if location.lance.exists():
         shutil.rmtree(location.lance)
     graph = create_graph(location.lance, embedder.dimension)
     catalog.create(location.catalog, embedder, graph.versions(), fence, number)
+    if lost:
+        number += 1
+        change = Change(frozenset(), tuple(without_graph(record) for record in lost), (), ())
+        catalog.commit(location.catalog, change, fence=fence, snapshot=number, lance_versions=graph.versions())
     release(location, number)
     return Reconciled(graph=graph, snapshot=number, messages=tuple(messages))
+
+
+def without_graph(record: DocumentRecord) -> DocumentRecord:
+    """Return the record of a document whose graph is gone."""
+    if record.state is not DocumentState.READY:
+        return record
+    return replace(record, state=DocumentState.FAILED, reason=GRAPH_LOST, pages=0, nodes=0, attempt="")

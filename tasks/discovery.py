@@ -108,7 +108,11 @@ def _walk_folder(folder: str, root: str) -> Iterator[tuple[str, str, str]]:
         elif entry.is_dir(follow_symlinks=False):
             yield from _walk_folder(entry.path, root)
         else:
-            yield entry.path, below, _reason(entry.stat(follow_symlinks=False))
+            try:
+                reason = _reason(entry.stat(follow_symlinks=False))
+            except OSError as error:
+                reason = f"cannot be read: {error.strerror}"
+            yield entry.path, below, reason
 
 
 def _reason(status: os.stat_result) -> str:

@@ -1,6 +1,6 @@
 """The steps that make a graph of a document, each with its version, its key and what it calls.
 
-A step's version is raised when its code makes another result of the same inputs.
+A step's version is raised when its code makes another result of the same inputs, and GRAPH_VERSION in tasks/planning.py with it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tasks.embedding import embed_nodes, page_vectors
 from tasks.evolution import evolve_document
 from tasks.models.embedder import Embedder
 from tasks.models.ocr import ocr_identity
-from tasks.outcomes import Outcome
+from tasks.outcomes import Outcome, ready
 from tasks.parsing import ParseError, parse_file, parser_identity
 from tasks.picture_reading import read_words
 from tasks.planning import DocumentWork
@@ -129,7 +129,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Struc
         parsed=parsed,
         version=work.version,
         settings=reading.structure,
-        structural_weights=reading.evolution.structural_weights,
+        structural_weights=reading.evolution.structural_weights.by_kind(),
     )
     report(work.document_id, "structure", 1, 1)
     return structured
@@ -193,9 +193,22 @@ def remembered_outcomes(records: Sequence[DocumentRecord], *, at_once: int) -> I
     One whose artifact is gone is left out: the ingest of its file reads it anew.
     """
     for first in range(0, len(records), at_once):
-        batch = records[first : first + at_once]
-        outcomes = [Outcome(record, evolve.recall(StepKey(record.id, record.version, record.name))) for record in batch]
-        yield [outcome for outcome in outcomes if outcome.graph or outcome.record.state is not DocumentState.READY]
+        works = [work_of(record) for record in records[first : first + at_once]]
+        found = [ready(work, graph) for work in works if (graph := remembered_graph(work))]
+        if found:
+            yield found
+
+
+def work_of(record: DocumentRecord) -> DocumentWork:
+    """Return a document of the catalog as work, where its steps need its names and version only."""
+    return DocumentWork(
+        document_id=record.id,
+        version=record.version,
+        path="",
+        paths=record.paths,
+        size_bytes=record.size_bytes,
+        attempt=record.attempt,
+    )
 
 
 def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:

@@ -9,20 +9,22 @@ from importlib import metadata
 from typing import Any
 
 from storage.artifacts import ArtifactStore
-from storage.locations import CorpusLocation, artifacts_folder, steps_folder
+from storage.corpus import CorpusWriter
+from storage.locations import artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.runs import RunLog
+from tasks.progress import stop_requested
 from tasks.step import Workplace, workplace
 
 
 @contextmanager
 def lineage_of_run(
-    location: CorpusLocation, *, parameters: Mapping[str, Any], settings: Mapping[str, Any], run_id: str
+    corpus: CorpusWriter, *, parameters: Mapping[str, Any], settings: Mapping[str, Any], run_id: str
 ) -> Iterator[Workplace]:
     """Give the steps inside the block their workplace, and write how the run began and ended."""
     run_id = run_id or uuid.uuid4().hex
     artifacts = ArtifactStore(artifacts_folder())
-    log = RunLog(location.runs / f"{run_id}.jsonl")
+    log = RunLog(corpus.location.runs / f"{run_id}.jsonl")
     place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
     log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
     token = workplace.set(place)
@@ -32,4 +34,4 @@ def lineage_of_run(
         outcome = "ended"
     finally:
         workplace.reset(token)
-        log.end(run_id=run_id, outcome=outcome, snapshot=0)
+        log.end(run_id=run_id, outcome="stopped" if stop_requested() else outcome, snapshot=corpus.snapshot)

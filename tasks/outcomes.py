@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from storage.disk import is_full_disk
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
+from tasks.parsers.supervisor import ParserStartError
 from tasks.planning import DocumentWork
 from tasks.progress import StoppedError, stop_requested
 
@@ -43,8 +46,15 @@ def ready(work: DocumentWork, graph: DocumentGraph) -> Outcome:
     )
 
 
-def failed(work: DocumentWork, state: DocumentState, reason: str) -> Outcome:
-    """Return the outcome of a document that could not be read, with the reason in words."""
+def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True) -> Outcome:
+    """Return the outcome of a document that could not be read, with the reason in words.
+
+    A version that is published stays, with a note. `for_good` says that the same bytes would fail the same way; else the
+    next ingest tries again.
+    """
+    if work.published is not None:
+        note = f"the reading with new settings failed, the one before is kept: {reason}"
+        return Outcome(record=replace(work.published, notes=(note,)), graph=None)
     return Outcome(
         record=DocumentRecord(
             id=work.document_id,
@@ -57,7 +67,7 @@ def failed(work: DocumentWork, state: DocumentState, reason: str) -> Outcome:
             reason=reason,
             pages=0,
             nodes=0,
-            attempt=work.attempt,
+            attempt=work.attempt if for_good else "",
         ),
         graph=None,
     )
@@ -93,10 +103,16 @@ def _page_list(numbers: list[int]) -> str:
 
 
 def unexpected(work: DocumentWork, error: Exception) -> Outcome:
-    """Return the outcome of a document that our own code stumbled over; raise what would hit every document alike."""
+    """Return the outcome of a document that cannot be opened or that our own code stumbled over.
+
+    Raises what would hit every document alike: a full or read-only disk, an engine that does not start, the wish to stop.
+    """
     if stop_requested():
         # What broke when its children were ended is no fault of the document.
         raise StoppedError from error
-    if isinstance(error, OSError | MemoryError | EmbeddingError | OcrError):
+    if isinstance(error, OSError) and not is_full_disk(error) and error.errno != errno.EROFS:
+        return failed(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
+    if isinstance(error, OSError | MemoryError | EmbeddingError | OcrError | ParserStartError):
         raise error
-    return failed(work, DocumentState.FAILED, f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this")
+    stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
+    return failed(work, DocumentState.FAILED, stumbled, for_good=False)

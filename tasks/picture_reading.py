@@ -79,7 +79,7 @@ def _area(box: Box) -> float:
 
 
 def _read_through_cache(names: Sequence[str], artifacts: ArtifactStore, folder: Path) -> dict[str, PictureWords]:
-    """Return the words of each picture; what could not be read is tried again by the next run."""
+    """Return the words of each picture; what could not be read is not kept."""
     words = {name: found for name in names if (found := _recall(_cache_path(folder, name))) is not None}
     missing = [name for name in names if name not in words]
     for name, found in zip(missing, read_pictures([artifacts.read(name) for name in missing]), strict=True):
@@ -141,7 +141,7 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
         else:
             inside.setdefault(home, []).append(line)
     blocks = [replace(figure, picture_text=_joined(inside.get(place, ()))) for place, figure in enumerate(figures)]
-    for paragraph in merge_lines(outside, width=page.width_points, height=page.height_points):
+    for paragraph in merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0):
         kind = NodeKind.TITLE if paragraph.is_title else NodeKind.PARAGRAPH
         blocks.append(Block(kind=kind, text=paragraph.text, box=paragraph.box))
     ordered = order_boxes([block.box for block in blocks])

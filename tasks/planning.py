@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata
 
 from storage.records import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
 from tasks.models.ocr import ocr_identity
@@ -18,7 +17,10 @@ GRAPH_VERSION = "1"
 
 @dataclass(frozen=True, slots=True)
 class DocumentWork:
-    """A document to be read: `path` is where its bytes lie, `paths` all its names as the catalog shows them."""
+    """A document to be read: `path` is where its bytes lie, `paths` all its names as the catalog shows them.
+
+    `published` is the version that readers have until this one is ready.
+    """
 
     document_id: str
     version: str
@@ -27,6 +29,7 @@ class DocumentWork:
     size_bytes: int
     attempt: str
     password: str | None = None
+    published: DocumentRecord | None = None
 
     @property
     def name(self) -> str:
@@ -36,18 +39,19 @@ class DocumentWork:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to read, which records only change their paths, what is superseded when its successor is ready."""
+    """What to read, which records only change their paths, what is superseded when its successor is ready, what is already."""
 
     work: tuple[DocumentWork, ...]
     renamed: tuple[DocumentRecord, ...]
     superseded: Mapping[str, tuple[str, ...]]
+    outdated: tuple[str, ...]
     unchanged: tuple[str, ...]
     vanished: tuple[SkippedFile, ...]
 
     @property
     def nothing_to_do(self) -> bool:
         """Whether the corpus already is what this ingest would make of it."""
-        return not self.work and not self.renamed
+        return not (self.work or self.renamed or self.outdated)
 
 
 def displayed(path: str) -> str:
@@ -65,7 +69,6 @@ def document_version(document_id: str, settings: IngestSettings, embedder: Embed
         ocr_identity(),
         settings.reading.model_dump_json(),
         embedder.key,
-        metadata.version("flowreader").split("+")[0].rsplit(".", 1)[0],
     )
 
 
@@ -93,15 +96,18 @@ def plan_reading(
         paths = _merged_paths(record, copies, roots)
         task = _work(document_id, copies, paths, settings, embedder, passwords)
         if record is None or not _settled(record, task):
-            work.append(task)
+            work.append(replace(task, published=record if record and record.state is DocumentState.READY else None))
         elif record.paths != paths:
             renamed.append(replace(record, paths=paths))
         else:
             unchanged.append(document_id)
+    superseded = _superseded(found, published)
+    in_work = {task.document_id for task in work}
     return Plan(
         work=tuple(work),
         renamed=tuple(renamed),
-        superseded=_superseded(found, published),
+        superseded=superseded,
+        outdated=tuple(sorted(old for new, olds in superseded.items() if new not in in_work for old in olds)),
         unchanged=tuple(unchanged),
         vanished=_vanished(found, published, roots),
     )

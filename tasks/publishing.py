@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,14 +10,18 @@ import numpy as np
 
 from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
+from storage.doctor import examine_ids
 from storage.garbage import Garbage, collect
+from storage.graph_checks import GraphError
 from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
-from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, identify
+from storage.records import DocumentGraph, DocumentState, Edge, identify
+from storage.snapshot import open_for_reading
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.memory import give_back
 from tasks.outcomes import Outcome
 from tasks.picture_reading import forget_words
+from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
 from tasks.step import StepKey, step
 
@@ -49,6 +54,8 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
 
     A document whose file got new content goes in the commit that brings its successor.
     """
+    # Until `index` has run: a kill in between must not leave the corpus without its full text.
+    corpus.location.index_due.touch()
     graphs = [outcome.graph for outcome in outcomes if outcome.graph]
     published = {graph.document_id for graph in graphs}
     removed = sorted(old for new in published for old in superseded.get(new, ()))
@@ -62,24 +69,59 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
     return snapshot
 
 
-@step("rename", version="1", retries=0, cache_key=lambda _corpus, records: StepKey("corpus", "", f"{len(records)} documents"))
-def rename(corpus: CorpusWriter, records: Sequence[DocumentRecord]) -> int:
-    """Publish documents of which only the paths changed."""
-    return corpus.publish(records=records)
+@step(
+    "rename",
+    version="1",
+    retries=0,
+    cache_key=lambda _corpus, plan: StepKey("corpus", identify(*plan.outdated), f"{len(plan.renamed)} documents"),
+)
+def rename(corpus: CorpusWriter, plan: Plan) -> int:
+    """Publish documents of which only the paths changed, and take out those whose files hold another one's content now."""
+    return corpus.publish(records=plan.renamed, removed=plan.outdated)
 
 
 @step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"))
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
     corpus.index()
+    require_unique_ids(corpus)
     clean_up(corpus)
+    corpus.location.index_due.unlink(missing_ok=True)
     return corpus.snapshot
 
 
+def require_unique_ids(corpus: CorpusWriter) -> None:
+    """Raise GraphError where an id stands twice: neither LanceDB nor Prefect guarantees that it does not."""
+    with open_for_reading(corpus.location) as snapshot:
+        for finding in examine_ids(snapshot):
+            raise GraphError(f"{finding.what}; {finding.remedy}")
+
+
 def clean_up(corpus: CorpusWriter) -> CleanedUp:
-    """Delete what was replaced longer ago than any question lasts, and what nothing names any more."""
+    """Delete what was replaced longer ago than any question lasts, and what nothing names any more.
+
+    Text that `documents remove` left for then goes now, once its time has come.
+    """
+    if purge_is_due(corpus.location):
+        wiped = wipe(corpus, wait_seconds=0.0)
+        if not wiped.snapshots_kept:
+            corpus.location.purge_due.unlink(missing_ok=True)
+        return wiped
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
     return CleanedUp(snapshots_kept=kept, garbage=collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS))
+
+
+def purge_is_due(location: CorpusLocation) -> bool:
+    """Say whether a document was removed so long ago that nobody can still be reading it."""
+    try:
+        return time.time() - location.purge_due.stat().st_mtime > KEEP_SECONDS
+    except FileNotFoundError:
+        return False
+
+
+def upkeep_is_due(location: CorpusLocation) -> bool:
+    """Say whether an ingest has something to do even where no file changed: a killed one's index, a removal, a repair."""
+    return location.index_due.exists() or location.damage_report.exists() or purge_is_due(location)
 
 
 def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:

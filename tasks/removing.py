@@ -45,7 +45,10 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         counts = snapshot.counts(record.id)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         number = corpus.publish(removed=[record.id])
+        location.purge_due.touch()
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
+        if now and not cleaned.snapshots_kept:
+            location.purge_due.unlink(missing_ok=True)
     gone = {
         "pages": counts.pages,
         "nodes": counts.nodes,

@@ -86,6 +86,20 @@ class EmbeddingSettings(Settings):
     batch_nodes: int = Field(256, ge=1, le=4096, description="nodes a batch, cut in node order within a document")
 
 
+class StructuralWeights(Settings):
+    """What an edge weighs that the layout itself states: the surer the relation, the more."""
+
+    next: float = Field(0.5, ge=0, le=1, description="to the next element in reading order")
+    part_of: float = Field(0.6, ge=0, le=1, description="to the title of its section")
+    refers_to: float = Field(0.8, ge=0, le=1, description='from "see Figure 3" to the figure')
+    caption_of: float = Field(0.9, ge=0, le=1, description="from a caption to its figure or table")
+    continues: float = Field(0.9, ge=0, le=1, description="over a page break")
+
+    def by_kind(self) -> dict[EdgeKind, float]:
+        """Return the weight of each kind of edge."""
+        return {EdgeKind(kind): float(weight) for kind, weight in self.model_dump().items()}
+
+
 class EvolutionSettings(Settings):
     """The rounds of evolution, and the edges that come of them."""
 
@@ -96,16 +110,7 @@ class EvolutionSettings(Settings):
     minimum_edge: float = Field(0.22, ge=0, le=1, description="r_min: window and semantic edges below this cosine are pruned")
     cross_minimum: float = Field(0.5, ge=0, le=1, description="cosine of round-0 vectors from which two documents are linked")
     cross_links: int = Field(8, ge=0, le=100, description="strongest mutual nearest neighbours linked between two documents")
-    structural_weights: dict[EdgeKind, float] = Field(
-        default_factory=lambda: {
-            EdgeKind.NEXT: 0.5,
-            EdgeKind.PART_OF: 0.6,
-            EdgeKind.REFERS_TO: 0.8,
-            EdgeKind.CAPTION_OF: 0.9,
-            EdgeKind.CONTINUES: 0.9,
-        },
-        description="weight of an edge that the layout itself states",
-    )
+    structural_weights: StructuralWeights = StructuralWeights()
 
 
 class ReadingSettings(Settings):
@@ -143,7 +148,7 @@ class WorkSettings(Settings):
     publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
     publish_documents: int = Field(50, ge=1, le=1000, description="so many finished documents are published at once")
     lock_wait_seconds: float = Field(
-        0.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 says who holds it"
+        5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 says who holds it"
     )
 
 

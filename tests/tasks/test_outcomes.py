@@ -1,10 +1,13 @@
 """Outcomes say in words how the reading of a document ended."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage.records import DocumentState, Page, PageParser
 from tasks.models.ocr import OcrError
 from tasks.outcomes import failed, page_notes, unexpected
+from tasks.parsers.supervisor import ParserStartError
 from tasks.planning import DocumentWork
 from tasks.progress import StoppedError, forget_stop, request_stop
 
@@ -48,7 +51,27 @@ def test_what_breaks_while_the_run_is_stopping_is_no_documents_failure():
         forget_stop()
 
 
-@pytest.mark.parametrize("error", [OSError(28, "No space left"), MemoryError(), OcrError("the engine does not start")])
+def test_a_file_that_cannot_be_opened_is_its_own_failure_and_is_tried_again():
+    record = unexpected(WORK, FileNotFoundError(2, "No such file or directory")).record
+    assert record.state is DocumentState.FAILED and "No such file" in record.reason and record.attempt == ""
+
+
+def test_a_published_version_stays_when_its_successor_fails():
+    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", nodes=7)
+    record = failed(replace(WORK, published=published), DocumentState.FAILED, "it broke").record
+    assert (record.version, record.state, record.nodes) == ("old", DocumentState.READY, 7) and "it broke" in record.notes[0]
+
+
+FATAL = [
+    OSError(28, "No space left"),
+    OSError(30, "Read-only file system"),
+    MemoryError(),
+    OcrError("no engine"),
+    ParserStartError("none"),
+]
+
+
+@pytest.mark.parametrize("error", FATAL)
 def test_what_would_hit_every_document_ends_the_run(error):
     with pytest.raises(type(error)):
         unexpected(WORK, error)

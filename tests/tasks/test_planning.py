@@ -89,6 +89,23 @@ def test_new_content_under_an_old_path_supersedes_the_old_document():
     assert not made.vanished
 
 
+def test_old_content_goes_at_once_where_its_successor_is_published_already():
+    made = plan([source("/in/a.pdf", "b"), source("/in/b.pdf", "b")], [record("a", "/in/a.pdf"), record("b", "/in/b.pdf")])
+    assert made.outdated == ("a" * 64,) and not made.work and not made.nothing_to_do
+
+
+def test_a_published_version_is_known_to_the_work_that_would_replace_it():
+    other = SETTINGS.model_copy(
+        update={
+            "reading": SETTINGS.reading.model_copy(
+                update={"structure": SETTINGS.reading.structure.model_copy(update={"merge_words": 9})}
+            )
+        }
+    )
+    (work,) = plan([source("/in/a.pdf", "a")], [record("a", "/in/a.pdf")], settings=other).work
+    assert work.published == record("a", "/in/a.pdf")
+
+
 def test_a_document_with_another_path_is_not_superseded():
     made = plan([source("/in/a.pdf", "b")], [record("a", "/in/a.pdf", "/elsewhere/a.pdf")])
     assert made.superseded == {}

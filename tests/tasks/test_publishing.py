@@ -1,6 +1,7 @@
 """Publishing links what is new with what is there, the same whatever came first."""
 
 import itertools
+import os
 
 import pytest
 
@@ -11,7 +12,8 @@ from storage.runs import RunLog
 from storage.snapshot import open_for_reading
 from tasks import publishing
 from tasks.outcomes import Outcome
-from tasks.publishing import index, publish, rename
+from tasks.planning import Plan
+from tasks.publishing import index, publish, rename, upkeep_is_due
 from tasks.settings import EvolutionSettings
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
@@ -21,7 +23,7 @@ GRAPHS = {name: worlds.graph(name, nodes=12) for name in ("report", "paper", "sl
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path):
+def place(tmp_path, home):
     artifacts = ArtifactStore(tmp_path / "artifacts")
     token = workplace.set(Workplace(artifacts, StepMemo(tmp_path / "steps", artifacts), RunLog(tmp_path / "run.jsonl"), "run"))
     yield
@@ -71,7 +73,28 @@ def test_renaming_and_indexing_keep_the_graph(tmp_path):
     location = worlds.corpus_in(tmp_path)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report")], {}, SETTINGS)
-        rename(corpus, [worlds.record(GRAPHS["report"], "/in/other.pdf")])
+        publish(corpus, [outcome("paper")], {}, SETTINGS)
+        assert upkeep_is_due(location)
+        renamed = (worlds.record(GRAPHS["report"], "/in/other.pdf"),)
+        rename(corpus, Plan((), renamed, superseded={}, outdated=(GRAPHS["paper"].document_id,), unchanged=(), vanished=()))
         index(corpus)
+        assert not upkeep_is_due(location)
     with open_for_reading(location) as snapshot:
         assert snapshot.find("other.pdf").nodes == 12 == len(snapshot.nodes(GRAPHS["report"].document_id))
+        assert len(snapshot.documents()) == 1
+
+
+def test_a_removal_is_purged_by_the_first_ingest_after_its_time(tmp_path, home):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
+        index(corpus)
+        corpus.publish(removed=[GRAPHS["paper"].document_id])
+        location.purge_due.touch()
+        assert not upkeep_is_due(location)
+        os.utime(location.purge_due, (0, 0))
+        assert upkeep_is_due(location)
+        index(corpus)
+        assert not location.purge_due.exists()
+    files = b"".join(path.read_bytes() for path in location.folder.rglob("*") if path.is_file())
+    assert b"of report" in files and b"of paper" not in files
