@@ -69,8 +69,8 @@ def test_a_successor_takes_its_predecessor_out_in_the_same_commit(tmp_path):
         assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
 
 
-def test_renaming_and_indexing_keep_the_graph(tmp_path):
-    location = worlds.corpus_in(tmp_path)
+def test_renaming_and_indexing_keep_the_graph(home):
+    location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report")], {}, SETTINGS)
         publish(corpus, [outcome("paper")], {}, SETTINGS)
@@ -84,8 +84,8 @@ def test_renaming_and_indexing_keep_the_graph(tmp_path):
         assert len(snapshot.documents()) == 1
 
 
-def test_a_removal_is_purged_by_the_first_ingest_after_its_time(tmp_path, home):
-    location = worlds.corpus_in(tmp_path)
+def test_a_removal_is_purged_by_the_first_ingest_after_its_time(home):
+    location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
         index(corpus)
