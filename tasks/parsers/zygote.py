@@ -15,12 +15,15 @@ import select
 import signal
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from tasks.parsers import child, mineru_reader
 from tasks.parsers.jobs import FAILED, Job
 
 WATCH_SECONDS = 1.0
+WARM_WATCH_SECONDS = 0.2
 
 
 def main() -> None:
@@ -30,7 +33,8 @@ def main() -> None:
     replies = os.dup(1)
     # what libraries print must not land between the replies
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _warm_up()
+    with _ending_with(parent):
+        _warm_up()
     gc.collect()
     gc.freeze()
     _reply(replies, {"ready": True})
@@ -41,6 +45,28 @@ def main() -> None:
             _reply(replies, _serve(line, parent))
 
 
+@contextlib.contextmanager
+def _ending_with(parent: int) -> Iterator[None]:
+    """End this process within a moment of its parent's end while the block, which looks at nothing, runs.
+
+    The watching thread is gone after the block: children are forked from a process of one thread.
+    """
+    done = threading.Event()
+    watch = threading.Thread(target=_watch, args=(parent, done))
+    watch.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watch.join()
+
+
+def _watch(parent: int, done: threading.Event) -> None:
+    while not done.wait(WARM_WATCH_SECONDS):
+        if os.getppid() != parent:
+            os._exit(1)
+
+
 def _warm_up() -> None:
     """Import whatever MinerU imports while it reads: a scout reads a page of nothing and names the modules.
 
@@ -48,9 +74,11 @@ def _warm_up() -> None:
     """
     with tempfile.TemporaryDirectory(prefix="flowreader-warm-") as folder:
         names = Path(folder) / "names"
+        here = os.getpid()
         scout = os.fork()
         if scout == 0:
             try:
+                threading.Thread(target=_watch, args=(here, threading.Event()), daemon=True).start()
                 mineru_reader.read_sample(Path(folder) / "sample.pdf")
                 names.write_text("\n".join(sys.modules))
             finally:
