@@ -3,8 +3,13 @@
 import json
 
 import pytest
+from hypothesis import settings
 
 from tests.program import CHEAP, CORPUS, flowreader
+
+# The same examples every time: what lands must not hang on luck. `--hypothesis-profile=default` looks for new ones.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.load_profile("steady")
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@ import os
 import pytest
 
 from storage.artifacts import ArtifactStore
-from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
 from storage.garbage import Garbage, collect
@@ -89,6 +88,5 @@ def test_nothing_goes_where_a_snapshot_cannot_be_asked(tmp_path, memo):
     memo.artifacts.put(b"orphan")
     with writing(place) as corpus:
         snapshot_path(place, corpus.snapshot).write_bytes(b"x" * 9000)
-        with pytest.raises(CatalogDamagedError):
-            sweep(tmp_path, place, memo)
+        assert "cannot be opened" in sweep(tmp_path, place, memo).postponed
     assert list(memo.artifacts.files())

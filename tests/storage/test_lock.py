@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from storage import lock as locks
 from storage.lock import CorpusBusyError, acquire, read_holder
 
 HOLD = """
@@ -98,3 +99,17 @@ def test_children_do_not_inherit_the_lock(lock):
         taken.release()
         acquire(lock, wait_seconds=0, above_fence=0).release()
         child.kill()
+
+
+def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, monkeypatch):
+    place = tmp_path / "corpus" / "lock"
+    place.parent.mkdir()
+    waited = locks.wait_for
+
+    def removed_meanwhile(descriptor, path, wait_seconds):
+        waited(descriptor, path, wait_seconds)
+        path.unlink()
+
+    monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
+    with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
+        acquire(place, wait_seconds=0, above_fence=0)

@@ -10,8 +10,9 @@ from storage.catalog import CatalogDamagedError, StoreTooNewError
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
 from storage.doctor import examine
+from storage.records import DocumentState
 from storage.snapshot import CurrentDamagedError, UnknownCorpusError, open_for_reading
-from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, publish
 
 REPORT, LETTER = graph("report"), graph("letter")
 
@@ -177,8 +178,32 @@ def test_where_nothing_usable_is_left_the_corpus_begins_anew(place):
 def test_where_a_table_of_the_graph_is_gone_the_corpus_begins_anew(place):
     shutil.rmtree(place.lance / "edges.lance")
     assert [finding.check for finding in examine(place, ArtifactStore(place.folder))] == ["graph tables"]
+    (place.damage_report).touch()
     assert "the corpus begins anew" in mend(place)
-    assert names(place) == set()
+    assert not place.damage_report.exists()
+    with writing(place) as corpus:
+        assert {record.name for record in corpus.lost()} == {"report.pdf", "letter.pdf"}
+        assert all(record.state is DocumentState.FAILED and "ingest its file again" in record.reason for record in corpus.lost())
+        publish(corpus, REPORT)
+        assert {record.name for record in corpus.lost()} == {"letter.pdf"}
+
+
+def test_a_failed_document_stays_as_it_was_when_the_graph_is_lost(place):
+    bad = failed(graph("bad"))
+    with writing(place) as corpus:
+        corpus.publish(records=[bad])
+    shutil.rmtree(place.lance)
+    mend(place)
+    with writing(place) as corpus:
+        assert bad in corpus.documents() and bad not in corpus.lost()
+
+
+def test_torn_data_is_found_where_doctor_left_word(place):
+    for path in (place.lance / "nodes.lance" / "data").iterdir():
+        path.write_bytes(path.read_bytes()[:64])
+    assert [finding.check for finding in examine(place, ArtifactStore(place.folder))] == ["graph tables"]
+    assert place.damage_report.exists()
+    assert "table nodes of the graph cannot be read" in mend(place)
 
 
 def test_where_the_whole_graph_is_gone_the_corpus_begins_anew(place):
