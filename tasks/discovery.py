@@ -101,7 +101,8 @@ def _walk_folder(folder: str, root: str) -> Iterator[tuple[str, str, str]]:
         return
     for entry in entries:
         below = os.path.relpath(entry.path, root)
-        if entry.name.startswith("."):
+        # Two dots hide nothing: "..notes.pdf" is an odd name, not a hidden file.
+        if entry.name.startswith(".") and not entry.name.startswith(".."):
             yield entry.path, below, "hidden; name it to have it read"
         elif entry.is_symlink():
             yield entry.path, below, "a symbolic link; name its target to have it read"

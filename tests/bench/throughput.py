@@ -42,7 +42,8 @@ def measure(bench: Bench) -> Part:
         commands.append(run)
         flows.append(flow.seconds)
         steps.append(flow.step_seconds)
-    without_crops = _seconds(read_alone(chosen, pages, crops="no-crops"))
+        if not number:
+            without_crops = _seconds(read_alone(chosen, pages, crops="no-crops"))
     total = sum(pages.values())
     ratios = [one / run.seconds for one, run in zip(alone, commands, strict=True)]
     flow_ratios = [one / flow for one, flow in zip(alone, flows, strict=True)]
@@ -54,10 +55,7 @@ def measure(bench: Bench) -> Part:
         figures=[
             counted,
             Figure("  the same without start-up (first step to last)", f"{middle(flow_ratios):.2f} x"),
-            Figure(
-                "  whole command / MinerU told to cut out no figures",
-                f"{without_crops / middle([run.seconds for run in commands]):.2f} x",
-            ),
+            Figure("  whole command / MinerU told to cut out no figures", f"{without_crops / commands[0].seconds:.2f} x"),
             Figure("  whole command", f"{total / middle([run.seconds for run in commands]):.2f} pages/s"),
             Figure("  MinerU alone, import excluded", f"{total / middle(alone):.2f} pages/s"),
         ],

@@ -57,7 +57,9 @@ def test_a_link_that_the_user_named_is_followed(tmp_path):
 
 def test_hidden_files_are_listed(tmp_path):
     (tmp_path / ".DS_Store").write_bytes(b"x")
-    assert "hidden" in reasons(discover([tmp_path]))[".DS_Store"]
+    (tmp_path / "..odd.pdf").write_bytes(b"x")
+    found = discover([tmp_path])
+    assert "hidden" in reasons(found)[".DS_Store"] and names(found) == ["..odd.pdf"]
 
 
 def test_globs_choose_by_path_or_name(tmp_path):
