@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
 BATCH_ROWS = 8192
+INDEX_CACHE_BYTES = 128 << 20
+METADATA_CACHE_BYTES = 64 << 20
 DOCUMENT_COLUMNS = {
     TableName.NODES: (Column.DOCUMENT,),
     TableName.ROWS: (Column.DOCUMENT,),
@@ -155,7 +157,9 @@ def connect(folder: Path) -> DBConnection:
     """Open the database; every call sees what this process committed last."""
     import lancedb
 
-    return lancedb.connect(folder, read_consistency_interval=timedelta(0))
+    # By default LanceDB may keep seven gigabytes of what it has read.
+    session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES)
+    return lancedb.connect(folder, read_consistency_interval=timedelta(0), session=session)
 
 
 def create_graph(folder: Path, dimension: int) -> GraphStore:

@@ -28,7 +28,7 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 PRECISIONS = ("bf16", "fp32")
 LAST_TOKEN = 256
 """The model was trained on so many tokens; what stands behind them is not read."""
-TOKENS_PER_GROUP = 4096
+TOKENS_PER_GROUP = 2048
 """Texts of like length go through the layers together up to so many tokens; more only costs memory."""
 THREADS = min(4, os.cpu_count() or 1)
 """So many groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
