@@ -17,7 +17,7 @@ from tests.torture.lab import check_oracle, ingest, location, seeded_home, setti
 
 pytestmark = pytest.mark.torture
 
-RANDOM_CHEAP, RANDOM_WHOLE, AT_ONCE = 30, 4, 2
+RANDOM_CHEAP, RANDOM_WHOLE, AT_ONCE = 27, 4, 2
 POINTS = (
     ("storage.catalog:create:before:1",),
     ("storage.catalog:create:after:1",),
