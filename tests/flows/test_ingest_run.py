@@ -1,48 +1,77 @@
-"""A run from the command line leaves a page of its own in Prefect, and tells whether it was stopped."""
+"""A run from the command line leaves a page of its own in Prefect, and tells whether it was stopped.
 
-import asyncio
+Prefect learns its server's address once in a process, so each run here has a process of its own.
+"""
 
-from flows import ingest_run
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.program import flowreader
+
+LOOK = """
+import asyncio, json
 from flows.prefect_environment import prefect_server
+
+async def look():
+    from prefect.client.orchestration import get_client
+
+    async with get_client() as client:
+        runs = await client.read_flow_runs()
+        tasks = await client.read_task_runs()
+        reports = await client.read_artifacts()
+    return {
+        "states": [run.state.name for run in runs],
+        "tasks": [task.name for task in tasks],
+        "reports": {report.key: report.data for report in reports},
+    }
+
+with prefect_server():
+    print(json.dumps(asyncio.run(look())))
+"""
+STOP = """
+import json, sys
+from flows.ingest_run import run_ingest
 from tasks.ingest_request import IngestRequest
 from tasks.progress import listening, request_stop
 
+def stop(progress):
+    if progress.step == "structure":
+        request_stop()
 
-def write(folder):
-    folder.mkdir()
-    (folder / "a.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
-    return IngestRequest(paths=(str(folder),))
-
-
-def test_a_run_is_seen_by_prefect_with_its_tasks_and_its_report(home, tmp_path):
-    request = write(tmp_path / "in")
-
-    async def look():
-        from prefect.client.orchestration import get_client
-        from prefect.client.schemas.filters import ArtifactFilter, ArtifactFilterKey
-
-        async with get_client() as client:
-            runs = await client.read_flow_runs()
-            tasks = await client.read_task_runs()
-            reports = await client.read_artifacts(artifact_filter=ArtifactFilter(key=ArtifactFilterKey(any_=["ingest-default"])))
-        return runs, tasks, reports
-
-    assert ingest_run.run_ingest(request).read == 1
-    with prefect_server():
-        runs, tasks, reports = asyncio.run(look())
-    assert [run.state.name for run in runs] == ["Completed"]
-    named = {task.name.split()[0] for task in tasks}
-    assert {"parse", "read-words", "structure", "analyze", "embed", "evolve", "publish", "index"} <= named
-    assert "1 documents read" in reports[0].data
+with listening(stop):
+    print(json.dumps(run_ingest(IngestRequest(paths=(sys.argv[1],))) is None))
+"""
 
 
-def test_a_stopped_run_says_so_and_the_next_one_finishes(home, tmp_path):
-    request = write(tmp_path / "in")
+@pytest.fixture
+def folder(tmp_path):
+    made = tmp_path / "in"
+    made.mkdir()
+    (made / "a.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    return made
 
-    def stop(progress):
-        if progress.step == "structure":
-            request_stop()
 
-    with listening(stop):
-        assert ingest_run.run_ingest(request) is None
-    assert ingest_run.run_ingest(request).read == 1
+def python(program, *arguments, home):
+    environment = {**os.environ, "FLOWREADER_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-c", program, *arguments], env=environment, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_run_is_seen_by_prefect_with_its_tasks_and_its_report(home, folder):
+    flowreader("ingest", folder, home=home, check=0)
+    seen = python(LOOK, home=home)
+    assert seen["states"] == ["Completed"]
+    assert {"parse", "read-words", "structure", "analyze", "embed", "evolve", "publish", "index"} <= {
+        name.split()[0] for name in seen["tasks"]
+    }
+    assert "1 documents read" in seen["reports"]["ingest-default"]
+
+
+def test_a_stopped_run_says_so_and_the_next_one_finishes(home, folder):
+    assert python(STOP, str(folder), home=home) is True
+    assert '"ready"' in flowreader("ingest", folder, "--json", home=home, check=0).stdout
