@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from flows.interruption import INTERRUPT_EXIT, ending_in_order
+from flows.interruption import INTERRUPT_EXIT, ended, ending_in_order
 from tasks.progress import StoppedError, report, stop_requested
 
 
@@ -16,6 +16,7 @@ def test_the_first_signal_asks_every_step_to_stop():
     with ending_in_order():
         os.kill(os.getpid(), signal.SIGINT)
         assert stop_requested()
+        ended()
         with pytest.raises(StoppedError):
             report("a", "parse", 0, 1)
     assert signal.getsignal(signal.SIGINT) is before
