@@ -23,7 +23,7 @@ def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), tit
         pages=tuple(ParsedPage(number, *size, parser, tuple(blocks)) for number, blocks in enumerate(pages, 1)),
         outline=tuple(outline),
     )
-    weights = EvolutionSettings().structural_weights
+    weights = EvolutionSettings().structural_weights.by_kind()
     return structure_document(parsed=parsed, version="v", settings=StructureSettings(), structural_weights=weights)
 
 
