@@ -59,10 +59,11 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         ) as place,
         ending_in_order(),
     ):
+        model = open_embedder(embedder, apart=True)
         for batch in remembered_outcomes(corpus.lost(), at_once=work.publish_documents):
             await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
         found = survey(request, corpus.documents(), embedder)
-        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=open_embedder(embedder))
+        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=model)
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(corpus, found.plan)
         finished = as_they_finish(

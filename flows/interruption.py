@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from tasks.models.ocr import interrupt_engine
+from tasks.models.model_process import interrupt_models
 from tasks.parsing import stop_children
 from tasks.progress import forget_stop, request_stop, stop_requested
 
@@ -52,7 +52,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     cut.start()
     _cuts.append(cut)
     stop_children()
-    interrupt_engine()
+    interrupt_models()
 
 
 def _cut_off() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from storage.records import Node, Page, Vectors
-from tasks.memory import give_back
 from tasks.models.embedder import Embedder
 
 
@@ -20,8 +19,6 @@ def embed_nodes(*, texts: Sequence[str], embedder: Embedder, batch_nodes: int, o
     for first in range(0, len(texts), batch_nodes):
         batch = texts[first : first + batch_nodes]
         vectors[first : first + len(batch)] = embedder.embed_documents(batch)
-        # The layers' activations are free now, but kept: a third of a gigabyte after a long document.
-        give_back()
         on_nodes(first + len(batch), len(texts))
     return vectors
 

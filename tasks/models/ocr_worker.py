@@ -6,13 +6,9 @@ on one thread, several of them side by side: no result depends on their number, 
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import os
-import sys
-import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,6 +20,8 @@ import numpy.typing as npt
 import rapidocr
 from PIL import Image
 from rapidocr.utils.process_img import get_rotate_crop_image
+
+from tasks.models.model_process import READY, reply, speak
 
 Pixels = npt.NDArray[np.uint8]
 Corners = npt.NDArray[np.float32]
@@ -143,30 +141,11 @@ def bounds(corners: Corners, width: int, height: int) -> list[float]:
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
     """Answer requests until there are no more."""
     reader = Reader()
-    replies.write(b'"ready"\n')
-    replies.flush()
+    reply(replies, READY)
     while header := requests.readline():
         pictures = [requests.read(size) for size in json.loads(header)]
-        replies.write(json.dumps(reader.read(pictures)).encode() + b"\n")
-        replies.flush()
-
-
-def end_with_parent() -> None:
-    """End this process soon after its parent, even in the middle of a picture."""
-    parent = os.getppid()
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
-
-
-def main() -> None:
-    """Speak on the standard streams; what libraries print goes elsewhere."""
-    threading.Thread(target=end_with_parent, daemon=True).start()
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    with contextlib.suppress(BrokenPipeError):
-        serve(sys.stdin.buffer, replies)
+        reply(replies, json.dumps(reader.read(pictures)).encode() + b"\n")
 
 
 if __name__ == "__main__":
-    main()
+    speak(serve)

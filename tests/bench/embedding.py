@@ -14,7 +14,7 @@ from storage.records import Vectors
 from storage.snapshot import open_for_reading
 from tasks.analysis import embedding_text
 from tasks.embedding import embed_nodes
-from tasks.models.embedder import open_embedder
+from tasks.models.embedder import default_identity, open_embedder
 from tasks.models.minilm import model_folder
 from tasks.settings import EmbeddingSettings
 from tests.bench.measuring import Bench, Figure, Part, Verdict, middle
@@ -33,7 +33,7 @@ def measure(bench: Bench) -> Part:
 
     documents = node_texts(published(bench))
     texts = [text for document in documents for text in document]
-    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(None)
+    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(default_identity(), apart=True)
     batch = EmbeddingSettings().batch_nodes
 
     def default_encode() -> Vectors:

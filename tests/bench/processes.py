@@ -10,6 +10,7 @@ from pathlib import Path
 
 KINDS = {
     "tasks.parsers.zygote": "parser zygote",
+    "tasks.models.minilm_worker": "embedder",
     "tasks.models.ocr_worker": "ocr",
     "flows.prefect_environment": "prefect server",
 }

@@ -1,5 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from storage.records import EmbedderIdentity
@@ -14,14 +15,22 @@ def no_endpoint(monkeypatch):
     monkeypatch.delenv("FLOWREADER_EMBED_MODEL", raising=False)
 
 
-def test_the_default_runs_on_this_machine_and_is_loaded_once():
+@pytest.mark.parametrize("apart", [False, True])
+def test_the_default_runs_on_this_machine_and_is_opened_once(apart):
     assert default_identity() == minilm_identity()
     with ThreadPoolExecutor(4) as pool:
-        opened = list(pool.map(open_embedder, [None, default_identity()] * 4))
+        opened = list(pool.map(lambda identity: open_embedder(identity, apart=apart), [default_identity()] * 8))
     assert len({id(embedder) for embedder in opened}) == 1
     assert opened[0].identity == default_identity()
 
 
+def test_a_model_apart_gives_the_very_same_vectors():
+    texts = ["Turbines of 8 MW", "", "a page without end " * 200, "lone \ud800 surrogate"]
+    here, apart = (open_embedder(default_identity(), apart=apart).embed_documents(texts) for apart in (False, True))
+    assert np.array_equal(here, apart)
+
+
+@pytest.mark.parametrize("apart", [False, True])
 @pytest.mark.parametrize(
     ("identity", "says"),
     [
@@ -31,15 +40,15 @@ def test_the_default_runs_on_this_machine_and_is_loaded_once():
         (EmbedderIdentity("nomic", "served", 768), "set FLOWREADER_EMBED_BASE_URL .* FLOWREADER_EMBED_MODEL=nomic"),
     ],
 )
-def test_an_embedder_that_cannot_be_had_is_refused_with_the_reason(identity, says):
+def test_an_embedder_that_cannot_be_had_is_refused_with_the_reason(identity, says, apart):
     with pytest.raises(EmbeddingError, match=says):
-        open_embedder(identity)
+        open_embedder(identity, apart=apart)
 
 
 def test_a_corpus_of_a_served_model_opens_where_the_endpoint_serves_it(monkeypatch):
     monkeypatch.setenv("FLOWREADER_EMBED_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLOWREADER_EMBED_MODEL", "nomic")
     identity = EmbedderIdentity("nomic", "served", 768)
-    assert open_embedder(identity).identity == identity
+    assert open_embedder(identity, apart=True).identity == identity
     with pytest.raises(EmbeddingError, match="FLOWREADER_EMBED_MODEL=other"):
-        open_embedder(EmbedderIdentity("other", "served", 768))
+        open_embedder(EmbedderIdentity("other", "served", 768), apart=True)
