@@ -10,6 +10,7 @@ from flows.prefect_environment import prefect_server
 from tasks.ingest_report import IngestReport
 from tasks.ingest_request import IngestRequest
 from tasks.memory import bound_arenas
+from tasks.parsing import warm_up
 
 DRAIN_SECONDS = 5.0
 
@@ -17,12 +18,16 @@ DRAIN_SECONDS = 5.0
 def run_ingest(request: IngestRequest) -> IngestReport | None:
     """Run the ingest flow to its end and return what it did; None where the user stopped it."""
     bound_arenas()
-    with prefect_server():
+    with prefect_server() as wait_until_ready:
+        # What takes seconds to load is loaded while the server starts.
+        warm_up()
+        import lancedb  # noqa: F401
         from prefect.events.worker import EventsWorker
         from prefect.exceptions import CancelledRun
 
         from flows.ingest import ingest
 
+        wait_until_ready()
         try:
             return cast(IngestReport, asyncio.run(ingest(request)))
         except CancelledRun:

@@ -1,7 +1,7 @@
 """Prefect on a laptop: no account, no telemetry, and a temporary server that dies with us.
 
-Prefect's own temporary server outlives a killed parent; this one asks the kernel to end it. It starts while
-the documents are being looked at, so its seconds are rarely waited for.
+Prefect's own temporary server outlives a killed parent; this one asks the kernel to end it. It starts while the
+flow is being imported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from storage.disk import check_writable, require_room
@@ -61,14 +61,15 @@ def server_is_configured() -> bool:
 
 
 @contextlib.contextmanager
-def prefect_server() -> Iterator[None]:
+def prefect_server() -> Iterator[Callable[[], None]]:
     """Have a Prefect server: the configured one, else a temporary one for the time of the block.
 
-    The server is started at once and waited for in `wait_until_ready`; PREFECT_API_URL names it meanwhile.
+    The temporary one starts at once, and PREFECT_API_URL names it; who runs a flow calls what is yielded before, which waits
+    until the server answers and raises PrefectServerError where it never does.
     """
     prepare_environment()
     if server_is_configured():
-        yield
+        yield lambda: None
         return
     check_writable(prefect_folder())
     require_room(prefect_folder(), SERVER_BYTES)
@@ -83,8 +84,7 @@ def prefect_server() -> Iterator[None]:
         )
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
     try:
-        _wait_until_ready(server, port, log_path)
-        yield
+        yield lambda: _wait_until_ready(server, port, log_path)
     finally:
         del os.environ["PREFECT_API_URL"]
         server.terminate()

@@ -25,6 +25,7 @@ __all__ = [
     "parser_identity",
     "render_page",
     "stop_children",
+    "warm_up",
 ]
 
 READER_VERSION = 1
@@ -35,6 +36,11 @@ def parser_identity() -> str:
     """Return the names and versions of what reads documents; it enters their version."""
     versions = (f"{name} {importlib.metadata.version(name)}" for name in ("mineru", "pypdfium2", "pillow"))
     return ", ".join([*versions, f"reader {READER_VERSION}"])
+
+
+def warm_up() -> None:
+    """Load the parser in the background, so that the first document need not wait for it."""
+    CHILDREN.warm()
 
 
 def stop_children() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import math
 import os
@@ -138,6 +139,16 @@ class Children:
         # twice the warm process was lost: the kernel killed it, most likely for want of memory
         return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, peak_megabytes=0.0, answered=False)
 
+    def warm(self) -> None:
+        """Start a zygote in the background, so that the first job need not wait for its imports."""
+        threading.Thread(target=self._warm, name="warm parser", daemon=True).start()
+
+    def _warm(self) -> None:
+        # who asks for the first job will meet the same error, and is told
+        with contextlib.suppress(ParserStartError, ParserStoppedError):
+            zygote, generation = self._borrow(1)
+            self._return(zygote, generation, usable=True)
+
     def _try(self, job: Job, at_once: int) -> dict[str, object] | None:
         """Do the job in a zygote of the pool; a zygote that gives no account is not used again."""
         zygote, generation = self._borrow(at_once)
@@ -145,17 +156,22 @@ class Children:
         try:
             reply = zygote.serve(job)
         finally:
-            with self._changed:
-                self._busy.discard(zygote)
-                stopped = self._stopped != generation
-                if reply is not None and not stopped:
-                    self._idle.append(zygote)
-                self._changed.notify_all()
-            if reply is None or stopped:
-                zygote.close()
+            stopped = self._return(zygote, generation, usable=reply is not None)
         if stopped:
             raise ParserStoppedError("the parser children were stopped")
         return reply
+
+    def _return(self, zygote: Zygote, generation: int, *, usable: bool) -> bool:
+        """Put a zygote back into the pool, or end it; say whether the children were stopped since it was borrowed."""
+        with self._changed:
+            self._busy.discard(zygote)
+            stopped = self._stopped != generation
+            if usable and not stopped:
+                self._idle.append(zygote)
+            self._changed.notify_all()
+        if not usable or stopped:
+            zygote.close()
+        return stopped
 
     def _borrow(self, at_once: int) -> tuple[Zygote, int]:
         """Take an idle zygote or start one."""

@@ -29,7 +29,8 @@ async def look():
         "reports": {report.key: report.data for report in reports},
     }
 
-with prefect_server():
+with prefect_server() as wait_until_ready:
+    wait_until_ready()
     print(json.dumps(asyncio.run(look())))
 """
 STOP = """

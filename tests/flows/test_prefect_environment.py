@@ -15,7 +15,8 @@ from flows.prefect_environment import PrefectServerError, prefect_server, server
 PROGRAM = """
 import os, sys, time
 from flows.prefect_environment import prefect_server
-with prefect_server():
+with prefect_server() as wait_until_ready:
+    wait_until_ready()
     print(os.environ["PREFECT_API_URL"], flush=True)
     time.sleep(60)
 """
@@ -42,7 +43,8 @@ def test_a_server_answers_inside_the_block_and_dies_with_a_killed_parent(home):
 
 def test_a_configured_server_is_used_and_none_is_started(home, monkeypatch):
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
-    with prefect_server():
+    with prefect_server() as wait_until_ready:
+        wait_until_ready()
         assert os.environ["PREFECT_API_URL"] == "http://127.0.0.1:1/api"
 
 
@@ -66,5 +68,5 @@ def test_everything_that_phones_home_is_off(home, monkeypatch):
 def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(PrefectServerError, match="prefect server start"), prefect_server():
-        pass
+    with pytest.raises(PrefectServerError, match="prefect server start"), prefect_server() as wait_until_ready:
+        wait_until_ready()

@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,27 @@ def test_a_lost_zygote_is_replaced(children, tmp_path):
     children.run(job_for(path, tmp_path / "first"), at_once=1)
     children._idle[0]._process.kill()
     assert children.run(job_for(path, tmp_path / "second"), at_once=1).answered
+
+
+def test_a_parser_that_was_warmed_does_the_first_job(children, tmp_path):
+    children.warm()
+    deadline = time.monotonic() + 60
+    while not children._idle and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (warmed,) = children._idle
+    assert children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1).answered
+    assert children._idle == [warmed]
+
+
+def test_a_parser_that_was_stopped_while_it_warmed_is_ended():
+    pool = Children()
+    pool.warm()
+    while not pool._starting:
+        time.sleep(0.01)
+    pool.stop()
+    while pool._starting or pool._busy:
+        time.sleep(0.05)
+    assert not pool._idle
 
 
 def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypatch):
