@@ -15,7 +15,8 @@ from storage.artifacts import ArtifactStore, write_durably
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
-from storage.locations import artifacts_folder, corpora_folder, corpus_location, home
+from storage.locations import artifacts_folder, corpora_folder, corpus_location, home, steps_folder
+from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
@@ -190,7 +191,7 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
     """Check every promise of the store."""
     from storage.doctor import examine
 
-    findings = examine(corpus_location(arguments.corpus), artifacts=ArtifactStore(artifacts_folder()))
+    findings = examine(corpus_location(arguments.corpus), StepMemo(steps_folder(), ArtifactStore(artifacts_folder())))
     if output.as_json:
         told = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
         output.data({"corpus": arguments.corpus, "findings": told})

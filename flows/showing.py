@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+VALUE = re.compile(r"'(?P<quoted>[^']+)'|(?P<path>(?<![\w/])/[^\s:;,]+)")
 
 
 class CommandError(Exception):
@@ -23,10 +26,13 @@ class CommandError(Exception):
 
     @classmethod
     def from_error(cls, error: Exception) -> CommandError:
-        """Split the house's one-line error `what; remedy` where it has a remedy."""
+        """Split the house's one-line error `what; remedy`; the value at fault is what `what` has in quotes, or its path."""
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         what, _, remedy = " ".join(said.split()).partition("; ")
-        return cls(what, str(getattr(error, "value", "")), remedy)
+        if isinstance(error, OSError) and error.filename:
+            return cls(what, str(error.filename), remedy)
+        named = VALUE.search(what)
+        return cls(what, (named["quoted"] or named["path"]) if named else "", remedy)
 
 
 @dataclass(frozen=True)

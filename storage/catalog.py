@@ -134,6 +134,14 @@ def head(path: Path) -> CatalogHead:
         return read_head(connection, path)
 
 
+def last_fence(path: Path) -> int:
+    """Return the fence of the last writer that took the catalog over, 0 where it cannot be read."""
+    try:
+        return head(path).fence
+    except CatalogDamagedError:
+        return 0
+
+
 def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead:
     """Return the one row through an open connection."""
     try:

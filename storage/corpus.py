@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from storage import catalog
 from storage.catalog import Change
@@ -115,6 +116,8 @@ class CorpusWriter:
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
             catalog.rewrite(self.location.catalog)
+            for kept in self.location.set_aside:
+                kept.unlink()
             self._commit(NO_CHANGE, self._graph.rewrite())
         return self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
 
@@ -184,7 +187,7 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     """
     for folder in (location.folder, location.snapshots, location.runs):
         check_writable(folder)
-    lock = acquire(location.lock, wait_seconds=wait_seconds, above_fence=0)
+    lock = acquire(location.lock, wait_seconds=wait_seconds, known_fence=partial(catalog.last_fence, location.catalog))
     try:
         with full_disk_explained(location.folder, 0):
             state = reconcile(location, embedder, lock.fence)

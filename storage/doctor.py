@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 
 import pyarrow.compute as pc
 
-from storage.artifacts import ArtifactStore
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
+from storage.garbage import KEEP_SECONDS, corpora_in, in_use, unnamed_files
 from storage.graph_checks import GraphError, check_vectors
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation
+from storage.memo import StepMemo
 from storage.records import DocumentState, Finding
 from storage.snapshot import Snapshot, open_for_reading
 from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
 
 INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
 PUBLISH_AGAIN = "run `flowreader ingest` of any document in this corpus; it publishes all of them again from their artifacts"
+CLEAN_UP = "run `flowreader ingest` of any document in this corpus; it deletes what nothing needs"
 READ_AGAIN = "remove the document with `flowreader documents remove` and ingest it again"
 
 
-def examine(location: CorpusLocation, artifacts: ArtifactStore) -> list[Finding]:
-    """Return every broken promise of the published snapshot; raise UnknownCorpusError where there is no corpus."""
+def examine(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
+    """Return every broken promise of the published snapshot and of what it was made from.
+
+    Raise UnknownCorpusError where there is no corpus. What the next ingest is to look at is left as a marker for it.
+    """
     try:
         with open_for_reading(location) as snapshot:
-            return [*examine_graph(snapshot), *examine_artifacts(snapshot, artifacts)]
+            return [*examine_graph(snapshot), *examine_artifacts(snapshot, memo), *examine_orphans(location, memo)]
     except (CurrentDamagedError, CatalogDamagedError) as error:
         return [Finding("published snapshot", str(error), INGEST_AGAIN)]
     except GraphDamagedError as error:
@@ -117,9 +123,27 @@ def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
                     yield Finding("vectors", str(error), READ_AGAIN)
 
 
-def examine_artifacts(snapshot: Snapshot, artifacts: ArtifactStore) -> Iterator[Finding]:
-    """Check that every picture and page image is there and matches its hash."""
-    for document, name in snapshot.artifacts():
-        if not artifacts.intact(name):
+def examine_artifacts(snapshot: Snapshot, memo: StepMemo) -> Iterator[Finding]:
+    """Check that every artifact of a document is there and matches its hash: what it shows, and what it was made from."""
+    shown = set(snapshot.artifacts())
+    made = {(record.id, name) for record in snapshot.documents() for name in memo.artifacts_of(record.id)}
+    for document, name in sorted(shown | made):
+        if not memo.artifacts.intact(name):
             what = f"artifact {name[:12]} of document {document[:12]} is missing or does not match its hash"
             yield Finding("artifacts", what, READ_AGAIN)
+
+
+def examine_orphans(location: CorpusLocation, memo: StepMemo) -> Iterator[Finding]:
+    """Check that no artifact outlived what it was made for; the shared store is looked at whole."""
+    try:
+        _, named = in_use(corpora_in(location.folder.parent))
+    except CatalogDamagedError:
+        # what a damaged snapshot names cannot be told; clean-up, too, waits until it is gone
+        return
+    orphans = unnamed_files(memo, named, time.time() - KEEP_SECONDS)
+    if orphans:
+        with suppress(OSError):
+            location.index_due.touch()
+        size = sum(path.stat().st_size for path in orphans)
+        what = f"{len(orphans)} artifacts ({size:,} bytes) belong to no document of any corpus"
+        yield Finding("orphan artifacts", what, CLEAN_UP)

@@ -15,6 +15,9 @@ from storage.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 
+KEEP_SECONDS = 3600.0
+"""What was replaced stays so long for its readers: longer than any question may last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
@@ -34,7 +37,7 @@ def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLo
     """
     before = time.time() - keep_seconds
     with ExitStack() as locks:
-        locations = [CorpusLocation(name=entry.name, folder=entry) for entry in sorted(corpora.iterdir()) if entry.is_dir()]
+        locations = corpora_in(corpora)
         for location in locations:
             if location.folder != own.folder and not locks.enter_context(quiet(location)):
                 return Garbage(postponed=location.name)
@@ -43,9 +46,13 @@ def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLo
         except catalog.CatalogDamagedError as error:
             return Garbage(postponed=str(error))
         forgotten = forget_documents(memo, documents, before)
-        named |= {name for document in memo.documents() for name in memo.artifacts_of(document)}
-        deleted, size = delete_artifacts(memo, named, before)
+        deleted, size = delete_files(unnamed_files(memo, named, before))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
+
+
+def corpora_in(folder: Path) -> list[CorpusLocation]:
+    """Return every corpus in the folder, by name."""
+    return [CorpusLocation(name=entry.name, folder=entry) for entry in sorted(folder.iterdir()) if entry.is_dir()]
 
 
 @contextmanager
@@ -91,14 +98,15 @@ def forget_documents(memo: StepMemo, kept: set[str], before: float) -> tuple[str
     return tuple(idle)
 
 
-def delete_artifacts(memo: StepMemo, named: set[str], before: float) -> tuple[tuple[str, ...], int]:
-    """Delete old files of the store that nothing names, half-written ones among them; return their names and bytes."""
-    deleted: list[str] = []
-    size = 0
-    for path in memo.artifacts.files():
-        status = path.stat()
-        if path.name not in named and status.st_mtime <= before:
-            path.unlink()
-            deleted.append(path.name)
-            size += status.st_size
-    return tuple(sorted(deleted)), size
+def unnamed_files(memo: StepMemo, named: set[str], before: float) -> list[Path]:
+    """Return the old files of the store that neither a corpus names nor a note, half-written ones among them."""
+    kept = named.union(*(memo.artifacts_of(document) for document in memo.documents()))
+    return [path for path in memo.artifacts.files() if path.name not in kept and path.stat().st_mtime <= before]
+
+
+def delete_files(paths: list[Path]) -> tuple[tuple[str, ...], int]:
+    """Delete the files; return their names and how many bytes they were."""
+    size = sum(path.stat().st_size for path in paths)
+    for path in paths:
+        path.unlink()
+    return tuple(sorted(path.name for path in paths)), size

@@ -64,6 +64,12 @@ class CorpusLocation:
         return self.folder / "catalog.duckdb"
 
     @property
+    def set_aside(self) -> list[Path]:
+        """Catalogs that were damaged or of an older schema, kept beside; they name documents and their headings."""
+        kinds = ("damaged-*", "wal.damaged-*", "version-*")
+        return [path for kind in kinds for path in sorted(self.folder.glob(f"{self.catalog.name}.{kind}"))]
+
+    @property
     def snapshots(self) -> Path:
         """The readers' immutable copies of the catalog."""
         return self.folder / "snapshots"

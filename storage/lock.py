@@ -9,6 +9,7 @@ import shlex
 import socket
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -57,15 +58,18 @@ def read_holder(path: Path) -> Holder | None:
         return None
 
 
-def acquire(path: Path, *, wait_seconds: float, above_fence: int) -> WriterLock:
-    """Take the lock with a fence above all before it; raise CorpusBusyError where it is held for `wait_seconds` longer."""
+def acquire(path: Path, *, wait_seconds: float, known_fence: Callable[[], int]) -> WriterLock:
+    """Take the lock with a fence above all before it; raise CorpusBusyError where it is held for `wait_seconds` longer.
+
+    `known_fence` is asked, under the lock, where a kill cut the lock file.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         wait_for(descriptor, path, wait_seconds)
         if not is_still_there(descriptor, path):
             raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
         before = read_holder(path)
-        fence = 1 + max(above_fence, before.fence if before else 0)
+        fence = 1 + (before.fence if before else known_fence())
         announce(descriptor, fence)
     except BaseException:
         os.close(descriptor)

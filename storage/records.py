@@ -278,7 +278,7 @@ class DocumentGraph:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """What the catalog says of a document. `attempt` names the limits and secrets of a failed try (retried when they change)."""
+    """What the catalog says of a document. `attempt` names the limits of a failed try (retried when they change)."""
 
     id: str
     version: str

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import ArtifactStore, hash_bytes
 from storage.codec import decode_graph, encode_graph, from_json, to_json
 from storage.locations import pictures_folder
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Node, PageParser, ParsedDocument, Vectors, identify
@@ -64,6 +64,11 @@ GRAPH = Codec(
     decode=lambda parts: decode_graph(parts[0], parts[1]),
     pictures=lambda graph: {name for name in [*(n.picture for n in graph.nodes), *(p.image for p in graph.pages)] if name},
 )
+
+
+def structured_hash(structured: Structured) -> dict[str, str]:
+    """Return the hash of what is made anew each time, for the lineage."""
+    return {"0": hash_bytes(to_json(structured))}
 
 
 def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
@@ -121,7 +126,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> P
     return readable
 
 
-@step("structure", version="1", retries=0, cache_key=version_key)
+@step("structure", version="1", retries=0, cache_key=version_key, told=structured_hash)
 def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     reading = tools.settings.reading
@@ -135,7 +140,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Struc
     return structured
 
 
-@step("analyze", version="1", retries=0, cache_key=version_key)
+@step("analyze", version="1", retries=0, cache_key=version_key, told=structured_hash)
 def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis

@@ -80,7 +80,7 @@ def window_pairs(*, is_text: npt.NDArray[np.bool_], width: int) -> IntArray:
 
 
 def _evolve_meaningful(vectors: Vectors, settings: EvolutionSettings) -> EvolvedVectors:
-    if settings.mode == "lite" and settings.rounds > 0:
+    if settings.rounds > 0:
         return evolve_lite(vectors=vectors, rounds=settings.rounds, neighbours=settings.neighbours)
     indices, cosines = nearest_neighbours(vectors=vectors, limit=settings.neighbours)
     pairs = neighbour_pairs(indices=indices, cosines=cosines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,17 +91,14 @@ def _read_through_cache(names: Sequence[str], artifacts: ArtifactStore, folder: 
 
 
 def _cache_path(folder: Path, picture: str) -> Path:
-    return _words_of(folder, picture) / f"{identify(ocr_identity())}.json"
+    return folder / picture[:2] / picture / f"{identify(ocr_identity())}.json"
 
 
-def _words_of(folder: Path, picture: str) -> Path:
-    return folder / picture[:2] / picture
-
-
-def forget_words(*, pictures: Iterable[str], cache_folder: Path) -> None:
-    """Drop what any engine read in these pictures: the text of a removed document goes with it."""
-    for picture in pictures:
-        shutil.rmtree(_words_of(cache_folder, picture), ignore_errors=True)
+def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:
+    """Drop what any engine read in pictures that are gone: the text of a removed document goes with it, also after a kill."""
+    for words in cache_folder.glob("??/*"):
+        if not artifacts.path(words.name).exists():
+            shutil.rmtree(words, ignore_errors=True)
 
 
 def _recall(path: Path) -> PictureWords | None:

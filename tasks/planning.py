@@ -83,8 +83,8 @@ def plan_reading(
 ) -> Plan:
     """Compare what was found with what is published.
 
-    A failed document is tried again only when its version, the limits or its password changed: the same bytes fail
-    the same way. `passwords` maps a file name, or "*" for any, to a password.
+    A failed document is tried again only when its version or the limits changed, or where it wants a password and one is
+    given: the same bytes fail the same way. `passwords` maps a file name, or "*" for any, to a password.
     """
     known = {record.id: record for record in published}
     found: dict[str, list[SourceFile]] = {}
@@ -129,13 +129,16 @@ def _work(
         path=copies[0].path,
         paths=paths,
         size_bytes=copies[0].size_bytes,
-        attempt=identify(settings.limits.model_dump_json(), password or ""),
+        attempt=identify(settings.limits.model_dump_json()),
         password=password,
     )
 
 
 def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
-    return record.version == task.version and (record.state is DocumentState.READY or record.attempt == task.attempt)
+    """Say whether another try would end the same. Passwords are not remembered: where one is wanted and given, it is tried."""
+    if record.version != task.version or (record.state is DocumentState.NEEDS_PASSWORD and task.password):
+        return False
+    return record.state is DocumentState.READY or record.attempt == task.attempt
 
 
 def _merged_paths(record: DocumentRecord | None, copies: Sequence[SourceFile], roots: Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
-from storage.garbage import Garbage, collect
+from storage.garbage import KEEP_SECONDS, Garbage, collect
 from storage.graph_checks import GraphError
 from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
@@ -24,9 +24,6 @@ from tasks.picture_reading import forget_words
 from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
 from tasks.step import StepKey, step
-
-KEEP_SECONDS = 3600.0
-"""A snapshot that was replaced stays so long for its readers: longer than any question may last."""
 
 Superseded = Mapping[str, tuple[str, ...]]
 """The documents that go when this one is ready: their files hold its content now."""
@@ -48,7 +45,11 @@ def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: objec
     return StepKey("corpus", identify(*versions), f"{len(outcomes)} documents")
 
 
-@step("publish", version="1", retries=0, cache_key=_batch_key)
+def _published_as(snapshot: int) -> dict[str, str]:
+    return {"snapshot": str(snapshot)}
+
+
+@step("publish", version="1", retries=0, cache_key=_batch_key, told=_published_as)
 def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Superseded, settings: EvolutionSettings) -> int:
     """Publish a batch, with its links to every other document; return the snapshot's number.
 
@@ -74,13 +75,14 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
     version="1",
     retries=0,
     cache_key=lambda _corpus, plan: StepKey("corpus", identify(*plan.outdated), f"{len(plan.renamed)} documents"),
+    told=_published_as,
 )
 def rename(corpus: CorpusWriter, plan: Plan) -> int:
     """Publish documents of which only the paths changed, and take out those whose files hold another one's content now."""
     return corpus.publish(records=plan.renamed, removed=plan.outdated)
 
 
-@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"))
+@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), told=_published_as)
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
     corpus.index()
@@ -132,10 +134,9 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
     """Delete artifacts, notes of steps and words of pictures that no corpus needs; the caller holds the lock of `own`."""
-    garbage = collect(
-        corpora_folder(), StepMemo(steps_folder(), ArtifactStore(artifacts_folder())), keep_seconds=keep_seconds, own=own
-    )
-    forget_words(pictures=garbage.artifacts, cache_folder=pictures_folder())
+    artifacts = ArtifactStore(artifacts_folder())
+    garbage = collect(corpora_folder(), StepMemo(steps_folder(), artifacts), keep_seconds=keep_seconds, own=own)
+    forget_words(artifacts=artifacts, cache_folder=pictures_folder())
     return garbage
 
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from storage.corpus import open_for_writing
+from storage.garbage import KEEP_SECONDS
 from storage.locations import CorpusLocation
 from storage.snapshot import open_for_reading
-from tasks.publishing import KEEP_SECONDS, CleanedUp, clean_up, collect_garbage, wipe
+from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
 
 WAIT_SECONDS = 600.0

@@ -103,8 +103,8 @@ class StructuralWeights(Settings):
 class EvolutionSettings(Settings):
     """The rounds of evolution, and the edges that come of them."""
 
-    mode: Literal["lite", "none"] = Field("lite", description="lite: G2-Reader's rule-based variant; none: round 0 as it is")
-    rounds: int = Field(3, ge=0, le=10, description="T; more rounds smooth the vectors until nodes look alike")
+    mode: Literal["lite"] = Field("lite", description="lite: G2-Reader's rule-based variant, without a model")
+    rounds: int = Field(3, ge=0, le=10, description="T; more rounds smooth the vectors until nodes look alike, 0 leaves them")
     neighbours: int = Field(5, ge=1, le=50, description="semantic candidates of a node in each round")
     window: int = Field(3, ge=1, le=20, description="w: text nodes start linked this far in reading order")
     minimum_edge: float = Field(0.22, ge=0, le=1, description="r_min: window and semantic edges below this cosine are pruned")
@@ -132,7 +132,8 @@ class LimitSettings(Settings):
     cpu_seconds_per_page: float = Field(4.0, gt=0, le=3600, description="CPU time added for each page; flash needs 0.25")
     cpu_seconds_per_document: float = Field(1800.0, gt=0, le=86400, description="CPU time of all children of one document")
     wall_factor: float = Field(6.0, ge=1, le=100, description="wall time allowed, in multiples of the CPU limit; ends a hang only")
-    output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write")
+    output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write, pictures included")
+    answer_megabytes: int = Field(64, ge=1, le=1024, description="text and boxes of one child's pages; we read them whole")
     file_megabytes: int = Field(1024, ge=1, le=65536, description="larger files are refused")
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
     archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")

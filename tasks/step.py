@@ -66,7 +66,10 @@ def may_pass(error: BaseException) -> bool:
 
 @dataclass(eq=False)
 class Step(Generic[P, R]):
-    """A function with a name, a version, retries, a key and, where `codec` is given, a memory of its results."""
+    """A function with a name, a version, retries, a key and, where `codec` is given, a memory of its results.
+
+    Where there is no codec, `told` is what the lineage says of a result.
+    """
 
     function: Callable[P, R]
     name: str
@@ -74,6 +77,7 @@ class Step(Generic[P, R]):
     retries: int
     cache_key: Callable[..., StepKey]
     codec: Codec[Any] | None
+    told: Callable[[Any], Mapping[str, str]]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Do the step now, in this thread; leave its lineage record."""
@@ -81,9 +85,14 @@ class Step(Generic[P, R]):
 
     def recall(self, key: StepKey) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
-        place = workplace.get()
-        names = place.memo.lookup(key.document_id, self.name, identify(self.name, self.version, key.inputs))
-        return self._decode(place, names) if self.codec and names else None
+        place, inputs = workplace.get(), identify(self.name, self.version, key.inputs)
+        entry = _Entry(self, key, inputs, attempt=1)
+        names = place.memo.lookup(key.document_id, self.name, inputs)
+        if not (self.codec and names):
+            return None
+        result = self._decode(place, names)
+        place.log.step(entry.record(place, names, remembered=True))
+        return result
 
     def _decode(self, place: Workplace, names: Mapping[str, str]) -> R:
         assert self.codec is not None
@@ -127,7 +136,7 @@ class Step(Generic[P, R]):
         """Recall or make the result, record how it went; say whether it was remembered."""
         place, key = workplace.get(), self.cache_key(*args, **kwargs)
         inputs = identify(self.name, self.version, key.inputs)
-        started, clock = datetime.now(UTC).isoformat(), time.monotonic()
+        entry = _Entry(self, key, inputs, attempt)
         names: Mapping[str, str] = {}
         error, remembered = "", False
         try:
@@ -139,26 +148,38 @@ class Step(Generic[P, R]):
             if self.codec:
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
                 place.memo.remember(key.document_id, self.name, inputs, names, within=self.codec.pictures(result))
+            else:
+                names = self.told(result)
             return result, False
         except BaseException as problem:
             error = f"{type(problem).__name__}: {problem}"
             raise
         finally:
-            place.log.step(
-                StepRecord(
-                    run_id=place.run_id,
-                    step=self.name,
-                    version=self.version,
-                    key=inputs,
-                    subject=key.document_id,
-                    started=started,
-                    seconds=round(time.monotonic() - clock, 4),
-                    attempts=attempt,
-                    cache_hit=remembered,
-                    outputs=dict(names),
-                    error=error,
-                )
-            )
+            place.log.step(entry.record(place, names, remembered=remembered, error=error))
+
+
+class _Entry:
+    """A line of lineage that begins now."""
+
+    def __init__(self, step: Step[..., Any], key: StepKey, inputs: str, attempt: int) -> None:
+        self._step, self._key, self._inputs, self._attempt = step, key, inputs, attempt
+        self._started, self._clock = datetime.now(UTC).isoformat(), time.monotonic()
+
+    def record(self, place: Workplace, outputs: Mapping[str, str], *, remembered: bool, error: str = "") -> StepRecord:
+        """Return what is to be said of the step, which ends now."""
+        return StepRecord(
+            run_id=place.run_id,
+            step=self._step.name,
+            version=self._step.version,
+            key=self._inputs,
+            subject=self._key.document_id,
+            started=self._started,
+            seconds=round(time.monotonic() - self._clock, 4),
+            attempts=self._attempt,
+            cache_hit=remembered,
+            outputs=dict(outputs),
+            error=error,
+        )
 
 
 def step(
@@ -167,11 +188,12 @@ def step(
     retries: int,
     cache_key: Callable[..., StepKey],
     codec: Codec[Any] | None = None,
+    told: Callable[[Any], Mapping[str, str]] = lambda _result: {},
 ) -> Callable[[Callable[P, R]], Step[P, R]]:
-    """Make a function a step; give a codec where its result is dear enough to be remembered."""
+    """Make a function a step; give a codec where its result is dear enough to be remembered, else what lineage says of it."""
 
     def decorate(function: Callable[P, R]) -> Step[P, R]:
-        made = Step(function=function, name=name, version=version, retries=retries, cache_key=cache_key, codec=codec)
+        made = Step(function=function, name=name, version=version, retries=retries, cache_key=cache_key, codec=codec, told=told)
         functools.update_wrapper(made, function, updated=())
         return made
 

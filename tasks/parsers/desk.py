@@ -1,4 +1,4 @@
-"""The desk of one document at work: its private copy, its scratch folder, and the account of its CPU time."""
+"""The desk of one document at work: its private copy and its scratch folder."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import logging
 import os
 import re
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 
@@ -42,15 +41,13 @@ class Rules:
 
 @dataclass(slots=True)
 class Desk:
-    """One document at work. `source` is the copy to read; `cpu_seconds` is what all its children used so far."""
+    """One document at work. `source` is the copy to read."""
 
     source: Path
     name: str
     scratch: Path
     password: str | None
     rules: Rules
-    cpu_seconds: float = 0.0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(
         self, work: Work, *, pages: int, first: int = 1, last: int = 1, media_type: str = "", dpi: int = 0
@@ -72,15 +69,7 @@ class Desk:
             _warn_once(words)
         if DISK_FULL in ending.problem:
             raise OSError(errno.ENOSPC, "disk full while a document was parsed; free space there, or set TMPDIR", str(self.scratch))
-        with self._lock:
-            self.cpu_seconds += ending.cpu_seconds
         return ending, folder
-
-    @property
-    def exhausted(self) -> bool:
-        """Say whether the document used up its CPU time."""
-        with self._lock:
-            return self.cpu_seconds > self.rules.limits.cpu_seconds_per_document
 
     def take_answer(self, ending: Ending, folder: Path) -> Reading | None:
         """Read the pages that the child left, store their pictures, and clear its folder; None where it left none.

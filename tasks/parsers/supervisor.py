@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.parsers.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal
+from tasks.parsers.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
@@ -250,8 +250,13 @@ def _refusal(folder: Path) -> Refusal | None:
 
 def _too_much(job: Job) -> str:
     """Say that the child wrote more than it may, or nothing."""
-    written = sum(path.lstat().st_size for path in job.folder.rglob("*"))
-    return f"wrote more than {job.limits.output_megabytes} MB" if written > job.limits.output_megabytes << 20 else ""
+    sizes = {path: path.lstat().st_size for path in job.folder.rglob("*")}
+    if sum(sizes.values()) > job.limits.output_megabytes << 20:
+        return f"wrote more than {job.limits.output_megabytes} MB"
+    # a page that was drawn is an answer of its own kind, and is not parsed
+    if job.work is not Work.RENDER and sizes.get(job.folder / ANSWER, 0) > job.limits.answer_megabytes << 20:
+        return f"found more than {job.limits.answer_megabytes} MB of text"
+    return ""
 
 
 def missing_confinement(folder: Path) -> tuple[str, ...]:

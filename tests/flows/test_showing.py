@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from flows.showing import CommandError, Output
 
 
@@ -25,3 +27,16 @@ def test_an_error_is_json_for_programs_and_words_for_people(capsys):
 def test_an_error_of_the_house_splits_into_what_and_remedy():
     error = CommandError.from_error(ValueError("disk full at /x; free 3 MB; run it again"))
     assert (error.what, error.remedy) == ("disk full at /x", "free 3 MB; run it again")
+
+
+@pytest.mark.parametrize(
+    ("error", "value"),
+    [
+        (LookupError("there is no corpus 'mm'; make it"), "mm"),
+        (ValueError("settings file /in/a.toml: work.x = 3: too many; see settings"), "/in/a.toml"),
+        (OSError(28, "disk full at /x; free 3 MB", "/x/y"), "/x/y"),
+        (ValueError("pages per second/hour are wrong; mend them"), ""),
+    ],
+)
+def test_an_error_of_the_house_names_the_value_at_fault(error, value):
+    assert CommandError.from_error(error).value == value

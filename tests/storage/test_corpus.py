@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from storage import catalog, corpus
-from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError, NotWritableError
 from storage.doctor import examine
@@ -17,7 +16,7 @@ from storage.lock import CorpusBusyError, FencedError
 from storage.reconciling import EmbedderMismatchError
 from storage.records import DocumentState
 from storage.snapshot import open_for_reading
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, failed, graph, link, publish, record
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, failed, graph, link, memo_in, publish, record
 
 REPORT, LETTER = graph("report"), graph("letter")
 
@@ -61,7 +60,7 @@ def test_publishing_again_changes_nothing_that_is_exported(place):
         before = exports(place)
         publish(corpus, REPORT, cross_edges=link(REPORT, LETTER))
         assert exports(place) == before
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
 
 
 def test_a_reader_keeps_the_snapshot_it_began_with(place):
@@ -88,7 +87,7 @@ def test_a_document_can_fail_and_lose_its_graph(place):
         assert snapshot.edges(LETTER.document_id) == sorted(LETTER.edges, key=lambda edge: (edge.source, edge.target))
         assert snapshot.counts(LETTER.document_id).edges == 5
         assert snapshot.counts().rows == 3
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
 
 
 def test_a_new_path_keeps_the_graph(place):
@@ -205,7 +204,7 @@ def test_a_zombie_cannot_publish(place):
         # The zombie's own release in the end must find a descriptor to close.
         object.__setattr__(zombie._lock, "descriptor", os.open(place.lock, os.O_RDONLY))
     assert set(exports(place)) == {REPORT.document_id, graph("other").document_id}
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
 
 
 def test_a_zombie_that_passed_the_catalog_stops_before_current(place, monkeypatch):
@@ -264,7 +263,7 @@ def test_a_disk_that_fills_up_while_publishing_keeps_the_old_snapshot_and_a_seco
     assert set(exports(place)) == {REPORT.document_id}
     with writing(place) as writer:
         publish(writer, graph("letter", nodes=2000))
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
     assert set(exports(place)) == {REPORT.document_id, LETTER.document_id}
 
 
@@ -276,7 +275,7 @@ def test_what_a_failed_publish_wrote_is_taken_back_by_the_next_in_the_same_proce
                 publish(writer, REPORT)
         publish(writer, LETTER)
     assert set(exports(place)) == {LETTER.document_id}
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
 
 
 def test_indexing_is_published_and_costs_nothing_the_second_time(place):
@@ -288,3 +287,24 @@ def test_indexing_is_published_and_costs_nothing_the_second_time(place):
         found = snapshot.graph_store.tables["nodes"].search("report", query_type="fts").limit(9).to_arrow()
         assert found.num_rows == 6
     assert snapshot.embedder.dimension == DIMENSION
+
+
+def test_a_cut_lock_file_gives_a_fence_above_the_catalogs(place):
+    with writing(place) as writer:
+        publish(writer, REPORT)
+        first = writer._lock.fence
+    place.lock.write_bytes(b"")
+    with writing(place) as writer:
+        assert writer._lock.fence == first + 1
+
+
+def test_a_purge_leaves_no_catalog_that_was_set_aside(place):
+    with writing(place) as writer:
+        publish(writer, REPORT, LETTER)
+        for kind in ("damaged-1", "wal.damaged-2", "version-1"):
+            place.catalog.with_name(f"{place.catalog.name}.{kind}").write_bytes(b"headings of the report")
+        writer.publish(removed=[REPORT.document_id])
+        assert len(place.set_aside) == 3
+        writer.purge(wait_seconds=0)
+    assert place.set_aside == []
+    assert place.catalog.exists()

@@ -1,22 +1,27 @@
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from storage import catalog
-from storage.artifacts import ArtifactStore
 from storage.catalog import Change
 from storage.corpus import open_for_writing
 from storage.current import release
 from storage.doctor import examine
 from storage.reconciling import NO_CHANGE
 from storage.tables import TableName, graph_tables
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, graph, publish, record
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, memo_in, publish, record
 
 
 @pytest.fixture
-def artifacts(tmp_path):
-    return ArtifactStore(tmp_path / "artifacts")
+def memo(tmp_path):
+    return memo_in(tmp_path)
+
+
+@pytest.fixture
+def artifacts(memo):
+    return memo.artifacts
 
 
 @pytest.fixture
@@ -46,73 +51,93 @@ def smuggle(place, corpus, *, add=None, delete=None):
     corpus.snapshot = number
 
 
-def checks(place, artifacts):
-    found = examine(place, artifacts)
+def checks(place, memo):
+    found = examine(place, memo)
     assert all(finding.what and finding.remedy for finding in found)
     return {finding.check for finding in found}
 
 
-def test_a_sound_corpus_has_no_findings_also_while_it_is_written(place, artifacts, report):
+def test_a_sound_corpus_has_no_findings_also_while_it_is_written(place, memo, report):
     with writing(place) as corpus:
         publish(corpus, report)
-        assert examine(place, artifacts) == []
+        assert examine(place, memo) == []
 
 
-def test_ids_that_stand_twice_are_found(place, artifacts, report):
+def test_ids_that_stand_twice_are_found(place, memo, report):
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, add={TableName.ROWS: graph_tables([report], [], DIMENSION)[TableName.ROWS]})
-    assert checks(place, artifacts) == {"unique ids", "counts"}
+    assert checks(place, memo) == {"unique ids", "counts"}
 
 
-def test_rows_of_what_is_not_published_are_found(place, artifacts, report):
+def test_rows_of_what_is_not_published_are_found(place, memo, report):
     stranger = graph_tables([graph("stranger")], [], DIMENSION)
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, add={TableName.NODES: stranger[TableName.NODES]})
-    assert checks(place, artifacts) == {"orphan rows"}
+    assert checks(place, memo) == {"orphan rows"}
 
 
-def test_lost_rows_and_loose_edges_are_found(place, artifacts, report):
+def test_lost_rows_and_loose_edges_are_found(place, memo, report):
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, delete={TableName.NODES: "ordinal = 2"})
-    assert checks(place, artifacts) == {"counts", "edges' ends"}
+    assert checks(place, memo) == {"counts", "edges' ends"}
 
 
-def test_bad_vectors_are_found(place, artifacts, report):
+def test_bad_vectors_are_found(place, memo, report):
     half = replace(report, vectors=report.vectors / 2, page_vectors=np.zeros_like(report.page_vectors))
     with writing(place) as corpus:
         publish(corpus, report)
         corpus._graph.replace(frozenset([report.document_id]), graph_tables([half], [], DIMENSION))
         smuggle(place, corpus)
-    assert checks(place, artifacts) == {"vectors"}
+    assert checks(place, memo) == {"vectors"}
 
 
 @pytest.mark.parametrize("damage", [None, b"", b"other"])
-def test_a_picture_that_is_gone_or_altered_is_found(place, artifacts, report, damage):
+def test_a_picture_that_is_gone_or_altered_is_found(place, memo, report, damage):
     with writing(place) as corpus:
         publish(corpus, report)
-    path = artifacts.path(report.nodes[1].picture)
+    path = memo.artifacts.path(report.nodes[1].picture)
     path.unlink()
     if damage is not None:
         path.write_bytes(damage)
-    assert checks(place, artifacts) == {"artifacts"}
+    assert checks(place, memo) == {"artifacts"}
 
 
-def test_documents_without_sections_are_published_too(place, artifacts):
+def test_documents_without_sections_are_published_too(place, memo):
     bare = replace(graph("bare"), sections=(), rows=())
     with writing(place) as corpus:
         publish(corpus, bare)
         assert Change(frozenset(), (record(bare),), (bare,), ()).replaced == {bare.document_id}
-    assert examine(place, artifacts) == []
+    assert examine(place, memo) == []
 
 
-def test_a_published_file_that_is_no_catalog_is_a_finding(place, artifacts, report):
+def test_a_published_file_that_is_no_catalog_is_a_finding(place, memo, report):
     with writing(place) as corpus:
         publish(corpus, report)
         whole = place.catalog.read_bytes()
         place.catalog.write_bytes(b"x" * 9000)
         release(place, corpus.snapshot + 1)
         place.catalog.write_bytes(whole)
-    assert checks(place, artifacts) == {"published snapshot"}
+    assert checks(place, memo) == {"published snapshot"}
+
+
+def test_what_a_document_was_made_from_is_checked_too(place, memo, report):
+    with writing(place) as corpus:
+        publish(corpus, report)
+    parsed = memo.artifacts.put(b"parsed")
+    memo.remember(report.document_id, "parse", document_id("key"), {"0": parsed})
+    assert examine(place, memo) == []
+    memo.artifacts.path(parsed).write_bytes(b"torn")
+    assert checks(place, memo) == {"artifacts"}
+
+
+def test_old_artifacts_that_nothing_names_are_found_and_left_to_the_next_ingest(place, memo, report):
+    with writing(place) as corpus:
+        publish(corpus, report)
+    orphan = memo.artifacts.path(memo.artifacts.put(b"orphan"))
+    assert examine(place, memo) == []
+    os.utime(orphan, (0, 0))
+    assert checks(place, memo) == {"orphan artifacts"}
+    assert place.index_due.exists() and orphan.exists()

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.artifacts import ArtifactStore
 from storage.doctor import examine
 from storage.export import export_document
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tests.storage.killed_publisher import ingest
-from tests.storage.worlds import corpus_in
+from tests.storage.worlds import corpus_in, memo_in
 
 TORTURES = 40
 ROOT = Path(__file__).parents[2]
@@ -56,7 +55,7 @@ def check(folder: Path, call: int, expected: dict[str, bytes]) -> None:
     assert acknowledged(killed) <= readable(folder), f"call {call}"
     ingest(folder)
     assert exports(folder) == expected, f"call {call}"
-    assert examine(corpus_in(folder), ArtifactStore(folder / "artifacts")) == [], f"call {call}"
+    assert examine(corpus_in(folder), memo_in(folder)) == [], f"call {call}"
 
 
 def check_all(tmp_path: Path, calls: range, total: int) -> None:

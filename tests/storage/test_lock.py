@@ -13,7 +13,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from storage.lock import acquire
-acquire(Path(sys.argv[1]), wait_seconds=0, above_fence=0)
+acquire(Path(sys.argv[1]), wait_seconds=0, known_fence=int)
 print("held", flush=True)
 time.sleep(60)
 """
@@ -42,7 +42,7 @@ def test_a_second_writer_is_told_who_holds_the_corpus(lock):
     child = hold_elsewhere(lock)
     try:
         with pytest.raises(CorpusBusyError, match=rf"'default' is being written by process {child.pid} on .* for \d+ s"):
-            acquire(lock, wait_seconds=0, above_fence=0)
+            acquire(lock, wait_seconds=0, known_fence=int)
     finally:
         end(child)
 
@@ -51,33 +51,33 @@ def test_a_killed_holder_is_succeeded_at_once_with_a_higher_fence(lock):
     child = hold_elsewhere(lock)
     fence = read_holder(lock).fence
     end(child)
-    taken = acquire(lock, wait_seconds=0, above_fence=0)
+    taken = acquire(lock, wait_seconds=0, known_fence=int)
     assert (taken.fence, read_holder(lock).pid) == (fence + 1, os.getpid())
     taken.release()
 
 
 def test_a_second_writer_can_wait(lock):
-    first = acquire(lock, wait_seconds=0, above_fence=0)
+    first = acquire(lock, wait_seconds=0, known_fence=int)
     began = time.monotonic()
     with pytest.raises(CorpusBusyError):
-        acquire(lock, wait_seconds=0.25, above_fence=0)
+        acquire(lock, wait_seconds=0.25, known_fence=int)
     assert time.monotonic() - began >= 0.25
     first.release()
-    acquire(lock, wait_seconds=0, above_fence=0).release()
+    acquire(lock, wait_seconds=0, known_fence=int).release()
 
 
 def test_a_lock_that_is_held_but_not_yet_signed_is_busy_too(lock):
-    first = acquire(lock, wait_seconds=0, above_fence=0)
+    first = acquire(lock, wait_seconds=0, known_fence=int)
     os.truncate(lock, 0)
     with pytest.raises(CorpusBusyError, match="by another process"):
-        acquire(lock, wait_seconds=0, above_fence=0)
+        acquire(lock, wait_seconds=0, known_fence=int)
     first.release()
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": 3}', b'{"pid": 3, "ho', b"\xff"])
 def test_a_cut_lock_file_still_gives_a_fence_above_the_catalogs(lock, content):
     lock.write_bytes(content)
-    taken = acquire(lock, wait_seconds=0, above_fence=41)
+    taken = acquire(lock, wait_seconds=0, known_fence=lambda: 41)
     assert taken.fence == 42
     taken.release()
 
@@ -89,15 +89,15 @@ def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", fail)
         with pytest.raises(OSError, match="disk"):
-            acquire(lock, wait_seconds=0, above_fence=0)
-    acquire(lock, wait_seconds=0, above_fence=0).release()
+            acquire(lock, wait_seconds=0, known_fence=int)
+    acquire(lock, wait_seconds=0, known_fence=int).release()
 
 
 def test_children_do_not_inherit_the_lock(lock):
-    taken = acquire(lock, wait_seconds=0, above_fence=0)
+    taken = acquire(lock, wait_seconds=0, known_fence=int)
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False) as child:
         taken.release()
-        acquire(lock, wait_seconds=0, above_fence=0).release()
+        acquire(lock, wait_seconds=0, known_fence=int).release()
         child.kill()
 
 
@@ -112,4 +112,4 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
 
     monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
     with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
-        acquire(place, wait_seconds=0, above_fence=0)
+        acquire(place, wait_seconds=0, known_fence=int)

@@ -3,12 +3,11 @@ import time
 
 import pytest
 
-from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.current import snapshot_numbers
 from storage.doctor import examine
 from storage.snapshot import open_for_reading
-from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, memo_in, publish
 
 REPORT = graph("report")
 
@@ -39,7 +38,7 @@ def test_old_snapshots_and_table_versions_go_and_the_published_stays(place):
     assert len(snapshot_numbers(place)) == 1
     with open_for_reading(place) as snapshot:
         assert snapshot.nodes(REPORT.document_id) == list(graph("report", settings="c").nodes)
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
 
 
 def test_a_pinned_snapshot_stays_readable_through_clean_up(place):
@@ -73,7 +72,7 @@ def test_a_purge_leaves_no_word_of_a_removed_document_in_any_file(place):
         assert corpus.purge(wait_seconds=0).kept == ()
     assert words_in(place.folder, b"zanzibar") == []
     assert words_in(place.folder, secret.nodes[3].id.encode()) == []
-    assert examine(place, ArtifactStore(place.folder)) == []
+    assert examine(place, memo_in(place.folder)) == []
     with open_for_reading(place) as snapshot:
         assert all(snapshot.nodes(each.document_id) == list(each.nodes) for each in kept)
     with writing(place) as corpus:

@@ -72,15 +72,24 @@ def test_settings_that_change_the_result_make_everything_work_again_and_limits_d
     assert plan(files, known, settings=limits).nothing_to_do
 
 
-def test_a_failed_document_is_tried_again_only_with_other_limits_or_a_password():
+def test_a_failed_document_is_tried_again_only_with_other_limits():
     files = [source("/in/a.pdf", "a")]
     (first,) = plan(files).work
     broken = [record("a", "/in/a.pdf", state=DocumentState.FAILED, attempt=first.attempt)]
     limits = SETTINGS.model_copy(update={"limits": SETTINGS.limits.model_copy(update={"memory_megabytes": 999})})
     assert plan(files, broken).nothing_to_do
     assert plan(files, broken, settings=limits).work
-    assert plan(files, broken, passwords={"a.pdf": "secret"}).work[0].password == "secret"
-    assert plan(files, broken, passwords={"*": "other"}).work[0].password == "other"
+    assert plan(files, broken, passwords={"*": "other"}).nothing_to_do
+
+
+def test_a_document_that_wants_a_password_is_tried_again_when_one_is_given():
+    files = [source("/in/a.pdf", "a")]
+    (first,) = plan(files).work
+    locked = [record("a", "/in/a.pdf", state=DocumentState.NEEDS_PASSWORD, attempt=first.attempt)]
+    assert plan(files, locked).nothing_to_do
+    assert plan(files, locked, passwords={"b.pdf": "secret"}).nothing_to_do
+    assert plan(files, locked, passwords={"a.pdf": "secret"}).work[0].password == "secret"
+    assert plan(files, locked, passwords={"*": "other"}).work[0].password == "other"
 
 
 def test_new_content_under_an_old_path_supersedes_the_old_document():

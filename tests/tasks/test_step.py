@@ -74,6 +74,20 @@ def test_recall_finds_what_was_made_and_nothing_else(place):
     assert shout.recall(key) is None
     shout("hello")
     assert shout.recall(key) == "HELLO"
+    made, recalled = read_run(place.log.path).steps()
+    assert (made.cache_hit, recalled.cache_hit) == (False, True)
+    assert made.outputs == recalled.outputs and recalled.subject == DOCUMENT
+
+
+def test_the_lineage_tells_of_a_result_that_is_not_kept(place):
+    @step("count", version="1", retries=0, cache_key=lambda n: StepKey(DOCUMENT, str(n), "n"), told=lambda n: {"0": str(n)})
+    def count(number):
+        """Count on."""
+        return number + 1
+
+    count(1)
+    (record,) = read_run(place.log.path).steps()
+    assert record.outputs == {"0": "2"}
 
 
 def test_an_error_is_raised_and_stands_in_the_lineage(place):

@@ -131,6 +131,15 @@ def test_an_answer_over_the_limit_is_not_read(tmp_path):
     assert (ending.problem, ending.answered) == ("wrote more than 1 MB", False)
 
 
+def test_more_text_than_we_can_read_whole_is_not_read_but_a_large_drawing_is(tmp_path):
+    limits = LimitSettings(answer_megabytes=1)
+    job, drawing = (job_for(tmp_path, tmp_path / work, limits=limits, work=work) for work in (Work.WHOLE, Work.RENDER))
+    for one in (job, drawing):
+        (one.folder / ANSWER).write_bytes(bytes(2 << 20))
+    assert (account(job, reply()).problem, account(job, reply()).answered) == ("found more than 1 MB of text", False)
+    assert account(drawing, reply()).answered
+
+
 def test_the_parser_process_is_of_one_thread_and_knows_no_secret(monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_API_KEY", "sk-secret")
     zygote = Zygote()
