@@ -34,8 +34,8 @@ UNPROVEN := remedy or truncate or ctrl_c or whole or order or many_kills or ever
 torture: .venv/.installed  ## kill it, feed it hostile files
 	@$(BIN)/python -m pytest -q -m torture -k "not ($(UNPROVEN))"
 
-campaign: .venv/.installed  ## every torture there is
-	@$(BIN)/python -m pytest -q -m torture
+campaign: .venv/.installed  ## every torture, and fifty kills of the whole tests/corpus
+	@WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json
 	@$(BIN)/python -m tests.bench.ingest --data $(BENCH_DATA) $(if $(BENCH_KEEP),--keep "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))
