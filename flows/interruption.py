@@ -51,6 +51,11 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     cut.daemon = True
     cut.start()
     _cuts.append(cut)
+    # Beside us: it takes seconds, and a second Ctrl-C is to be heard at once.
+    threading.Thread(target=_end_children, daemon=True).start()
+
+
+def _end_children() -> None:
     stop_children()
     interrupt_models()
 

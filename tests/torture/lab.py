@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
@@ -75,7 +76,8 @@ class Run:
 
     def interrupt(self) -> None:
         """Send SIGINT to the group, as Ctrl-C in a terminal does."""
-        os.killpg(self.process.pid, signal.SIGINT)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGINT)
 
     @property
     def words(self) -> str:

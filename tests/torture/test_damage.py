@@ -188,6 +188,8 @@ def test_the_next_ingest_mends_a_damaged_store_and_says_so(home, cheap, longer, 
 )
 def test_the_remedy_of_the_doctor_works_without_new_documents(home, cheap, server, harm):
     harm(location(home))
+    if harm in SEEN_BY_DOCTOR:
+        Run("doctor", "--corpus", NAME, "--json", home=home).ended(1)
     ingest(cheap.documents, home=home, server=server).ended(0)
     check_oracle(home, cheap.export)
 
