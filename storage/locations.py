@@ -35,11 +35,6 @@ def pictures_folder() -> Path:
     return home() / "words"
 
 
-def models_folder() -> Path:
-    """Return the folder of models that were converted once on this machine."""
-    return home() / "models"
-
-
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")

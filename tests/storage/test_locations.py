@@ -14,7 +14,6 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
         locations.artifacts_folder,
         locations.steps_folder,
         locations.pictures_folder,
-        locations.models_folder,
         locations.prefect_folder,
     )
     assert {folder().parent for folder in folders} == {tmp_path}

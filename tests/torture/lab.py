@@ -147,9 +147,8 @@ def findings(home: Path, corpus: str = NAME) -> list[Finding]:
 def seeded_home(home: Path, words: Path) -> Path:
     """Make a home that remembers the words in pictures and nothing else: OCR is not what is tortured here."""
     home.mkdir(parents=True)
-    for part in ("words", "models"):
-        if (words / part).exists():
-            shutil.copytree(words / part, home / part)
+    if (words / "words").exists():
+        shutil.copytree(words / "words", home / "words")
     return home
 
 
