@@ -1,1 +1,9 @@
-"""What runs: one file for each flow, and the command line."""
+"""What runs: one file for each flow, and the command line.
+
+Nothing here calls home: what the libraries would send is off before any of them is imported, unless somebody turned it on.
+"""
+
+import os
+
+for _name, _off in {"DO_NOT_TRACK": "1", "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}.items():
+    os.environ.setdefault(_name, _off)

@@ -18,7 +18,7 @@ from flows import commands
 from flows.prefect_environment import PrefectServerError
 from flows.showing import CommandError, Output
 from storage.artifacts import ArtifactDamagedError
-from storage.catalog import CatalogDamagedError, StoreTooNewError
+from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.codec import CodecError
 from storage.current import CurrentDamagedError
 from storage.disk import DiskFullError, NotWritableError
@@ -41,6 +41,7 @@ EXIT_SECONDS = 3.0
 EXPECTED = (
     AmbiguousDocumentError,
     ArtifactDamagedError,
+    CatalogBusyError,
     CatalogDamagedError,
     CodecError,
     CorpusBusyError,

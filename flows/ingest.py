@@ -5,6 +5,7 @@ discover -> parse -> read words -> structure -> analyze -> embed -> evolve -> pu
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from functools import partial
 
 from prefect import flow
@@ -13,7 +14,7 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled
 
-from flows.interruption import ending_in_order
+from flows.interruption import end_all_work, ending_in_order
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
@@ -72,10 +73,12 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             at_once=work.documents_at_once,
             batch_seconds=work.publish_seconds,
             batch_items=work.publish_documents,
+            stop=end_all_work,
         )
         try:
-            async for outcomes in finished:
-                await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
+            async with aclosing(finished):
+                async for outcomes in finished:
+                    await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
             await index.submit(corpus)
         except StoppedError:
             return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")

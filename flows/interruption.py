@@ -46,16 +46,18 @@ def ended() -> None:
 def _end(_number: int, _frame: FrameType | None) -> None:
     if stop_requested():
         os._exit(INTERRUPT_EXIT)
-    request_stop()
     cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
     cut.daemon = True
     cut.start()
     _cuts.append(cut)
+    request_stop()
     # Beside us: it takes seconds, and a second Ctrl-C is to be heard at once.
-    threading.Thread(target=_end_children, daemon=True).start()
+    threading.Thread(target=end_all_work, daemon=True).start()
 
 
-def _end_children() -> None:
+def end_all_work() -> None:
+    """Have every step end at its next report, and take from it the child that it waits for."""
+    request_stop()
     stop_children()
     interrupt_models()
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from storage.disk import check_writable, require_room
 from storage.locations import prefect_folder
 
+ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 90.0
 """A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
 
@@ -29,8 +30,6 @@ SERVER_BYTES = 20_000_000
 """Its database with a write-ahead log, and what it says."""
 
 QUIET = {
-    "DO_NOT_TRACK": "1",
-    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_CLI_COLORS": "false",
@@ -48,7 +47,7 @@ class PrefectServerError(RuntimeError):
 
 
 def prepare_environment() -> None:
-    """Set what Prefect reads at import: its folder inside ours, everything that phones home off."""
+    """Set what Prefect reads at import: its folder inside ours, and that it keeps quiet."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(prefect_folder()))
@@ -78,6 +77,9 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     with log_path.open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "flows.prefect_environment", str(port), str(os.getpid())],
+            # `-m` looks for modules where it stands first: never among somebody's documents
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PREFECT_HOME": str(prefect_folder())},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,

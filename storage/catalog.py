@@ -39,6 +39,10 @@ class CatalogDamagedError(RuntimeError):
     """A catalog that cannot be opened or read."""
 
 
+class CatalogBusyError(RuntimeError):
+    """A catalog that a program which is not ours has open."""
+
+
 class StoreTooNewError(RuntimeError):
     """A store that a newer version of FlowReader wrote; it is left untouched."""
 
@@ -72,10 +76,17 @@ class Change:
 
 @contextmanager
 def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the file for a moment; raise CatalogDamagedError where DuckDB finds it broken."""
+    """Open the file for a moment; raise CatalogDamagedError where DuckDB finds it broken.
+
+    Raise CatalogBusyError where another program has it open, and DuckDB's own error where memory is short: both pass.
+    """
     try:
         connection = duckdb.connect(str(path), read_only=read_only, config=LOCKED_DOWN)
+    except duckdb.OutOfMemoryException:
+        raise
     except duckdb.Error as error:
+        if "Could not set lock" in str(error):
+            raise CatalogBusyError(f"{path} is open in another program; close it and run the command again") from error
         raise CatalogDamagedError(f"{path} cannot be opened: {error}") from error
     try:
         yield connection
@@ -92,8 +103,15 @@ def refuse_newer(schema_version: int, place: Path) -> None:
         )
 
 
-def create(path: Path, embedder: EmbedderIdentity, lance_versions: Mapping[str, int], fence: int, snapshot: int) -> None:
-    """Make an empty catalog; a kill leaves no half of one under `path`."""
+def create(
+    path: Path,
+    embedder: EmbedderIdentity,
+    lance_versions: Mapping[str, int],
+    fence: int,
+    snapshot: int,
+    records: Sequence[DocumentRecord] = (),
+) -> None:
+    """Make a catalog of no graph, with these documents in it; a kill leaves no half of one under `path`."""
     scratch = path.with_name(f".partial-{path.name}")
     for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
         leftover.unlink(missing_ok=True)
@@ -111,6 +129,8 @@ def create(path: Path, embedder: EmbedderIdentity, lance_versions: Mapping[str, 
                 json.dumps(dict(lance_versions)),
             ],
         )
+        write_records(connection, Change(frozenset(), tuple(records), (), ()))
+        connection.execute("CHECKPOINT")
     scratch.replace(path)
 
 
@@ -190,6 +210,8 @@ def commit(path: Path, change: Change, *, fence: int, snapshot: int, lance_versi
         write_edge_counts(connection, [edge for graph in change.graphs for edge in graph.edges])
         write_edge_counts(connection, change.cross_edges)
         connection.commit()
+        # at its close DuckDB keeps quiet about a log that did not fit into the file
+        connection.execute("CHECKPOINT")
 
 
 def forget(connection: duckdb.DuckDBPyConnection, change: Change) -> None:

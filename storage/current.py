@@ -14,6 +14,7 @@ from pathlib import Path
 
 from storage.artifacts import sync_folder, write_durably
 from storage.catalog import SCHEMA_VERSION, refuse_newer
+from storage.disk import full_disk
 from storage.locations import CorpusLocation
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
@@ -76,7 +77,13 @@ def intact(location: CorpusLocation, current: Current) -> bool:
 
 
 def release(location: CorpusLocation, number: int) -> None:
-    """Copy the writer's catalog to the readers' snapshot `number` and point CURRENT at it; both durable."""
+    """Copy the writer's catalog to the readers' snapshot `number` and point CURRENT at it; both durable.
+
+    Raise DiskFullError where a part of the catalog is still in its log: DuckDB folds that in unless the disk is full.
+    """
+    log = location.catalog.with_name(f"{location.catalog.name}.wal")
+    if log.exists() and log.stat().st_size:
+        raise full_disk(location.folder, log.stat().st_size + location.catalog.stat().st_size)
     data = location.catalog.read_bytes()
     write_durably(snapshot_path(location, number), data)
     pointer = Current(schema_version=SCHEMA_VERSION, snapshot=number, sha256=hashlib.sha256(data).hexdigest())

@@ -23,7 +23,7 @@ from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
 INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
 PUBLISH_AGAIN = "run `flowreader ingest` of any document in this corpus; it publishes all of them again from their artifacts"
 CLEAN_UP = "run `flowreader ingest` of any document in this corpus; it deletes what nothing needs"
-READ_AGAIN = "remove the document with `flowreader documents remove` and ingest it again"
+READ_AGAIN = "remove the document with `flowreader documents remove --now` and ingest it again"
 
 
 def examine(location: CorpusLocation, memo: StepMemo) -> list[Finding]:

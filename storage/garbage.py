@@ -21,7 +21,7 @@ KEEP_SECONDS = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """What was deleted; `postponed` names the corpus that stands in the way, then nothing was."""
+    """What was deleted; `postponed` says in words what stood in the way, then nothing was."""
 
     documents: tuple[str, ...] = ()
     artifacts: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLo
         locations = corpora_in(corpora)
         for location in locations:
             if location.folder != own.folder and not locks.enter_context(quiet(location)):
-                return Garbage(postponed=location.name)
+                return Garbage(postponed=f"corpus {location.name!r} is being written")
         try:
             documents, named = in_use(locations)
         except catalog.CatalogDamagedError as error:

@@ -213,11 +213,8 @@ def begin_anew(
     if location.lance.exists():
         shutil.rmtree(location.lance)
     graph = create_graph(location.lance, embedder.dimension)
-    catalog.create(location.catalog, embedder, graph.versions(), fence, number)
-    if lost:
-        number += 1
-        change = Change(frozenset(), tuple(without_graph(record) for record in lost), (), ())
-        catalog.commit(location.catalog, change, fence=fence, snapshot=number, lance_versions=graph.versions())
+    records = [without_graph(record) for record in lost]
+    catalog.create(location.catalog, embedder, graph.versions(), fence, number, records)
     release(location, number)
     return Reconciled(graph=graph, snapshot=number, messages=tuple(messages))
 

@@ -278,7 +278,7 @@ class DocumentGraph:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRecord:
-    """What the catalog says of a document. `attempt` names the limits of a failed try (retried when they change)."""
+    """What the catalog says of a document. `attempt` names what a failed try was made with (retried when that changes)."""
 
     id: str
     version: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,11 +12,18 @@ R = TypeVar("R")
 
 
 async def as_they_finish(
-    items: Sequence[T], work: Callable[[T], Awaitable[R]], *, at_once: int, batch_seconds: float, batch_items: int
-) -> AsyncIterator[list[R]]:
+    items: Sequence[T],
+    work: Callable[[T], Awaitable[R]],
+    *,
+    at_once: int,
+    batch_seconds: float,
+    batch_items: int,
+    stop: Callable[[], None],
+) -> AsyncGenerator[list[R], None]:
     """Work on the items, `at_once` at a time, and yield what finished: after so many items or seconds, and at the end.
 
-    The first error of `work` ends everything: what runs is cancelled, what finished before is yielded, and it is raised.
+    The first error of `work` ends everything: what finished before is yielded, and the error is raised. However it ends,
+    nothing runs any more then: `stop` tells what runs to end, and its end is waited for, because no thread can be cancelled.
     """
     waiting = deque(items)
     running: set[asyncio.Future[R]] = set()
@@ -37,10 +44,6 @@ async def as_they_finish(
             if error:
                 raise error
     finally:
-        await _cancelled(running)
-
-
-async def _cancelled(running: set[asyncio.Future[R]]) -> None:
-    for task in running:
-        task.cancel()
-    await asyncio.gather(*running, return_exceptions=True)
+        if running:
+            stop()
+            await asyncio.gather(*running, return_exceptions=True)

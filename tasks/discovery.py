@@ -94,26 +94,40 @@ def _walk(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def _walk_folder(folder: str, root: str) -> Iterator[tuple[str, str, str]]:
+    """Yield what lies below, a folder's files before its folders; a stack, because folders may be nested without end."""
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+        except OSError as error:
+            yield here, os.path.relpath(here, root), f"cannot be read: {error.strerror}"
+            continue
+        waiting += [entry.path for entry in reversed(entries) if _is_folder(entry)]
+        for entry in entries:
+            if not _is_folder(entry):
+                yield entry.path, os.path.relpath(entry.path, root), _reason_for(entry)
+
+
+def _is_hidden(entry: os.DirEntry[str]) -> bool:
+    """Two dots hide nothing: "..notes.pdf" is an odd name, not a hidden file."""
+    return entry.name.startswith(".") and not entry.name.startswith("..")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return not _is_hidden(entry) and entry.is_dir(follow_symlinks=False)
+
+
+def _reason_for(entry: os.DirEntry[str]) -> str:
+    """Return why an entry that is not walked into is no document, "" where it may be one."""
+    if _is_hidden(entry):
+        return "hidden; name it to have it read"
+    if entry.is_symlink():
+        return "a symbolic link; name its target to have it read"
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        return _reason(entry.stat(follow_symlinks=False))
     except OSError as error:
-        yield folder, os.path.relpath(folder, root), f"cannot be read: {error.strerror}"
-        return
-    for entry in entries:
-        below = os.path.relpath(entry.path, root)
-        # Two dots hide nothing: "..notes.pdf" is an odd name, not a hidden file.
-        if entry.name.startswith(".") and not entry.name.startswith(".."):
-            yield entry.path, below, "hidden; name it to have it read"
-        elif entry.is_symlink():
-            yield entry.path, below, "a symbolic link; name its target to have it read"
-        elif entry.is_dir(follow_symlinks=False):
-            yield from _walk_folder(entry.path, root)
-        else:
-            try:
-                reason = _reason(entry.stat(follow_symlinks=False))
-            except OSError as error:
-                reason = f"cannot be read: {error.strerror}"
-            yield entry.path, below, reason
+        return f"cannot be read: {error.strerror}"
 
 
 def _reason(status: os.stat_result) -> str:

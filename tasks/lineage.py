@@ -31,7 +31,7 @@ def lineage_of_run(
     outcome = "ended by an error"
     try:
         yield place
-        outcome = "ended"
+        outcome = "stopped" if stop_requested() else "ended"
     finally:
         workplace.reset(token)
-        log.end(run_id=run_id, outcome="stopped" if stop_requested() else outcome, snapshot=corpus.snapshot)
+        log.end(run_id=run_id, outcome=outcome, snapshot=corpus.snapshot)

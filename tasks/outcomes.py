@@ -54,7 +54,8 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
     """
     if work.published is not None:
         note = f"the reading with new settings failed, the one before is kept: {reason}"
-        return Outcome(record=replace(work.published, notes=(note,)), graph=None)
+        attempt = work.failed_rereading if for_good else ""
+        return Outcome(record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt), graph=None)
     return Outcome(
         record=DocumentRecord(
             id=work.document_id,

@@ -10,7 +10,7 @@ from pathlib import Path
 from storage.artifacts import ArtifactStore
 from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage
 from tasks.parsers.desk import Desk, Rules, desk_for
-from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work
+from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work, left_in
 from tasks.parsers.media import PDF
 from tasks.parsers.page_ranges import read_page_ranges
 from tasks.parsers.supervisor import CHILDREN, Ending, ParserStartError, ParserStoppedError
@@ -28,7 +28,7 @@ __all__ = [
     "warm_up",
 ]
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Counts the changes of tasks/parsers that change what a document becomes."""
 
 
@@ -100,17 +100,28 @@ def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits
             raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
         ending, folder = desk.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
         _check(ending, reader=f"page {page} cannot be drawn: pdfium")
-        return (folder / ANSWER).read_bytes()
+        return left_in(folder, ANSWER, most_bytes=limits.output_megabytes << 20) or b""
 
 
 def _survey(desk: Desk) -> Survey:
     """Learn what the file is; from here on the desk's source is the copy without encryption, if it had any."""
     ending, folder = desk.run(Work.SURVEY, pages=1)
     _check(ending, reader="the file cannot be opened: pdfium")
-    survey = SURVEYS.validate_json((folder / ANSWER).read_bytes())
+    try:
+        survey = SURVEYS.validate_json(left_in(folder, ANSWER, most_bytes=desk.rules.limits.answer_megabytes << 20) or b"")
+    except ValueError as error:
+        raise ParseError(DocumentState.FAILED, f"pdfium's account of the file is not readable: {error}") from error
     if survey.decrypted:
-        desk.source = folder / "decrypted.pdf"
+        desk.source = _decrypted(folder)
     return survey
+
+
+def _decrypted(folder: Path) -> Path:
+    """Return the copy without encryption; raise ParseError where it is a link to something else."""
+    copy = folder / "decrypted.pdf"
+    if copy.is_symlink() or not copy.is_file():
+        raise ParseError(DocumentState.FAILED, "the file could not be decrypted")
+    return copy
 
 
 def _check(ending: Ending, *, reader: str) -> None:

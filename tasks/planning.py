@@ -32,6 +32,11 @@ class DocumentWork:
     published: DocumentRecord | None = None
 
     @property
+    def failed_rereading(self) -> str:
+        """What stands as `attempt` in a published record whose next version could not be made."""
+        return identify(self.version, self.attempt)
+
+    @property
     def name(self) -> str:
         """The file name, fit to be shown."""
         return self.paths[0].rsplit("/", 1)[-1]
@@ -90,10 +95,11 @@ def plan_reading(
     found: dict[str, list[SourceFile]] = {}
     for file in files:
         found.setdefault(file.document_id, []).append(file)
+    owner = {displayed(file.path): file.document_id for file in files}
     work, renamed, unchanged = [], [], []
     for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].path):
         record = known.get(document_id)
-        paths = _merged_paths(record, copies, roots)
+        paths = _merged_paths(record, copies, roots, owner)
         task = _work(document_id, copies, paths, settings, embedder, passwords)
         if record is None or not _settled(record, task):
             work.append(replace(task, published=record if record and record.state is DocumentState.READY else None))
@@ -101,13 +107,14 @@ def plan_reading(
             renamed.append(replace(record, paths=paths))
         else:
             unchanged.append(document_id)
-    superseded = _superseded(found, published)
-    in_work = {task.document_id for task in work}
+    superseded = _superseded(found, published, owner)
+    renamed += _displaced(found, published, owner)
+    settled = {record.id for record in published if record.state is DocumentState.READY} - {task.document_id for task in work}
     return Plan(
         work=tuple(work),
         renamed=tuple(renamed),
         superseded=superseded,
-        outdated=tuple(sorted(old for new, olds in superseded.items() if new not in in_work for old in olds)),
+        outdated=tuple(sorted(old for new, olds in superseded.items() if new in settled for old in olds)),
         unchanged=tuple(unchanged),
         vanished=_vanished(found, published, roots),
     )
@@ -136,21 +143,34 @@ def _work(
 
 def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
     """Say whether another try would end the same. Passwords are not remembered: where one is wanted and given, it is tried."""
-    if record.version != task.version or (record.state is DocumentState.NEEDS_PASSWORD and task.password):
+    if record.version != task.version:
+        return record.attempt == task.failed_rereading
+    if record.state is DocumentState.NEEDS_PASSWORD and task.password:
         return False
     return record.state is DocumentState.READY or record.attempt == task.attempt
 
 
-def _merged_paths(record: DocumentRecord | None, copies: Sequence[SourceFile], roots: Sequence[str]) -> tuple[str, ...]:
-    """Add what was found to the known paths; a known path below the roots is dropped once it is gone."""
+def _merged_paths(
+    record: DocumentRecord | None, copies: Sequence[SourceFile], roots: Sequence[str], owner: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Add what was found to the known paths; one that is gone from below the roots, or holds another document now, is dropped."""
     here = {displayed(file.path) for file in copies}
-    known = {path for path in (record.paths if record else ()) if not _below(path, roots) or os.path.lexists(path)}
-    return tuple(sorted(here | known))
+    known = {path for path in (record.paths if record else ()) if path not in owner}
+    return tuple(sorted(here | {path for path in known if not _below(path, roots) or os.path.lexists(path)}))
 
 
-def _superseded(found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord]) -> dict[str, tuple[str, ...]]:
+def _displaced(
+    found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], owner: Mapping[str, str]
+) -> list[DocumentRecord]:
+    """Return the documents that were not found, without those of their paths that hold another one now, where some are left."""
+    left = {record.id: tuple(path for path in record.paths if path not in owner) for record in published if record.id not in found}
+    return [replace(record, paths=left[record.id]) for record in published if left.get(record.id, ()) not in {(), record.paths}]
+
+
+def _superseded(
+    found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], owner: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
     """Map the id of a file's new content to the documents that this path held before and that have no other path."""
-    owner = {displayed(file.path): document_id for document_id, copies in found.items() for file in copies}
     replaced: dict[str, list[str]] = {}
     for record in published:
         if record.id not in found and record.paths and all(path in owner for path in record.paths):

@@ -39,6 +39,11 @@ class CleanedUp:
     snapshots_kept: tuple[int, ...]
     garbage: Garbage
 
+    @property
+    def complete(self) -> bool:
+        """Whether nothing stood in the way."""
+        return not (self.snapshots_kept or self.garbage.postponed)
+
 
 def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: object) -> StepKey:
     versions = sorted(outcome.record.version for outcome in outcomes)
@@ -106,7 +111,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
     """
     if purge_is_due(corpus.location):
         wiped = wipe(corpus, wait_seconds=0.0)
-        if not wiped.snapshots_kept:
+        if wiped.complete:
             corpus.location.purge_due.unlink(missing_ok=True)
         return wiped
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept

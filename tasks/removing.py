@@ -48,7 +48,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         number = corpus.publish(removed=[record.id])
         location.purge_due.touch()
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
-        if now and not cleaned.snapshots_kept:
+        if now and cleaned.complete:
             location.purge_due.unlink(missing_ok=True)
     gone = {
         "pages": counts.pages,
@@ -72,10 +72,10 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
 
 
 def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:
+    hours = f"{KEEP_SECONDS / 3600:.0f} h"
     if cleaned.garbage.postponed:
-        return f"its files stay until the ingest of corpus {cleaned.garbage.postponed!r} has ended and another ingest runs"
+        return f"its files stay for now: {cleaned.garbage.postponed}; the next ingest after {hours} deletes them"
     if not now:
-        hours = f"{KEEP_SECONDS / 3600:.0f} h"
         return f"older snapshots, and what only they show, go with the first ingest after {hours}; --now does it at once"
     if cleaned.snapshots_kept:
         return f"snapshots {', '.join(map(str, cleaned.snapshots_kept))} are still being read; the next ingest deletes them"

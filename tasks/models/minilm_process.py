@@ -48,6 +48,8 @@ class MiniLMProcess:
 
     def _ask(self, texts: Sequence[str]) -> dict[str, str] | None:
         """Return what the process says, None where it ended or hangs; then the next question starts another one."""
+        if stop_requested():
+            raise StoppedError
         self._process = self._process or self._start()
         reply = None
         try:
@@ -66,7 +68,7 @@ class MiniLMProcess:
         return said
 
     def _refusal(self, process: ModelProcess) -> dict[str, str]:
-        """Return why the model does not load."""
+        """Return why the model does not load; raise StoppedError where it was told to end."""
         if stop_requested():
             raise StoppedError
         greeting = process.greeting(0.0)

@@ -79,19 +79,22 @@ def read_pictures(pictures: Sequence[bytes]) -> list[PictureWords]:
         words = _read(pictures)
         if words is not None:
             return words
-        if stop_requested():
-            raise StoppedError
-        return [(_read([picture]) or [_unreadable()])[0] for picture in pictures]
+        # Alone, and once more: what ends the engine three times is the picture, not a moment without memory.
+        return [(_read([picture]) or _read([picture]) or [_unreadable()])[0] for picture in pictures]
 
 
 def _read(pictures: Sequence[bytes]) -> list[PictureWords] | None:
     global _engine
+    if stop_requested():
+        raise StoppedError
     if _engine is None:
         _engine = start_engine()
     reply = None
     try:
         sizes = [len(picture) for picture in pictures]
         reply = _engine.ask(sizes, pictures, seconds=SECONDS_PER_PICTURE * len(pictures))
+        if reply is None and stop_requested():
+            raise StoppedError
         return None if reply is None else REPLIES.validate_json(reply)
     finally:
         # also when the user interrupts: a reply that nobody took would answer the next request

@@ -23,7 +23,7 @@ PREFIXES = {"nomic-embed-text-v1.5": ("search_document: ", "search_query: ")}
 class ServedEmbedder:
     """A model that someone serves; the connection is made when the first text is embedded."""
 
-    def __init__(self, endpoint: Endpoint, identity: EmbedderIdentity) -> None:
+    def __init__(self, endpoint: Endpoint, identity: EmbedderIdentity, *, retries: int = RETRIES) -> None:
         """Prepare the client; nothing is sent."""
         from openai import OpenAI, Timeout
 
@@ -31,7 +31,7 @@ class ServedEmbedder:
         self._endpoint = endpoint
         self._prefixes = PREFIXES.get(endpoint.model.rsplit("/", 1)[-1], ("", ""))
         timeout = Timeout(REPLY_SECONDS, connect=CONNECT_SECONDS)
-        self._client = OpenAI(base_url=endpoint.base_url, api_key="none", timeout=timeout, max_retries=RETRIES)
+        self._client = OpenAI(base_url=endpoint.base_url, api_key="none", timeout=timeout, max_retries=retries)
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts in their order, in one request; raise EmbeddingError where the reply is not to be trusted."""
@@ -68,7 +68,7 @@ class ServedEmbedder:
 
 @lru_cache
 def served_identity(endpoint: Endpoint) -> EmbedderIdentity:
-    """Return the identity of a served model; its dimension is asked of the server, once a process."""
+    """Return the identity of a served model; its dimension is asked of the server, once a process and once only."""
     unknown = EmbedderIdentity(name=endpoint.model, precision=PRECISION, dimension=0)
-    dimension = len(ServedEmbedder(endpoint, unknown).request(["dimension"])[0])
+    dimension = len(ServedEmbedder(endpoint, unknown, retries=0).request(["dimension"])[0])
     return EmbedderIdentity(name=endpoint.model, precision=PRECISION, dimension=dimension)

@@ -17,7 +17,7 @@ from shutil import rmtree
 
 from storage.artifacts import ArtifactStore
 from storage.records import DocumentState, ParsedPage
-from tasks.parsers.jobs import ANSWER, READINGS, Job, ParseError, Reading, Work
+from tasks.parsers.jobs import ANSWER, READINGS, Job, ParseError, Reading, Work, left_in
 from tasks.parsers.supervisor import CHILDREN, Ending, missing_confinement
 from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
@@ -76,15 +76,18 @@ class Desk:
 
         What a child wrote is checked like a stranger's: one that was taken over could have written anything.
         """
-        if not ending.answered:
-            return None
+        answer = left_in(folder, ANSWER, most_bytes=self.rules.limits.answer_megabytes << 20) if ending.answered else None
         try:
-            reading = READINGS.validate_json((folder / ANSWER).read_bytes())
+            reading = READINGS.validate_json(answer) if answer else None
+            return replace(reading, pages=tuple(self._with_pictures(page, folder) for page in reading.pages)) if reading else None
         except ValueError:
             return None
-        reading = replace(reading, pages=tuple(self._with_pictures(page, folder) for page in reading.pages))
+        finally:
+            self.clear(folder)
+
+    def clear(self, folder: Path) -> None:
+        """Drop what a child left: one alone may write half a gigabyte."""
         rmtree(folder)
-        return reading
 
     def _with_pictures(self, page: ParsedPage, folder: Path) -> ParsedPage:
         """Put the pictures that the child wrote into the store, and their hashes into the page."""
@@ -95,10 +98,10 @@ class Desk:
 
     def _store(self, folder: Path, name: str) -> str | None:
         """Put one file of the child's folder into the store; a name or a link that leads elsewhere is nothing."""
-        path = folder / name
-        if self.rules.artifacts is None or not PICTURE_NAME.fullmatch(name) or path.is_symlink() or not path.is_file():
+        if self.rules.artifacts is None or not PICTURE_NAME.fullmatch(name):
             return None
-        return self.rules.artifacts.put(path.read_bytes())
+        picture = left_in(folder, name, most_bytes=self.rules.limits.output_megabytes << 20)
+        return None if picture is None else self.rules.artifacts.put(picture)
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -90,6 +92,19 @@ class Reading:
 
     title: str
     pages: tuple[ParsedPage, ...]
+
+
+def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
+    """Return so many bytes at most of a regular file that a child left; None for a link, a pipe, and where there is nothing.
+
+    A child that was taken over could have left anything under any name.
+    """
+    try:
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as stream:
+        return stream.read(most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
 SURVEYS = TypeAdapter(Survey)

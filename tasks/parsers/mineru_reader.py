@@ -63,9 +63,7 @@ def read_whole(job: Job) -> tuple[str, tuple[ParsedPage, ...]]:
 
 def _page(raw: Json, *, size: tuple[float, float], blocks: tuple[Block, ...]) -> ParsedPage:
     """Return the record of a page, without what says nothing at all."""
-    spoken = tuple(
-        block for block in blocks if block.kind in {NodeKind.FIGURE, NodeKind.FORMULA} or block.text.strip() or block.caption
-    )
+    spoken = tuple(block for block in blocks if block.kind in SILENT or block.text.strip() or block.caption)
     return ParsedPage(
         number=raw["page_idx"] + 1, width_points=size[0], height_points=size[1], parser=PageParser.MINERU, blocks=spoken
     )
@@ -87,12 +85,10 @@ def _embedded(address: str, *, job: Job) -> bytes | None:
     """Return the bytes of a data address as PNG or JPEG, or None where it holds no picture that can be shown."""
     try:
         data = base64.b64decode(address.partition(";base64,")[2], validate=True)
-        picture = decode(io.BytesIO(data), megapixels=job.limits.image_megapixels) if data else None
+        # drawn anew even where it is PNG or JPEG already: whoever opens it later is not confined as we are
+        return encode(decode(io.BytesIO(data), megapixels=job.limits.image_megapixels)) if data else None
     except (binascii.Error, ParseError):
         return None
-    if picture is None or data[:4] in (b"\x89PNG", b"\xff\xd8\xff\xe0"):
-        return data or None
-    return encode(picture)
 
 
 def read_sample(path: Path) -> None:

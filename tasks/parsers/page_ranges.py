@@ -73,6 +73,7 @@ def _read_range(desk: Desk, first: int, last: int, spent: float) -> RangeReading
         )
     ending, folder = desk.run(Work.MINERU, pages=len(numbers), first=first, last=last)
     if ending.problem and len(numbers) > 1:
+        desk.clear(folder)
         return _read_each(desk, numbers, spent, ending.cpu_seconds)
     read = _pages(desk, ending, folder)
     if ending.problem:

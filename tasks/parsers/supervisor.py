@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.parsers.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work
+from tasks.parsers.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work, left_in
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
@@ -194,7 +194,11 @@ class Children:
                 self._starting -= 1
                 if zygote:
                     self._busy.add(zygote)
+                stopped = self._stopped != generation
                 self._changed.notify_all()
+        if stopped:
+            self._return(zygote, generation, usable=False)
+            raise ParserStoppedError("the parser children were stopped")
         return zygote, generation
 
     def stop(self) -> None:
@@ -222,7 +226,7 @@ def _account(job: Job, reply: dict[str, object]) -> Ending:
         refusal=refusal if refusal and refusal.final else None,
         cpu_seconds=float(str(reply["cpu_seconds"])),
         peak_megabytes=peak,
-        answered=not written and (job.folder / ANSWER).is_file(),
+        answered=not written and left_in(job.folder, ANSWER, most_bytes=0) is not None,
     )
 
 
@@ -241,10 +245,10 @@ def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal |
 
 def _refusal(folder: Path) -> Refusal | None:
     """Read the child's last words, if they are well formed."""
-    path = folder / REFUSAL
+    said = left_in(folder, REFUSAL, most_bytes=REPLY_BYTES)
     try:
-        return REFUSALS.validate_json(path.read_bytes()[:REPLY_BYTES])
-    except (OSError, ValueError):
+        return REFUSALS.validate_json(said) if said else None
+    except ValueError:
         return None
 
 
@@ -261,9 +265,10 @@ def _too_much(job: Job) -> str:
 
 def missing_confinement(folder: Path) -> tuple[str, ...]:
     """Return what the kernel did not grant to the child that worked in the folder."""
+    said = left_in(folder, CONFINEMENT, most_bytes=REPLY_BYTES)
     try:
-        return tuple(str(words) for words in json.loads((folder / CONFINEMENT).read_bytes()[:REPLY_BYTES]))
-    except (OSError, ValueError):
+        return tuple(str(words) for words in json.loads(said)) if said else ()
+    except (ValueError, TypeError):
         return ()
 
 

@@ -57,12 +57,26 @@ def test_a_profile_counts_as_configuration(home, monkeypatch):
     assert server_is_configured()
 
 
-def test_everything_that_phones_home_is_off(home, monkeypatch):
-    for name in ("DO_NOT_TRACK", "PREFECT_SERVER_ANALYTICS_ENABLED", "PREFECT_HOME"):
-        monkeypatch.delenv(name, raising=False)
+def test_everything_that_phones_home_is_off_before_prefect_is_imported(home):
+    code = "import os, flows.ingest; print(os.environ['DO_NOT_TRACK'], os.environ['PREFECT_SERVER_ANALYTICS_ENABLED'])"
+    environment = {name: value for name, value in os.environ.items() if "TRACK" not in name and "ANALYTICS" not in name}
+    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120)
+    assert said.stdout.split() == ["1", "false"]
+
+
+def test_prefects_folder_lies_in_ours(home, monkeypatch):
+    monkeypatch.delenv("PREFECT_HOME", raising=False)
     prefect_environment.prepare_environment()
-    assert os.environ["DO_NOT_TRACK"] == "1" and os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"] == "false"
     assert os.environ["PREFECT_HOME"] == str(home / "prefect")
+
+
+def test_a_module_among_the_documents_is_never_run(home, tmp_path, monkeypatch):
+    for name in ("ctypes.py", "socket.py", "flows.py"):
+        (tmp_path / name).write_text("raise SystemExit('a document was run')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    with prefect_server() as wait_until_ready:
+        wait_until_ready()
 
 
 def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):

@@ -64,7 +64,7 @@ def test_nothing_goes_while_another_corpus_is_written(tmp_path, memo):
     one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
     memo.artifacts.put(b"of an ingest that goes on")
     with writing(one), writing(two):
-        assert sweep(tmp_path, one, memo) == Garbage(postponed="two")
+        assert sweep(tmp_path, one, memo) == Garbage(postponed="corpus 'two' is being written")
 
 
 def test_young_notes_and_artifacts_stay(tmp_path, memo):

@@ -47,6 +47,9 @@ class ScriptedDesk:
         reading = Reading("", tuple(ParsedPage(number, 9, 9, parser, ()) for number in numbers))
         return Ending(problem, None, used, 1.0, answered=not problem), reading
 
+    def clear(self, folder):
+        pass
+
     def take_answer(self, ending, folder):
         return folder if ending.answered else None
 
