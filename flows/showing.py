@@ -57,7 +57,7 @@ class Output:
 
     def line(self, text: str = "", style: str = "") -> None:
         """Write a line for people; document names in it are never markup."""
-        self.console.print(text, markup=False, style=style or None)
+        self.console.print(printable(text), markup=False, style=style or None)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
         """Write a table; the columns named in `right` hold numbers."""
@@ -73,10 +73,15 @@ class Output:
         if self.as_json:
             self.data({"error": {"what": error.what, "value": error.value, "remedy": error.remedy}})
             return
-        self.side.print(f"flowreader: {error.what}", markup=False, style="red", soft_wrap=True)
+        self.side.print(f"flowreader: {printable(error.what)}", markup=False, style="red", soft_wrap=True)
         if error.remedy:
-            self.side.print(error.remedy, markup=False, soft_wrap=True)
+            self.side.print(printable(error.remedy), markup=False, soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """Return the text without what a terminal would obey: a document's title may hold escape sequences."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else sign.encode("unicode_escape").decode() for sign in text)
 
 
 def _plain(cell: object) -> str:
-    return str(cell).replace("[", "\\[")
+    return printable(str(cell)).replace("[", "\\[")

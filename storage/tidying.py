@@ -43,6 +43,16 @@ def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wa
     return TidyReport(dropped=tuple(dropped), kept=tuple(kept))
 
 
+def wait_for_readers(location: CorpusLocation, *, wait_seconds: float) -> None:
+    """Drop every snapshot, each once its last reader let go; those of readers that take longer stay."""
+    deadline = time.monotonic() + wait_seconds
+    left = snapshot_numbers(location)
+    while left := [number for number in left if not drop_snapshot(location, number)]:
+        if time.monotonic() >= deadline:
+            return
+        time.sleep(POLL_SECONDS)
+
+
 def replaced_before(location: CorpusLocation, moment: float) -> list[int]:
     """Return the snapshots whose successor was published before the moment (seconds since 1970)."""
     numbers = snapshot_numbers(location)

@@ -6,10 +6,15 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
+from storage.current import CurrentDamagedError
 from storage.garbage import KEEP_SECONDS
+from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation
-from storage.snapshot import open_for_reading
+from storage.lock import acquire
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from storage.tidying import wait_for_readers
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
 
@@ -62,13 +67,32 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
 
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
-    """Delete a corpus and the files that only it used; raise UnknownCorpusError or CorpusBusyError, and do nothing then."""
-    with open_for_reading(location) as snapshot:
-        embedder, records = snapshot.embedder, snapshot.documents()
-    with open_for_writing(location, embedder=embedder, wait_seconds=0.0):
+    """Delete a corpus, be it damaged or half removed, and the files that only it used.
+
+    Nobody finds it from the first moment on; who reads it already is waited for. Raises UnknownCorpusError or
+    CorpusBusyError, and does nothing then.
+    """
+    if not location.folder.is_dir():
+        raise UnknownCorpusError(f"there is no corpus {location.name!r}; `flowreader corpora list` shows all")
+    documents = _documents_in(location)
+    lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
+    try:
+        location.current.unlink(missing_ok=True)
+        wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         shutil.rmtree(location.folder)
         garbage = collect_garbage(location, keep_seconds=0.0)
-    return RemovedCorpus(documents=len(records), files=len(garbage.artifacts))
+    finally:
+        lock.release()
+    return RemovedCorpus(documents=documents, files=len(garbage.artifacts))
+
+
+def _documents_in(location: CorpusLocation) -> int:
+    """Return how many documents a corpus shows; 0 where it shows nothing any more."""
+    try:
+        with open_for_reading(location) as snapshot:
+            return len(snapshot.documents())
+    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, GraphDamagedError):
+        return 0
 
 
 def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:

@@ -103,8 +103,13 @@ def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
         descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as stream:
-        return stream.read(most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(most_bytes)
+    finally:
+        os.close(descriptor)
 
 
 SURVEYS = TypeAdapter(Survey)

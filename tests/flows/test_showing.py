@@ -15,6 +15,16 @@ def test_names_with_brackets_are_shown_as_they_are(capsys):
     assert "[red]report[/red].pdf" in shown and "[bold]x[/bold].pdf" in shown
 
 
+def test_what_a_terminal_would_obey_is_shown_instead(capsys):
+    output = Output(as_json=False)
+    output.line("a title\x1b[31m\x07 of two\nlines")
+    output.table(("title",), [("\x1b]0;owned\x07",)])
+    output.error(CommandError("what\x1b[2J", "", "remedy\x1b[2J"))
+    shown = capsys.readouterr()
+    assert "\x1b" not in shown.out + shown.err and "\x07" not in shown.out
+    assert "\\x1b[31m\\x07 of two\nlines" in shown.out and "what\\x1b[2J" in shown.err
+
+
 def test_an_error_is_json_for_programs_and_words_for_people(capsys):
     error = CommandError("it is wrong", "value", "mend it")
     Output(as_json=True).error(error)

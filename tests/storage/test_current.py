@@ -3,6 +3,7 @@ import pytest
 from storage import current
 from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError, drop_snapshot, held, hold, snapshot_numbers, snapshot_path
+from storage.disk import DiskFullError
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
 
 
@@ -61,3 +62,11 @@ def test_a_snapshot_that_stays_missing_is_an_error(place):
     snapshot_path(place, 2).unlink()
     with pytest.raises(CurrentDamagedError, match="missing or altered"), held(place):
         pass
+
+
+def test_a_catalog_whose_log_was_not_folded_in_is_never_published(place):
+    before = place.current.read_bytes()
+    place.catalog.with_name("catalog.duckdb.wal").write_bytes(b"rows that the file does not have")
+    with pytest.raises(DiskFullError, match="disk full at"):
+        current.release(place, 9)
+    assert place.current.read_bytes() == before and snapshot_numbers(place) == [1, 2]

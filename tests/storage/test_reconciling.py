@@ -1,11 +1,13 @@
 import json
 import shutil
+import subprocess
+import sys
 
 import duckdb
 import pytest
 
 from storage import catalog, reconciling
-from storage.catalog import CatalogDamagedError, StoreTooNewError
+from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
 from storage.doctor import examine
@@ -284,3 +286,24 @@ def test_a_creation_that_was_killed_leaves_no_corpus_and_is_done_again(tmp_path,
     (place.folder / ".partial-catalog.duckdb").write_bytes(b"x")
     with writing(place) as corpus:
         assert corpus.messages == ()
+
+
+def test_a_kill_while_the_corpus_begins_anew_forgets_no_document(place, monkeypatch):
+    shutil.rmtree(place.lance)
+    with monkeypatch.context() as killed:
+        killed.setattr(reconciling, "release", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError), writing(place):
+            pass
+    with writing(place) as corpus:
+        assert {record.name for record in corpus.lost()} == {"report.pdf", "letter.pdf"}
+
+
+def test_a_catalog_that_another_program_has_open_is_not_damaged(place):
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
+    call = [sys.executable, "-c", code, str(place.catalog)]
+    with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as viewer:
+        assert viewer.stdout.readline() == "open\n"
+        with pytest.raises(CatalogBusyError, match="close it and run the command again"), writing(place):
+            pass
+        viewer.kill()
+    assert mend(place) == ""

@@ -1,5 +1,7 @@
 """The plan reads what is new or changed, and nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage.records import DocumentRecord, DocumentState, EmbedderIdentity, SourceFile
@@ -138,3 +140,29 @@ def test_a_vanished_file_is_reported_with_the_command_that_removes_it(tmp_path):
 )
 def test_names_are_shown_escaped(path, shown):
     assert displayed(path) == shown
+
+
+def test_a_successor_that_failed_takes_nothing_out():
+    files = [source("/in/a.pdf", "b")]
+    (first,) = plan(files).work
+    known = [record("a", "/in/a.pdf"), record("b", "/in/a.pdf", state=DocumentState.FAILED, attempt=first.attempt)]
+    again = plan(files, known)
+    assert not again.work and not again.outdated
+
+
+def test_a_path_belongs_to_the_document_that_it_holds_now():
+    both = record("a", "/in/1.pdf", "/in/2.pdf")
+    made = plan([source("/in/1.pdf", "b"), source("/in/2.pdf", "a")], [both])
+    assert [(moved.id, moved.paths) for moved in made.renamed] == [("a" * 64, ("/in/2.pdf",))]
+    elsewhere = plan([source("/in/1.pdf", "b")], [record("a", "/in/1.pdf", "/elsewhere/a.pdf")])
+    assert [moved.paths for moved in elsewhere.renamed] == [("/elsewhere/a.pdf",)]
+
+
+def test_a_new_version_that_failed_is_not_tried_again_with_the_same_limits():
+    files = [source("/in/a.pdf", "a")]
+    (first,) = plan(files).work
+    kept = replace(record("a", "/in/a.pdf"), version="old", attempt=first.failed_rereading)
+    assert plan(files, [kept]).nothing_to_do
+    assert plan(files, [replace(kept, attempt="")]).work
+    limits = SETTINGS.model_copy(update={"limits": SETTINGS.limits.model_copy(update={"memory_megabytes": 999})})
+    assert plan(files, [kept], settings=limits).work

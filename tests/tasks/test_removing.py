@@ -1,5 +1,8 @@
 """Removing unpublishes at once, and leaves nothing when it is asked to."""
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from storage.corpus import open_for_writing
@@ -61,3 +64,22 @@ def test_what_is_not_there_is_not_removed(location):
         remove_document(location, "absent.pdf", now=True)
     with open_for_reading(location) as snapshot:
         assert len(snapshot.documents()) == 2
+
+
+@pytest.mark.parametrize("harm", ["current", "catalog", "lance", "snapshots"])
+def test_a_damaged_or_half_removed_corpus_is_removed_too(location, harm):
+    part = getattr(location, harm)
+    shutil.rmtree(part) if part.is_dir() else part.unlink()
+    remove_corpus(location)
+    assert not location.folder.exists()
+
+
+def test_who_reads_a_corpus_is_waited_for_before_it_goes(location):
+    with ThreadPoolExecutor() as pool, open_for_reading(location) as snapshot:
+        removing = pool.submit(remove_corpus, location)
+        with pytest.raises(TimeoutError):
+            removing.result(0.5)
+        with pytest.raises(UnknownCorpusError):
+            open_for_reading(location).__enter__()
+        assert len(snapshot.nodes(REPORT.document_id)) == 6
+    assert removing.result(20).documents == 2
