@@ -112,8 +112,20 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
         "one hash, what was interrupted goes on.",
     )
     ingest.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
-    ingest.add_argument("--include", action="append", default=[], metavar="GLOB", help="only files that match (repeatable)")
-    ingest.add_argument("--exclude", action="append", default=[], metavar="GLOB", help="no files that match (repeatable)")
+    ingest.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only files whose name, or path below PATH, matches (repeatable; * matches / too)",
+    )
+    ingest.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="no files whose name, or path below PATH, matches (repeatable)",
+    )
     ingest.add_argument(
         "--password-file",
         type=Path,

@@ -16,6 +16,7 @@ from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
 from storage.locations import artifacts_folder, corpora_folder, corpus_location, home, steps_folder
+from storage.lock import wait_until_free
 from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
@@ -36,6 +37,8 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         return _estimate(found, request.settings, output)
     began, stopped = time.monotonic(), False
     if not found.plan.nothing_to_do or upkeep_is_due(corpus_location(request.corpus)):
+        # Prefect and the models take seconds to start: who is to be refused is refused before.
+        wait_until_free(corpus_location(request.corpus).lock, wait_seconds=request.settings.work.lock_wait_seconds)
         from flows.ingest_run import run_ingest
 
         with shown(found.plan.work, console=output.side, quiet=arguments.json):
@@ -72,15 +75,23 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
 def _survey(request: IngestRequest) -> Survey:
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
-            return survey(request, snapshot.documents(), embedder_for(snapshot.embedder))
+            found = survey(request, snapshot.documents(), embedder_for(snapshot.embedder))
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
         # A damaged corpus is mended by the run itself, which then sees what there is to do.
         found = survey(request, (), embedder_for(None))
-    if not found.found.files:
-        named = ", ".join(request.paths)
-        reasons = "".join(f"; {displayed(item.path)}: {item.reason}" for item in found.found.skipped[:3])
-        raise CommandError(f"no document was found under {named}{reasons}", named, "name a folder that holds documents")
+    if not (found.found.files or found.plan.vanished):
+        raise _nothing_found(request, found)
     return found
+
+
+def _nothing_found(request: IngestRequest, found: Survey) -> CommandError:
+    named = ", ".join(request.paths)
+    given = {"--include": request.include, "--exclude": request.exclude}
+    globs = [f"{flag} {glob!r}" for flag, patterns in given.items() for glob in patterns]
+    what = f"no document was found under {named}" + (f" with {' '.join(globs)}" if globs else "")
+    reasons = "".join(f"; {displayed(item.path)}: {item.reason}" for item in found.found.skipped[:3])
+    remedy = "take other patterns, --include '*' takes every file" if globs else "name a folder that holds documents"
+    return CommandError(what + reasons, named, remedy)
 
 
 def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
@@ -114,7 +125,7 @@ documents_list = status
 def documents_show(arguments: argparse.Namespace, output: Output) -> int:
     """Show one document: its outline, its pages, and who read them."""
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        show_document(snapshot, snapshot.find(arguments.document), output)
+        show_document(snapshot, snapshot.find(displayed(arguments.document)), output)
     return WELL
 
 
@@ -122,7 +133,7 @@ def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
     """Unpublish a document; give a receipt of what is gone and what goes later."""
     from tasks.removing import remove_document
 
-    receipt = remove_document(corpus_location(arguments.corpus), arguments.document, now=arguments.now)
+    receipt = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
     if output.as_json:
         named = {"id": receipt.document_id, "name": receipt.name}
         output.data({"document": named, "snapshot": receipt.snapshot, "gone": dict(receipt.gone), "later": receipt.later})
@@ -138,12 +149,15 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
     from storage.export import export_document
 
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
-        chosen = [snapshot.find(arguments.document)] if arguments.document else snapshot.documents()
+        chosen = [snapshot.find(displayed(arguments.document))] if arguments.document else snapshot.documents()
         ready = sorted((record for record in chosen if record.state is DocumentState.READY), key=lambda record: record.id)
         if arguments.document and not ready:
             raise CommandError(f"{chosen[0].name} is {chosen[0].state.value}", arguments.document, chosen[0].reason)
         exported = b"[" + b",\n".join(export_document(snapshot, record.id) for record in ready) + b"]\n"
     if arguments.output:
+        if not arguments.output.absolute().parent.is_dir():
+            folder = str(arguments.output.absolute().parent)
+            raise CommandError(f"folder {folder} does not exist", folder, "make it, or name a file in a folder that exists")
         write_durably(arguments.output.absolute(), exported)
         output.side.print(f"{len(ready)} documents written to {arguments.output}", markup=False)
     else:

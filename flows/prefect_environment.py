@@ -26,6 +26,9 @@ ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 90.0
 """A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
 
+CONFIGURED_SECONDS = 5.0
+"""A server that the user named is up, or it is not."""
+
 SERVER_BYTES = 20_000_000
 """Its database with a write-ahead log, and what it says."""
 
@@ -68,7 +71,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     """
     prepare_environment()
     if server_is_configured():
-        yield lambda: None
+        yield _require_configured_server
         return
     check_writable(prefect_folder())
     require_room(prefect_folder(), SERVER_BYTES)
@@ -97,6 +100,29 @@ def prefect_server() -> Iterator[Callable[[], None]]:
             server.wait()
 
 
+def _require_configured_server() -> None:
+    """Raise PrefectServerError where the server that the user named does not answer."""
+    from prefect.settings import get_current_settings
+
+    address = str(get_current_settings().api.url)
+    if not _answers(address, seconds=CONFIGURED_SECONDS):
+        raise PrefectServerError(
+            f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
+        )
+
+
+def _answers(address: str, *, seconds: float) -> bool:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{address}/health", timeout=seconds):
+            return True
+    except urllib.error.HTTPError:
+        # It answers, be it that it wants to know who asks; Prefect's own client knows how to tell.
+        return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -105,9 +131,8 @@ def _free_port() -> int:
 
 def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     while time.monotonic() < deadline and server.poll() is None:
-        with contextlib.suppress(urllib.error.URLError, OSError), opener.open(f"http://127.0.0.1:{port}/api/health", timeout=5):
+        if _answers(f"http://127.0.0.1:{port}/api", seconds=5.0):
             return
         time.sleep(0.1)
     said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]

@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as Bars
+from rich.table import Column
 
 from tasks.planning import DocumentWork
-from tasks.progress import Progress, listening
+from tasks.progress import Progress, listening, stop_requested
 
 LINE_SECONDS = 10.0
+WIDE_COLUMNS = 110
 STEP_SHARES = {"parse": 0.45, "read-words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
 """About how the time of a document spreads over its steps; only the display lives by it."""
 
@@ -73,8 +75,12 @@ class WorkMeter:
         left = self.seconds_left()
         return (
             f"{len(self.finished)}/{self.documents} documents, {self.pages} pages, "
-            f"{'about ' + clock(left) + ' left' if left is not None else 'time left unknown'}; {self.now}"
+            f"{'about ' + clock(left) + ' left' if left is not None else 'time left unknown'}; {self.what_happens()}"
         )
+
+    def what_happens(self) -> str:
+        """Return what is in work, for the end of a line."""
+        return "stopping; a second Ctrl-C ends it at once" if stop_requested() else self.now or "starting"
 
 
 def clock(seconds: float) -> str:
@@ -101,14 +107,15 @@ def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool) -> Ite
 @contextlib.contextmanager
 def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
     columns = (
-        BarColumn(bar_width=30),
+        BarColumn(bar_width=30 if console.width >= WIDE_COLUMNS else 8),
         TaskProgressColumn(),
-        TextColumn("{task.fields[counts]}", markup=False),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}", markup=False),
-        TextColumn("{task.fields[now]}", markup=False, style="dim"),
+        TextColumn("{task.fields[counts]}", markup=False, table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[left]}", markup=False, table_column=Column(no_wrap=True)),
+        # what is left of the line: a long name is cut, a number never is
+        TextColumn("{task.fields[now]}", markup=False, style="dim", table_column=Column(no_wrap=True, ratio=1)),
     )
-    with Bars(*columns, console=console, transient=True) as bars:
+    with Bars(*columns, console=console, transient=True, expand=True) as bars:
         task = bars.add_task("ingest", total=1.0, counts="", left="", now="starting")
 
         def update() -> None:
@@ -117,8 +124,8 @@ def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
                 task,
                 completed=meter.share_done(),
                 counts=f"{len(meter.finished)}/{meter.documents} documents, {meter.pages} pages",
-                left=f"about {clock(left)} left" if left is not None else "",
-                now=meter.now,
+                left=f"{clock(left)} left" if left is not None else "",
+                now=meter.what_happens(),
             )
 
         with _every(0.2, update):

@@ -61,7 +61,9 @@ def show_corpus(
     name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile], output: Output, only: Collection[str] | None = None
 ) -> None:
     """Show the documents (all, or those in `only`), what was skipped, and the sums."""
-    records = [record for record in snapshot.documents() if only is None or record.id in only]
+    records = sorted(
+        (record for record in snapshot.documents() if only is None or record.id in only), key=lambda record: record.name.lower()
+    )
     rows = [(record.id[:8], record.name, record.state.value, record.pages, record.nodes) for record in records]
     output.table(("id", "document", "state", "pages", "nodes"), rows, right=("pages", "nodes"))
     for record in records:
@@ -75,8 +77,13 @@ def show_corpus(
         output.line(f"and {len(skipped) - SKIPPED_SHOWN} more skipped; --json lists all", style="dim")
     sums = totals(snapshot)
     states = ", ".join(f"{count} {state}" for state, count in sums.pop("states").items())
-    counted = ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in sums.items())
+    counted = ", ".join(counting(count, what.replace("_", " ")) for what, count in sums.items())
     output.line(f"corpus {name}, snapshot {snapshot.number}: {counted} ({states or 'empty'})", style="bold")
+
+
+def counting(count: int, things: str) -> str:
+    """Return "1 page", "2 pages"."""
+    return f"{count} {things.removesuffix('s') if count == 1 else things}"
 
 
 def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) -> None:
@@ -104,7 +111,8 @@ def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) ->
         return
     output.line(f"{record.name}  {record.state.value}{': ' + record.reason if record.reason else ''}", style="bold")
     output.line(
-        f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, {record.pages} pages, {record.nodes} nodes"
+        f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, "
+        f"{counting(record.pages, 'pages')}, {counting(record.nodes, 'nodes')}"
     )
     output.line("nodes: " + (", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"))
     for text in (*record.paths, *record.notes):
@@ -118,11 +126,11 @@ def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> N
     for finding in findings:
         output.line(f"{finding.check}: {finding.what}", style="red")
         output.line(f"  {finding.remedy}")
-    output.line(f"corpus {corpus}: {len(findings)} findings" if findings else f"corpus {corpus}: every promise holds")
+    output.line(f"corpus {corpus}: {counting(len(findings), 'findings')}" if findings else f"corpus {corpus}: every promise holds")
 
 
 def show_settings(settings: IngestSettings, output: Output) -> None:
-    """Show every setting as a line of TOML with its bounds and reason."""
+    """Show every setting as TOML, with its bounds and reason as a comment: what is shown can be a settings file."""
     for path, group in _groups(settings, ()):
         output.line(f"\n[{'.'.join(path)}]", style="bold")
         for name, field in type(group).model_fields.items():
@@ -132,7 +140,7 @@ def show_settings(settings: IngestSettings, output: Output) -> None:
             bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
             # JSON's strings, numbers and booleans are TOML's too.
             output.line(f"{name} = {json.dumps(value)}")
-            output.line(f"    {field.description or ''}{f' ({bounds})' if bounds else ''}", style="dim")
+            output.line(f"    # {field.description or ''}{f' ({bounds})' if bounds else ''}", style="dim")
 
 
 def _groups(settings: BaseModel, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], BaseModel]]:

@@ -53,8 +53,13 @@ def full_disk_explained(place: Path, needed_bytes: int) -> Iterator[None]:
 def full_disk(place: Path, needed_bytes: int) -> DiskFullError:
     """Return the error for a disk without room at `place`."""
     megabytes = max(1, round(needed_bytes / MEGABYTE))
+    try:
+        free = f"{shutil.disk_usage(place).free // MEGABYTE} MB are free"
+    except OSError:
+        free = "how much is free is not known"
     return DiskFullError(
-        errno.ENOSPC, f"disk full at {place}, needs about {megabytes} MB; free some and run the same command again, it goes on"
+        errno.ENOSPC,
+        f"disk full at {place}, needs about {megabytes} MB ({free}); free some and run the same command again, it goes on",
     )
 
 

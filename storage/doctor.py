@@ -125,12 +125,14 @@ def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
 
 def examine_artifacts(snapshot: Snapshot, memo: StepMemo) -> Iterator[Finding]:
     """Check that every artifact of a document is there and matches its hash: what it shows, and what it was made from."""
+    names = {record.id: record.name for record in snapshot.documents()}
     shown = set(snapshot.artifacts())
     made = {(record.id, name) for record in snapshot.documents() for name in memo.artifacts_of(record.id)}
     for document, name in sorted(shown | made):
         if not memo.artifacts.intact(name):
-            what = f"artifact {name[:12]} of document {document[:12]} is missing or does not match its hash"
-            yield Finding("artifacts", what, READ_AGAIN)
+            what = f"artifact {name[:12]} of {names[document]!r} is missing or does not match its hash"
+            remove = f"`flowreader documents remove {document[:12]} --now --corpus {snapshot.location.name}`"
+            yield Finding("artifacts", what, f"run {remove} and ingest its file again")
 
 
 def examine_orphans(location: CorpusLocation, memo: StepMemo) -> Iterator[Finding]:

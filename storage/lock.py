@@ -77,6 +77,18 @@ def acquire(path: Path, *, wait_seconds: float, known_fence: Callable[[], int]) 
     return WriterLock(path=path, descriptor=descriptor, fence=fence)
 
 
+def wait_until_free(path: Path, *, wait_seconds: float) -> None:
+    """Wait until nobody holds the lock; raise CorpusBusyError where somebody does for longer. Nothing is held on return."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        wait_for(descriptor, path, wait_seconds)
+    finally:
+        os.close(descriptor)
+
+
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
     """Hold the exclusive lock on return."""
     deadline = time.monotonic() + wait_seconds

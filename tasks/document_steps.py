@@ -227,7 +227,7 @@ def require_something_to_read(parsed: ParsedDocument, *, ocr_enabled: bool) -> N
         return
     if not ocr_enabled and any(page.image for page in parsed.pages):
         raise ParseError(
-            DocumentState.OCR_REQUIRED, "its pages are pictures and OCR is off; set ocr.enabled = true and ingest it again"
+            DocumentState.OCR_REQUIRED, "its pages are pictures and OCR is off; set reading.ocr.enabled = true and ingest it again"
         )
     notes = next((page.note for page in parsed.pages if page.note), "no page holds text, a table or a figure")
     if all(page.parser is PageParser.NONE for page in parsed.pages):

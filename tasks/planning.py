@@ -156,7 +156,7 @@ def _merged_paths(
     """Add what was found to the known paths; one that is gone from below the roots, or holds another document now, is dropped."""
     here = {displayed(file.path) for file in copies}
     known = {path for path in (record.paths if record else ()) if path not in owner}
-    return tuple(sorted(here | {path for path in known if not _below(path, roots) or os.path.lexists(path)}))
+    return tuple(sorted(here | {path for path in known if not _below(path, roots) or _is_there(path)}))
 
 
 def _displaced(
@@ -187,8 +187,26 @@ def _vanished(
         for record in published
         if record.id not in found
         for path in record.paths
-        if _below(path, roots) and path not in present and not os.path.lexists(path)
+        if _below(path, roots) and path not in present and not _is_there(path)
     )
+
+
+def _is_there(shown: str) -> bool:
+    """Say whether a file lies at a path as `displayed` shows it."""
+    return real_path(shown) is not None
+
+
+def real_path(shown: str) -> str | None:
+    """Return the path that `displayed` shows so, None where there is none: a name of odd signs is shown escaped."""
+    if os.path.lexists(shown):
+        return shown
+    folder, _, name = shown.rpartition("/")
+    parent = real_path(folder) if folder and "\\" in shown else None
+    try:
+        names = os.listdir(parent) if parent else []  # noqa: PTH208 - a Path would not take undecodable names
+    except OSError:
+        return None
+    return next((f"{parent}/{entry}" for entry in names if displayed(entry) == name), None)
 
 
 def _below(path: str, roots: Sequence[str]) -> bool:

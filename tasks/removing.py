@@ -100,7 +100,7 @@ def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:
     if cleaned.garbage.postponed:
         return f"its files stay for now: {cleaned.garbage.postponed}; the next ingest after {hours} deletes them"
     if not now:
-        return f"older snapshots, and what only they show, go with the first ingest after {hours}; --now does it at once"
+        return f"older snapshots, and what only they show, go with the first ingest after {hours} (with --now they went at once)"
     if cleaned.snapshots_kept:
         return f"snapshots {', '.join(map(str, cleaned.snapshots_kept))} are still being read; the next ingest deletes them"
     return "nothing of it is left"

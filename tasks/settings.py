@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from storage.records import EdgeKind
 
@@ -172,8 +173,13 @@ def load_settings(path: Path) -> IngestSettings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"settings file {path} is not TOML: {error}; `flowreader settings` shows the form") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(
-            f"settings file {path}: {name} = {first['input']!r}: {first['msg']}; `flowreader settings` lists names and bounds"
-        ) from error
+        wrong = ", ".join(_complaint(found) for found in error.errors())
+        raise SettingsError(f"settings file {path}: {wrong}; `flowreader settings` lists names and bounds") from error
+
+
+def _complaint(found: ErrorDetails) -> str:
+    """Say what is wrong with one value."""
+    name = ".".join(str(part) for part in found["loc"])
+    if found["type"] == "extra_forbidden":
+        return f"there is no setting {name}"
+    return f"{name} = {found['input']!r}: {found['msg'][:1].lower()}{found['msg'][1:]}"

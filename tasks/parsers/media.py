@@ -104,7 +104,7 @@ def _binary_type(head: bytes) -> str | None:
 def _text_type(head: bytes, *, suffix: str) -> str:
     """Tell the kinds of text apart, or refuse."""
     if not _is_text(head):
-        raise ParseError(DocumentState.FAILED, "its content is neither text nor a format that FlowReader reads")
+        raise ParseError(DocumentState.FAILED, "its content is neither text nor PDF, DOCX, PPTX, XLSX, HTML or a picture")
     if HTML_START.match(head.removeprefix(b"\xef\xbb\xbf")) or (suffix in {"html", "htm"} and HTML_TAG.search(head)):
         return HTML
     if MHTML_START.match(head):

@@ -72,7 +72,7 @@ def _warm_up() -> None:
 
     The scout is a process of its own because pdfium's fonts must not be in use before a fork.
     """
-    with tempfile.TemporaryDirectory(prefix="flowreader-warm-") as folder:
+    with tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-warm-") as folder:
         names = Path(folder) / "names"
         here = os.getpid()
         scout = os.fork()

@@ -43,9 +43,15 @@ def test_a_server_answers_inside_the_block_and_dies_with_a_killed_parent(home):
 
 def test_a_configured_server_is_used_and_none_is_started(home, monkeypatch):
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
-    with prefect_server() as wait_until_ready:
-        wait_until_ready()
+    with prefect_server():
         assert os.environ["PREFECT_API_URL"] == "http://127.0.0.1:1/api"
+
+
+def test_a_configured_server_that_does_not_answer_is_named_with_the_remedy(home):
+    code = "from flows.prefect_environment import prefect_server\nwith prefect_server() as wait_until_ready: wait_until_ready()"
+    environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:1/api"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert "the Prefect server at http://127.0.0.1:1/api does not answer; start it, or unset PREFECT_API_URL" in done.stderr
 
 
 def test_a_profile_counts_as_configuration(home, monkeypatch):

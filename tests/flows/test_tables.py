@@ -22,7 +22,7 @@ def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, 
 def test_findings_come_with_their_remedy(capsys):
     show_findings("small", [Finding("artifacts", "artifact ab is missing", "ingest it again")], Output(as_json=False))
     shown = capsys.readouterr().out
-    assert "artifact ab is missing" in shown and "ingest it again" in shown and "1 findings" in shown
+    assert "artifact ab is missing" in shown and "ingest it again" in shown and "1 finding" in shown
 
 
 def test_settings_show_value_bounds_and_reason(capsys):

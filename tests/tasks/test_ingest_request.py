@@ -33,3 +33,10 @@ def test_a_corpus_keeps_its_embedder_also_in_another_precision():
     assert embedder_for(remembered) == remembered
     assert embedder_for(None) == wanted
     assert embedder_for(EmbedderIdentity("another model", "float32", 3)) == wanted
+
+
+def test_lines_of_the_password_file_that_forgot_the_tab_are_named(tmp_path):
+    path = tmp_path / "passwords"
+    path.write_text("a.pdf secret\nb.pdf\tsecret\nc.pdf secret\n")
+    with pytest.raises(DiscoveryError, match="lines 1, 3 have no tab"):
+        read_passwords(str(path))

@@ -166,3 +166,13 @@ def test_a_new_version_that_failed_is_not_tried_again_with_the_same_limits():
     assert plan(files, [replace(kept, attempt="")]).work
     limits = SETTINGS.model_copy(update={"limits": SETTINGS.limits.model_copy(update={"memory_megabytes": 999})})
     assert plan(files, [kept], settings=limits).work
+
+
+def test_a_file_of_an_odd_name_that_was_left_out_is_not_gone(tmp_path):
+    folder = tmp_path / "odd\nfolder"
+    folder.mkdir()
+    for name in ("a\nb.txt", "c\\d.txt"):
+        (folder / name).write_bytes(b"x")
+    known = [record(key, displayed(str(folder / name))) for key, name in (("a", "a\nb.txt"), ("b", "c\\d.txt"), ("c", "e\nf.txt"))]
+    made = plan([], known, roots=(displayed(str(tmp_path)),))
+    assert [gone.path.rsplit("/", 1)[1] for gone in made.vanished] == ["e\\nf.txt"]

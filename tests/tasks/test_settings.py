@@ -20,7 +20,7 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[reading.evolution]\nround = 1\n", "reading.evolution.round = 1"),
+        ("[reading.evolution]\nround = 1\n", "there is no setting reading.evolution.round"),
         ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
         ("not toml", "is not TOML"),
     ],
