@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +31,7 @@ class WorkMeter:
         self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
         self._steps: dict[str, dict[str, float]] = {document.document_id: {} for document in work}
         self._lock = threading.Lock()
-        self._begun = time.monotonic()
+        self._begun: float | None = None
         self.pages = 0
         self.finished: set[str] = set()
         self.now = ""
@@ -40,6 +41,8 @@ class WorkMeter:
         with self._lock:
             if progress.subject not in self._steps:
                 return
+            # the seconds of the start-up say nothing of how quickly pages are read
+            self._begun = self._begun or time.monotonic()
             if progress.step == "done":
                 self.finished.add(progress.subject)
                 self.pages += progress.total
@@ -67,8 +70,8 @@ class WorkMeter:
 
     def seconds_left(self) -> float | None:
         """Return a guess of the seconds left; None while there is too little to go by."""
-        share, elapsed = self.share_done(), time.monotonic() - self._begun
-        return elapsed * (1 - share) / share if share > 0.02 and elapsed > 5 else None
+        share, elapsed = self.share_done(), time.monotonic() - (self._begun or math.inf)
+        return elapsed * (1 - share) / share if share > 0.05 and elapsed > 5 else None
 
     def describe(self) -> str:
         """Return one line: documents, pages, time left, what is in work."""
