@@ -50,7 +50,7 @@ class Zygote:
     """A warm process that forks one child at a time."""
 
     def __init__(self) -> None:
-        """Start it and wait until it is warm; raise ParserStartError where it never is."""
+        """Start it; it is of use once it is warm."""
         environment = {name: value for name, value in os.environ.items() if name in PASSED_ON or name.startswith(PASSED_PREFIXES)}
         # one thread: a fork copies no other, and two children share two cores; no hash seed: the same result every time
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "LOGURU_LEVEL": "CRITICAL"}
@@ -65,8 +65,12 @@ class Zygote:
             bufsize=0,
             start_new_session=True,
         )
-        if self._receive(START_SECONDS) is None:
-            self.close()
+        self._is_warm = False
+
+    def wait_until_warm(self) -> None:
+        """Return when it can serve; raise ParserStartError where it never can."""
+        self._is_warm = self._is_warm or self._receive(START_SECONDS) is not None
+        if not self._is_warm:
             raise ParserStartError(
                 f"a parser process does not start; `cd {ROOT} && {sys.executable} -m tasks.parsers.zygote {os.getpid()}` says why"
             )
@@ -100,9 +104,12 @@ class Zygote:
         return reply if isinstance(reply, dict) else None
 
     def interrupt(self) -> None:
-        """Have the zygote kill its child and end, while another thread waits for its account."""
+        """Have the zygote kill its child and end, while another thread waits for its account or for its warmth."""
         assert self._process.stdin is not None
-        self._process.stdin.close()
+        if self._is_warm:
+            self._process.stdin.close()
+        else:
+            self._process.kill()
 
     def close(self) -> None:
         """End the zygote and its child. Its input closes first, so that it can kill the child's whole group."""
@@ -124,7 +131,6 @@ class Children:
         self._changed = threading.Condition()
         self._idle: list[Zygote] = []
         self._busy: set[Zygote] = set()
-        self._starting = 0
         self._stopped = 0
 
     def run(self, job: Job, *, at_once: int) -> Ending:
@@ -177,29 +183,22 @@ class Children:
         """Take an idle zygote or start one."""
         with self._changed:
             generation = self._stopped
-            while len(self._busy) + self._starting >= at_once:
+            while len(self._busy) >= at_once:
                 self._changed.wait()
                 if self._stopped != generation:
                     raise ParserStoppedError("the parser children were stopped")
-            if self._idle:
-                warm = self._idle.pop()
-                self._busy.add(warm)
-                return warm, generation
-            self._starting += 1
-        zygote: Zygote | None = None
+            zygote = self._idle.pop() if self._idle else Zygote()
+            self._busy.add(zygote)
         try:
-            zygote = Zygote()
-        finally:
-            with self._changed:
-                self._starting -= 1
-                if zygote:
-                    self._busy.add(zygote)
-                stopped = self._stopped != generation
-                self._changed.notify_all()
-        if stopped:
+            zygote.wait_until_warm()
+        except ParserStartError:
+            if not self._return(zygote, generation, usable=False):
+                raise
+        else:
+            if self._stopped == generation:
+                return zygote, generation
             self._return(zygote, generation, usable=False)
-            raise ParserStoppedError("the parser children were stopped")
-        return zygote, generation
+        raise ParserStoppedError("the parser children were stopped")
 
     def stop(self) -> None:
         """End every zygote and child at once; threads that wait or work get ParserStoppedError."""

@@ -65,12 +65,14 @@ def test_a_parser_that_was_warmed_does_the_first_job(children, tmp_path):
 def test_a_parser_that_was_stopped_while_it_warmed_is_ended():
     pool = Children()
     pool.warm()
-    while not pool._starting:
+    while not pool._busy:
         time.sleep(0.01)
     pool.stop()
-    while pool._starting or pool._busy:
+    began = time.monotonic()
+    while pool._busy:
         time.sleep(0.05)
     assert not pool._idle
+    assert time.monotonic() - began < 3
 
 
 def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypatch):
@@ -144,6 +146,7 @@ def test_the_parser_process_is_of_one_thread_and_knows_no_secret(monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_API_KEY", "sk-secret")
     zygote = Zygote()
     try:
+        zygote.wait_until_warm()
         process = Path(f"/proc/{zygote._process.pid}")
         assert len(list((process / "task").iterdir())) == 1
         assert b"sk-secret" not in (process / "environ").read_bytes()
