@@ -119,7 +119,8 @@ def test_a_second_ctrl_c_ends_at_once(home, whole, server):
     began = time.monotonic()
     if run.process.poll() is None:
         run.interrupt()
-    assert run.wait(10) == 130
+    # one that meets the very end of the process ends it by the signal itself
+    assert run.wait(10) in {130, -2}
     assert time.monotonic() - began < 2
     assert run.survivors() == []
     ingest(whole.documents, home=home, server=server).ended(0)
