@@ -116,3 +116,12 @@ def test_a_missing_table_and_a_missing_version_are_named(store, tmp_path):
         open_graph(tmp_path / "elsewhere")
     with pytest.raises(GraphDamagedError, match="table rows version None"):
         open_graph(tmp_path, {"nodes": 2})
+
+
+def test_reading_through_meets_damage_wherever_it_is(store, tmp_path):
+    put(store, graph("report"))
+    store.read_through()
+    for path in (tmp_path / "pages.lance" / "data").iterdir():
+        path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(GraphDamagedError, match="table pages of the graph cannot be read"):
+        open_graph(tmp_path).read_through()

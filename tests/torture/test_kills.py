@@ -18,7 +18,7 @@ from tests.torture.lab import check_oracle, ingest, location, seeded_home, setti
 
 pytestmark = pytest.mark.torture
 
-RANDOM_CHEAP, AT_ONCE = 27, 2
+RANDOM_CHEAP, AT_ONCE = 12, 2
 RANDOM_WHOLE = int(os.environ.get("WHOLE_LIVES", "4"))
 """`make campaign` lives fifty."""
 POINTS = (
