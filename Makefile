@@ -19,7 +19,6 @@ install: .venv/.installed  ## create .venv with the product and the test tools
 
 demo: .venv/.installed  ## read tests/corpus in and show what it holds
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus --corpus demo
-	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader status --corpus demo
 
 check: .venv/.installed
 	@$(BIN)/ruff check .
