@@ -86,6 +86,8 @@ def prefect_server() -> Iterator[Callable[[], None]]:
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
+            # Ctrl-C in a terminal is for us: the run that ends in order still reports to its server
+            start_new_session=True,
         )
     os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
     try:
