@@ -1,5 +1,6 @@
 """The catalog: one transaction a publish, refused to zombies and to newer stores."""
 
+import duckdb
 import pytest
 
 from storage import catalog
@@ -47,3 +48,14 @@ def test_what_is_no_catalog_is_damaged(tmp_path):
     (tmp_path / "junk.duckdb").write_bytes(b"junk" * 1000)
     with pytest.raises(CatalogDamagedError):
         catalog.head(tmp_path / "junk.duckdb")
+
+
+def test_a_moment_without_memory_is_no_damage(path, monkeypatch):
+    def no_memory(*_, **__):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate")
+
+    with monkeypatch.context() as short:
+        short.setattr(duckdb, "connect", no_memory)
+        with pytest.raises(duckdb.OutOfMemoryException):
+            catalog.head(path)
+    assert catalog.head(path).snapshot == 1

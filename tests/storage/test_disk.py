@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from storage.disk import DiskFullError, NotWritableError, check_writable, full_disk_explained, is_full_disk, require_room
+from storage.disk import DiskFullError, NotWritableError, check_writable, full_disk, full_disk_explained, is_full_disk, require_room
 
 
 def test_a_full_disk_is_known_through_the_errors_that_wrap_it():
@@ -64,3 +64,8 @@ def test_a_full_disk_shows_when_the_folder_is_checked(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(DiskFullError, match="disk full"):
         check_writable(tmp_path)
+
+
+def test_a_full_disk_says_what_is_free_where_that_can_be_told(tmp_path):
+    assert "MB are free)" in full_disk(tmp_path, 1).strerror
+    assert "how much is free is not known" in full_disk(tmp_path / "unmounted", 1).strerror

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from storage import lock as locks
-from storage.lock import CorpusBusyError, acquire, read_holder
+from storage.lock import CorpusBusyError, acquire, read_holder, wait_until_free
 
 HOLD = """
 import sys, time
@@ -113,3 +113,13 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
     monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
     with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
         acquire(place, wait_seconds=0, known_fence=int)
+
+
+def test_who_may_be_refused_is_told_before_anything_else(lock):
+    wait_until_free(lock, wait_seconds=0)
+    first = acquire(lock, wait_seconds=0, known_fence=int)
+    with pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):
+        wait_until_free(lock, wait_seconds=0)
+    first.release()
+    wait_until_free(lock, wait_seconds=0)
+    acquire(lock, wait_seconds=0, known_fence=int).release()

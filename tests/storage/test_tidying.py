@@ -7,6 +7,7 @@ from storage.corpus import open_for_writing
 from storage.current import snapshot_numbers
 from storage.doctor import examine
 from storage.snapshot import open_for_reading
+from storage.tidying import wait_for_readers
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, memo_in, publish
 
 REPORT = graph("report")
@@ -104,3 +105,13 @@ def test_clean_up_can_wait_for_readers(place):
         corpus.publish(removed=[REPORT.document_id])
         assert corpus.tidy(keep_seconds=0, wait_seconds=30).kept == ()
         reader.join()
+
+
+def test_a_snapshot_whose_reader_takes_too_long_stays_and_the_others_go(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+    with open_for_reading(place) as snapshot:
+        wait_for_readers(place, wait_seconds=0.3)
+        assert snapshot_numbers(place) == [snapshot.number]
+    wait_for_readers(place, wait_seconds=0)
+    assert snapshot_numbers(place) == []
