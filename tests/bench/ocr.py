@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -78,13 +77,10 @@ def measure(bench: Bench) -> Part:
 
 
 def silent_pages(bench: Bench) -> list[tuple[Path, int]]:
-    """Return pages without a text layer, taking a page of each document in turn."""
+    """Return pages without a text layer, spread evenly over all there are: the first ones of documents are covers."""
     least = OcrSettings().minimum_page_characters
-    of_documents = []
-    for path in bench.pdfs():
-        of_documents.append([(path, number) for number, count in enumerate(text_layer(path), 1) if count < least])
-    turns = itertools.zip_longest(*of_documents)
-    return [page for turn in turns for page in turn if page][:PAGES]
+    silent = [(path, number) for path in bench.pdfs() for number, count in enumerate(text_layer(path), 1) if count < least]
+    return [silent[place * len(silent) // PAGES] for place in range(PAGES)] if len(silent) > PAGES else silent
 
 
 def draw(pages: Sequence[tuple[Path, int]]) -> list[bytes]:
