@@ -121,7 +121,7 @@ def test_a_second_ctrl_c_ends_at_once(home, whole, server):
         run.interrupt()
     # one that meets the very end of the process ends it by the signal itself
     assert run.wait(10) in {130, -2}
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 4
     assert run.survivors() == []
     ingest(whole.documents, home=home, server=server).ended(0)
     check_oracle(home, whole.export)
