@@ -72,7 +72,7 @@ def structured_hash(structured: Structured) -> dict[str, str]:
 
 
 def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
-    """Key by the bytes, the parser and what it is told; limits only decide whether, not what."""
+    """Key by the bytes, the parser and what it is told; limits may send a page to a fallback, but a ready one is not read again."""
     reading = tools.settings.reading
     inputs = identify(work.document_id, parser_identity(), reading.parse.model_dump_json(), reading.ocr.model_dump_json())
     return StepKey(work.document_id, inputs, work.name)

@@ -32,7 +32,7 @@ def measure(bench: Bench) -> Part:
         return Part([Figure("OCR / RapidOCR", f"no PDF page without text in {bench.data}")], {"pages": []})
     pictures = draw(pages)
     engine: Any = RapidOCR(params={"Global.log_level": "critical"})
-    # it takes one line in fifty for upside down and reads nonsense; without that stage the two readers do the same work
+    # its angle classifier takes some upright lines for upside down and loses them; without it the two readers do the same work
     unturning: Any = RapidOCR(params={"Global.log_level": "critical", "Global.use_cls": False})
 
     def page_by_page(reader: Any = engine) -> Words:
