@@ -53,10 +53,11 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
         lineage_of_run(
-            corpus,
+            location,
             parameters=request.model_dump(mode="json", exclude={"settings"}),
             settings=request.settings.model_dump(mode="json"),
             run_id=str(flow_run.id),
+            snapshot=lambda: corpus.snapshot,
         ) as place,
         ending_in_order(),
     ):

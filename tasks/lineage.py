@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
 from storage.artifacts import ArtifactStore
-from storage.corpus import CorpusWriter
-from storage.locations import artifacts_folder, steps_folder
+from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.runs import RunLog
 from tasks.progress import stop_requested
@@ -19,12 +18,17 @@ from tasks.step import Workplace, workplace
 
 @contextmanager
 def lineage_of_run(
-    corpus: CorpusWriter, *, parameters: Mapping[str, Any], settings: Mapping[str, Any], run_id: str
+    location: CorpusLocation,
+    *,
+    parameters: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    run_id: str,
+    snapshot: Callable[[], int],
 ) -> Iterator[Workplace]:
-    """Give the steps inside the block their workplace, and write how the run began and ended."""
+    """Give the steps inside the block their workplace, and write how the run began and ended, and at which snapshot."""
     run_id = run_id or uuid.uuid4().hex
     artifacts = ArtifactStore(artifacts_folder())
-    log = RunLog(corpus.location.runs / f"{run_id}.jsonl")
+    log = RunLog(location.runs / f"{run_id}.jsonl")
     place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
     log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
     token = workplace.set(place)
@@ -34,4 +38,4 @@ def lineage_of_run(
         outcome = "stopped" if stop_requested() else "ended"
     finally:
         workplace.reset(token)
-        log.end(run_id=run_id, outcome=outcome, snapshot=corpus.snapshot)
+        log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())

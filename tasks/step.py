@@ -49,9 +49,12 @@ class Codec(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class StepKey:
-    """What a step works on: `document_id` owns the result, `inputs` names everything that decides it, `name` is shown."""
+    """What a step works on: `subject` (a document's id, a question's) owns the result, `inputs` names all that decides it.
 
-    document_id: str
+    `name` is shown.
+    """
+
+    subject: str
     inputs: str
     name: str
 
@@ -87,7 +90,7 @@ class Step(Generic[P, R]):
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
         place, inputs = workplace.get(), identify(self.name, self.version, key.inputs)
         entry = _Entry(self, key, inputs, attempt=1)
-        names = place.memo.lookup(key.document_id, self.name, inputs)
+        names = place.memo.lookup(key.subject, self.name, inputs)
         if not (self.codec and names):
             return None
         result = self._decode(place, names)
@@ -140,14 +143,14 @@ class Step(Generic[P, R]):
         names: Mapping[str, str] = {}
         error, remembered = "", False
         try:
-            recalled = place.memo.lookup(key.document_id, self.name, inputs) if self.codec else None
+            recalled = place.memo.lookup(key.subject, self.name, inputs) if self.codec else None
             if self.codec and recalled is not None:
                 names, remembered = recalled, True
                 return self._decode(place, names), True
             result = self.function(*args, **kwargs)
             if self.codec:
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
-                place.memo.remember(key.document_id, self.name, inputs, names, within=self.codec.pictures(result))
+                place.memo.remember(key.subject, self.name, inputs, names, within=self.codec.pictures(result))
             else:
                 names = self.told(result)
             return result, False
@@ -172,7 +175,7 @@ class _Entry:
             step=self._step.name,
             version=self._step.version,
             key=self._inputs,
-            subject=self._key.document_id,
+            subject=self._key.subject,
             started=self._started,
             seconds=round(time.monotonic() - self._clock, 4),
             attempts=self._attempt,

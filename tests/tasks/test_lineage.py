@@ -17,7 +17,9 @@ def corpus(tmp_path, home):
 
 
 def test_a_run_leaves_its_beginning_and_its_end(corpus):
-    with lineage_of_run(corpus, parameters={"paths": ["/in"]}, settings={"rounds": 3}, run_id="r1") as place:
+    with lineage_of_run(
+        corpus.location, snapshot=lambda: corpus.snapshot, parameters={"paths": ["/in"]}, settings={"rounds": 3}, run_id="r1"
+    ) as place:
         assert workplace.get() is place
         worlds.publish(corpus, worlds.graph("report"))
     run = read_run(corpus.location.runs / "r1.jsonl")
@@ -27,7 +29,10 @@ def test_a_run_leaves_its_beginning_and_its_end(corpus):
 
 
 def test_a_run_that_fails_says_so_and_its_name_is_made_where_none_is_given(corpus):
-    with pytest.raises(ValueError, match="broken"), lineage_of_run(corpus, parameters={}, settings={}, run_id=""):
+    with (
+        pytest.raises(ValueError, match="broken"),
+        lineage_of_run(corpus.location, snapshot=lambda: corpus.snapshot, parameters={}, settings={}, run_id=""),
+    ):
         raise ValueError("broken")
     (path,) = corpus.location.runs.iterdir()
     assert read_run(path).entries[-1]["outcome"] == "ended by an error"
@@ -36,7 +41,7 @@ def test_a_run_that_fails_says_so_and_its_name_is_made_where_none_is_given(corpu
 def test_a_stopped_run_says_so(corpus):
     request_stop()
     try:
-        with lineage_of_run(corpus, parameters={}, settings={}, run_id="r2"):
+        with lineage_of_run(corpus.location, snapshot=lambda: corpus.snapshot, parameters={}, settings={}, run_id="r2"):
             pass
     finally:
         forget_stop()
