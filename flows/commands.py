@@ -20,6 +20,7 @@ from storage.lock import wait_until_free
 from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
+from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
@@ -68,7 +69,7 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),
         password_file=str(arguments.password_file) if arguments.password_file else None,
-        settings=load_settings(arguments.settings) if arguments.settings else IngestSettings(),
+        settings=load_settings(arguments.settings, AllSettings).for_ingest() if arguments.settings else IngestSettings(),
     )
 
 
@@ -216,9 +217,9 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
 
 def settings(arguments: argparse.Namespace, output: Output) -> int:
     """Show all settings with their bounds and reasons."""
-    chosen = load_settings(arguments.settings) if arguments.settings else IngestSettings()
+    chosen = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
     if output.as_json:
-        output.data({"settings": chosen.model_dump(mode="json"), "schema": IngestSettings.model_json_schema()})
+        output.data({"settings": chosen.model_dump(mode="json"), "schema": AllSettings.model_json_schema()})
     else:
         show_settings(chosen, output)
     return WELL

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from flows.showing import Output
 from storage.records import DocumentRecord, Finding, Modality, SkippedFile
 from storage.snapshot import Snapshot
+from tasks.ask_settings import AllSettings
 from tasks.planning import displayed
-from tasks.settings import IngestSettings
 
 SKIPPED_SHOWN = 20
 
@@ -129,7 +129,7 @@ def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> N
     output.line(f"corpus {corpus}: {counting(len(findings), 'findings')}" if findings else f"corpus {corpus}: every promise holds")
 
 
-def show_settings(settings: IngestSettings, output: Output) -> None:
+def show_settings(settings: AllSettings, output: Output) -> None:
     """Show every setting as TOML, with its bounds and reason as a comment: what is shown can be a settings file."""
     for path, group in _groups(settings, ()):
         output.line(f"\n[{'.'.join(path)}]", style="bold")

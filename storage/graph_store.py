@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from storage.filters import Column, Filter, either, one_of
+from storage.indexes import make_indexes
 from storage.lock import FencedError
 from storage.tables import TableName, schemas
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from lancedb import DBConnection
     from lancedb.table import Table
 
-FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
+    from storage.adjacency import Adjacency
+
 BATCH_ROWS = 8192
 INDEX_CACHE_BYTES = 128 << 20
 METADATA_CACHE_BYTES = 64 << 20
@@ -53,6 +55,7 @@ class GraphStore:
     """The open tables."""
 
     tables: Mapping[TableName, Table]
+    folder: Path
 
     def versions(self) -> dict[str, int]:
         """Return the version of each table that this handle sees."""
@@ -104,10 +107,10 @@ class GraphStore:
                 pass
 
     def index(self) -> dict[str, int]:
-        """Bring the full-text and document indexes up to date and return the versions that make."""
+        """Bring the search indexes and the adjacency up to date and return the versions that make."""
         for name in TableName:
             made = {column for index in self.tables[name].list_indices() for column in index.columns}
-            self._make_indexes(name, except_for=made)
+            make_indexes(name, self.tables[name], except_for=made)
         return self.compact()
 
     def rewrite(self) -> dict[str, int]:
@@ -115,31 +118,44 @@ class GraphStore:
         for name in TableName:
             if self.tables[name].count_rows():
                 self.tables[name].update(values_sql={"id": "id"})
-            self._make_indexes(name, except_for=set())
+            make_indexes(name, self.tables[name], except_for=set())
         return self.compact()
 
-    def _make_indexes(self, name: TableName, *, except_for: set[str]) -> None:
-        """Build the table's indexes, in place of those of that name, but for those on the given columns."""
-        from lancedb.index import FTS, Bitmap
-
-        for column in set(DOCUMENT_COLUMNS[name]) - except_for:
-            self.tables[name].create_index(column.value, config=Bitmap())
-        if name in FULL_TEXT and FULL_TEXT[name] not in except_for:
-            self.tables[name].create_index(FULL_TEXT[name], config=FTS(with_position=True))
-
     def compact(self) -> dict[str, int]:
-        """Rewrite small and half-deleted files, index what is not, until nothing is left to do; return the versions that makes."""
+        """Rewrite small and half-deleted files, index what is not, until nothing is left to do; return the versions that makes.
+
+        The adjacency of these versions is written beside them.
+        """
+        from storage.adjacency import derive
+        from storage.adjacency_files import load, place_of, save
+
         for name in TableName:
             table = self.tables[name]
             before = None
             while before != (before := int(table.version)):
                 table.optimize()
+        place = place_of(self.folder, self.versions())
+        if load(place) is None:
+            save(derive(self), place)
         return self.versions()
+
+    def adjacency(self) -> Adjacency:
+        """Return who is linked with whom: mapped from its files, or read out of the tables where there are none.
+
+        Raise GraphDamagedError where the tables cannot be read.
+        """
+        from storage.adjacency import derive
+        from storage.adjacency_files import load, place_of
+
+        return load(place_of(self.folder, self.versions())) or derive(self)
 
     def clean(self, older_than: Mapping[TableName, timedelta]) -> None:
         """Delete the files of each table's versions that are older, the newest aside. No other writer may be at work."""
+        from storage.adjacency_files import drop_others, place_of
+
         for name in TableName:
             self.tables[name].optimize(cleanup_older_than=older_than[name], delete_unverified=True)
+        drop_others(place_of(self.folder, self.versions()), min(older_than[TableName.NODES], older_than[TableName.EDGES]))
 
 
 def of_documents(name: TableName, documents: frozenset[str]) -> Filter:
@@ -170,7 +186,7 @@ def create_graph(folder: Path, dimension: int) -> GraphStore:
         table: Any = database.create_table(name.value, schema=schema)  # the base class lacks the next method
         table.set_unenforced_primary_key("id")
         tables[name] = table
-    return GraphStore(tables)
+    return GraphStore(tables, folder)
 
 
 def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> GraphStore:
@@ -185,4 +201,4 @@ def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> Graph
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             version = "" if versions is None else f" version {versions.get(name)}"
             raise GraphDamagedError(f"table {name}{version} in {folder} cannot be opened: {error}") from error
-    return GraphStore(tables)
+    return GraphStore(tables, folder)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from storage.disk import full_disk_explained
+from storage.locations import CorpusLocation
+from storage.lock import is_still_there
 from storage.records import StepRecord
+
+ASKING = "ask-"
+"""The ids of runs that ask begin so, and their files: answers are found without reading how every document was ingested."""
+
+
+class RunGoneError(RuntimeError):
+    """A run's folder went, with its corpus, while the run went on."""
 
 
 class EntryKind(StrEnum):
@@ -20,6 +31,7 @@ class EntryKind(StrEnum):
 
     RUN = "run"
     STEP = "step"
+    ANSWER = "answer"
     END = "end"
 
 
@@ -42,21 +54,68 @@ class RunLog:
         said = {part.name: getattr(record, part.name) for part in fields(record)}
         self.append(EntryKind.STEP, said | {"outputs": dict(record.outputs)})
 
+    def answer(self, told: Mapping[str, Any]) -> None:
+        """Keep an answer, as `storage.answers.answer_json` gives it.
+
+        Whoever asks does this before letting go of the snapshot: a removal waits for its readers and then looks at the answers.
+        """
+        self.append(EntryKind.ANSWER, told)
+
     def end(self, *, run_id: str, outcome: str, snapshot: int) -> None:
         """Say how the run ended and what was published last."""
         self.append(EntryKind.END, {"run_id": run_id, "outcome": outcome, "snapshot": snapshot})
 
     def append(self, kind: EntryKind, said: Mapping[str, Any]) -> None:
-        """Write one line; raise DiskFullError where it does not fit."""
-        entry = {"sequence": next(self.sequence), "kind": kind.value, **said}
-        line = json.dumps(entry, sort_keys=True).encode() + b"\n"
+        """Write one line; raise DiskFullError where it does not fit, RunGoneError where the corpus was removed meanwhile."""
+        number = next(self.sequence)
+        line = entry_line({"sequence": number, "kind": kind.value, **said})
         with full_disk_explained(self.path.parent, len(line)):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            if number == 0:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
             try:
-                write_whole(descriptor, line)
-            finally:
-                os.close(descriptor)
+                append_line(self.path, line)
+            except FileNotFoundError as error:
+                raise RunGoneError(
+                    f"{self.path.parent} is gone: its corpus was removed meanwhile; ingest the documents again"
+                ) from error
+
+
+def asking_files(location: CorpusLocation) -> list[Path]:
+    """Return the files of all runs that asked, by name."""
+    return sorted(location.runs.glob(f"{ASKING}*.jsonl"))
+
+
+def entry_line(entry: Mapping[str, Any]) -> bytes:
+    """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be written."""
+    return json.dumps(entry, sort_keys=True).encode() + b"\n"
+
+
+def append_line(path: Path, line: bytes) -> None:
+    """Write the line behind whatever is there; one that a full disk cut before is ended first, so that it costs no other."""
+    with writing_alone(path) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            line = b"\n" + line
+        write_whole(descriptor, line)
+
+
+@contextmanager
+def writing_alone(path: Path) -> Iterator[int]:
+    """Keep every other writer out of the file, made where it is missing, while the block runs; a death lets them in.
+
+    The file is the one that the path names: who waited while it was replaced waits again, for the new one.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if is_still_there(descriptor, path):
+                yield descriptor
+                return
+        finally:
+            # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
 
 
 def write_whole(descriptor: int, line: bytes) -> None:
@@ -83,9 +142,26 @@ def read_run(path: Path) -> RunFile:
     entries: list[dict[str, Any]] = []
     torn = 0
     for line in path.read_bytes().splitlines():
-        try:
-            entry = json.loads(line)
-            entries.append(entry | {"sequence": int(entry["sequence"]), "kind": EntryKind(entry["kind"])})
-        except (ValueError, TypeError, KeyError):
+        entry = read_entry(line)
+        if entry is None:
             torn += 1
+        else:
+            entries.append(entry)
     return RunFile(entries=tuple(sorted(entries, key=lambda entry: entry["sequence"])), torn=torn)
+
+
+def read_entry(line: bytes) -> dict[str, Any] | None:
+    """Return what a line tells; None where it is cut, or tells of what this FlowReader does not know."""
+    try:
+        entry: dict[str, Any] = json.loads(line)
+        return entry | {"sequence": int(entry["sequence"]), "kind": EntryKind(entry["kind"])}
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def is_cut(line: bytes) -> bool:
+    """Say whether a kill or a full disk left of a line what tells nothing."""
+    try:
+        return not isinstance(json.loads(line), dict)
+    except ValueError:
+        return True

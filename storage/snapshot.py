@@ -6,9 +6,10 @@ DuckDB alone answers for documents, sections and counts; LanceDB is loaded only 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from storage.graph_store import GraphStore
+    from storage.graph_view import GraphView
     from storage.tables import TableName
 
 ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
+LIKENESS = 0.5
+"""From which share of common letters on a name may be a misspelling of another."""
 
 
 class UnknownCorpusError(LookupError):
@@ -80,6 +84,13 @@ class Snapshot:
 
         return open_graph(self.location.lance, self._head.lance_versions)
 
+    @cached_property
+    def view(self) -> GraphView:
+        """What the questions of this snapshot share; see storage/search.py."""
+        from storage.graph_view import GraphView
+
+        return GraphView(self.graph_store, self.embedder.dimension)
+
     def documents(self) -> list[DocumentRecord]:
         """Return every document, by id."""
         return catalog.read_documents(self._connection)
@@ -96,8 +107,9 @@ class Snapshot:
             if any(path.rsplit("/", 1)[-1] == asked for path in record.paths) or (prefix and record.id.startswith(prefix))
         ]
         if not found:
+            names = [path.rsplit("/", 1)[-1] for record in self.documents() for path in record.paths]
             raise UnknownDocumentError(
-                f"no document {asked!r} in corpus {self.location.name!r}; "
+                f"no document {asked!r} in corpus {self.location.name!r}{nearest(asked, names)}; "
                 "name it by 8 or more digits of its id or by its exact file name, `flowreader documents list` shows both"
             )
         if len(found) > 1:
@@ -109,6 +121,23 @@ class Snapshot:
         """Return the document's outline, in reading order."""
         query = "SELECT * FROM sections WHERE document_id = ? ORDER BY ordinal, id"
         return [Section(*row) for row in self._connection.execute(query, [document_id]).fetchall()]
+
+    def sections_of(self, document_ids: Sequence[str]) -> list[Section]:
+        """Return the outlines of the documents, each in reading order."""
+        query = "SELECT * FROM sections WHERE document_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY document_id, ordinal, id"
+        return [Section(*row) for row in self._connection.execute(query, [list(document_ids)]).fetchall()]
+
+    def page_marks(self, document_ids: Sequence[str]) -> list[tuple[str, int, str | None]]:
+        """Return (document id, number, printed label) of every page of the documents, by document and number."""
+        from storage.filters import Column, one_of
+        from storage.tables import TableName
+
+        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "label"])
+        return sorted((row["document_id"], row["number"], row["label"]) for row in found.to_pylist())
+
+    def warm_up(self) -> None:
+        """Load what every question needs: LanceDB and the adjacency."""
+        _ = self.view.adjacency
 
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""
@@ -145,6 +174,14 @@ class Snapshot:
         from storage.tables import TableName, nodes_of
 
         return nodes_of(self.table(TableName.NODES, document_id))
+
+    def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
+        """Return the nodes in the order asked; raise UnknownNodeError where one is not in the snapshot."""
+        return self.view.nodes_by_id(ids)
+
+    def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
+        """Return the table rows of those of the nodes that have some, in order; raise UnknownNodeError as `nodes_by_id` does."""
+        return self.view.rows_by_node(ids)
 
     def rows(self, document_id: str) -> list[TableRow]:
         """Return the rows of the document's tables."""
@@ -187,6 +224,13 @@ class Snapshot:
         return self.graph_store.read(name, one_of(Column.DOCUMENT, [document_id]))
 
 
+def nearest(asked: str, known: Sequence[str]) -> str:
+    """Return ", the nearest is 'report.pdf'" where a known name resembles the asked one, else nothing."""
+    lowered = {name.lower(): name for name in sorted(known)}
+    found = get_close_matches(asked.lower(), lowered, n=1, cutoff=LIKENESS)
+    return f", the nearest is {lowered[found[0]]!r}" if found else ""
+
+
 @contextmanager
 def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """Pin the published snapshot and open it.
@@ -195,8 +239,9 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """
     with held(location) as current:
         if current is None:
+            others = [entry.name for entry in location.folder.parent.glob("*/") if entry.name != location.name]
             raise UnknownCorpusError(
-                f"there is no corpus {location.name!r}; make it with `flowreader ingest PATH --corpus {location.name}`"
+                f"there is no corpus {location.name!r}{nearest(location.name, others)}; make it with `flowreader ingest PATH --corpus {location.name}`"
             )
         if current.schema_version < catalog.SCHEMA_VERSION:
             raise CurrentDamagedError(

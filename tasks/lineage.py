@@ -5,12 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import metadata
 from typing import Any
 
 from storage.artifacts import ArtifactStore
 from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
+from storage.records import StepRecord
 from storage.runs import RunLog
 from tasks.progress import stop_requested
 from tasks.step import Workplace, workplace
@@ -39,3 +41,14 @@ def lineage_of_run(
     finally:
         workplace.reset(token)
         log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
+
+
+@contextmanager
+def steps_heard() -> Iterator[list[StepRecord]]:
+    """Give the list of what the steps inside the block did, as far as they began in this context."""
+    heard: list[StepRecord] = []
+    token = workplace.set(replace(workplace.get(), listener=heard.append))
+    try:
+        yield heard
+    finally:
+        workplace.reset(token)

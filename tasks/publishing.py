@@ -11,11 +11,13 @@ import numpy as np
 from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
+from storage.erasing import erase_quotes
 from storage.garbage import KEEP_SECONDS, Garbage, collect
 from storage.graph_checks import GraphError
 from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentState, Edge, identify
+from storage.removals import noted_removals
 from storage.snapshot import open_for_reading
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.memory import give_back
@@ -34,10 +36,14 @@ NODES_AT_ONCE = 20_000
 
 @dataclass(frozen=True, slots=True)
 class CleanedUp:
-    """What a clean-up deleted, and the snapshots that stay because they are young or being read."""
+    """What a clean-up deleted, and the snapshots that stay because they are young or being read.
+
+    `answers_erased` counts the answers that lost words of removed documents.
+    """
 
     snapshots_kept: tuple[int, ...]
     garbage: Garbage
+    answers_erased: int
 
     @property
     def complete(self) -> bool:
@@ -114,8 +120,9 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
         if wiped.complete:
             corpus.location.purge_due.unlink(missing_ok=True)
         return wiped
+    erased = erase_removed(corpus)
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
-    return CleanedUp(snapshots_kept=kept, garbage=collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS))
+    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS), erased)
 
 
 def purge_is_due(location: CorpusLocation) -> bool:
@@ -132,9 +139,20 @@ def upkeep_is_due(location: CorpusLocation) -> bool:
 
 
 def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
-    """Rewrite the corpus so that no file holds a word of what was removed, once its readers have let go."""
+    """Rewrite the corpus so that no file holds a word of what was removed, once its readers have let go.
+
+    Answers are looked at twice: at once, and when the last reader, who may just have answered from the old snapshot, is gone.
+    """
+    erased = erase_removed(corpus)
     kept = corpus.purge(wait_seconds=wait_seconds).kept
-    return CleanedUp(snapshots_kept=kept, garbage=collect_garbage(corpus.location, keep_seconds=0.0))
+    erased += erase_removed(corpus)
+    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0), erased)
+
+
+def erase_removed(corpus: CorpusWriter) -> int:
+    """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some."""
+    removed = noted_removals(corpus.location)
+    return erase_quotes(corpus.location, removed - {record.id for record in corpus.documents()}) if removed else 0
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:

@@ -13,6 +13,7 @@ from storage.garbage import KEEP_SECONDS
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation
 from storage.lock import acquire
+from storage.removals import note_removal
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.tidying import wait_for_readers
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
@@ -44,14 +45,15 @@ class RemovedCorpus:
 def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Receipt:
     """Unpublish a document, named by id or file name; with `now` wait for its readers and delete what it left.
 
+    Answers that quote it lose their words at once, and again, for those that were being given, when the last reader is gone.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
         record, embedder = snapshot.find(asked), snapshot.embedder
         counts = snapshot.counts(record.id)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
+        note_removal(location, record.id)
         number = corpus.publish(removed=[record.id])
-        location.purge_due.touch()
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
         if now and cleaned.complete:
             location.purge_due.unlink(missing_ok=True)
@@ -60,6 +62,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         "nodes": counts.nodes,
         "edges": counts.edges,
         "table_rows": counts.rows,
+        "answer_texts": cleaned.answers_erased,
         "files": len(cleaned.garbage.artifacts),
         "bytes": cleaned.garbage.bytes_freed,
     }

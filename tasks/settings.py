@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from storage.records import EdgeKind
+
+S = TypeVar("S", bound="Settings")
 
 
 class SettingsError(ValueError):
@@ -162,10 +164,10 @@ class IngestSettings(Settings):
     work: WorkSettings = WorkSettings()
 
 
-def load_settings(path: Path) -> IngestSettings:
+def load_settings(path: Path, form: type[S]) -> S:
     """Read a TOML file of settings; raise SettingsError where a name is unknown or a value out of its bounds."""
     try:
-        return IngestSettings.model_validate(tomllib.loads(path.read_text("utf-8")))
+        return form.model_validate(tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
         raise SettingsError(
             f"settings file {path} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
@@ -178,8 +180,10 @@ def load_settings(path: Path) -> IngestSettings:
 
 
 def _complaint(found: ErrorDetails) -> str:
-    """Say what is wrong with one value."""
+    """Say what is wrong with one value, or with several together."""
     name = ".".join(str(part) for part in found["loc"])
+    if found["type"] == "value_error":
+        return f"{name}: {found['ctx']['error']}"
     if found["type"] == "extra_forbidden":
         return f"there is no setting {name}"
     return f"{name} = {found['input']!r}: {found['msg'][:1].lower()}{found['msg'][1:]}"

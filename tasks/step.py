@@ -30,12 +30,18 @@ RETRY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where the steps of a run keep and remember what they make."""
+    """Where the steps of a run keep and remember what they make; `listener` hears of each step beside the log."""
 
     artifacts: ArtifactStore
     memo: StepMemo
     log: RunLog
     run_id: str
+    listener: Callable[[StepRecord], None] = lambda _record: None
+
+    def note(self, record: StepRecord) -> None:
+        """Write a step's lineage."""
+        self.log.step(record)
+        self.listener(record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +100,7 @@ class Step(Generic[P, R]):
         if not (self.codec and names):
             return None
         result = self._decode(place, names)
-        place.log.step(entry.record(place, names, remembered=True))
+        place.note(entry.record(place, names, remembered=True))
         return result
 
     def _decode(self, place: Workplace, names: Mapping[str, str]) -> R:
@@ -158,7 +164,7 @@ class Step(Generic[P, R]):
             error = f"{type(problem).__name__}: {problem}"
             raise
         finally:
-            place.log.step(entry.record(place, names, remembered=remembered, error=error))
+            place.note(entry.record(place, names, remembered=remembered, error=error))
 
 
 class _Entry:

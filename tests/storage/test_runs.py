@@ -1,3 +1,6 @@
+import fcntl
+import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -5,7 +8,9 @@ import pytest
 
 from storage.disk import DiskFullError
 from storage.records import StepRecord
-from storage.runs import RunLog, read_run, write_whole
+from storage.runs import RunGoneError, RunLog, asking_files, is_cut, read_run, write_whole
+from tests.storage.answer_worlds import asking_log
+from tests.storage.worlds import corpus_in
 
 STEP = StepRecord("r1", "parse", "1", "k", "a\udcff.pdf", "2026-01-01T00:00:00Z", 0.5, 1, False, {"parsed": "h"})
 
@@ -58,8 +63,6 @@ def test_threads_write_whole_lines(tmp_path):
 
 
 def test_a_write_that_is_cut_short_goes_on(tmp_path, monkeypatch):
-    import os
-
     real = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:7]))
     RunLog(tmp_path / "r1.jsonl").step(STEP)
@@ -67,8 +70,6 @@ def test_a_write_that_is_cut_short_goes_on(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_said():
-    import os
-
     full = os.open("/dev/full", os.O_WRONLY)
     try:
         with pytest.raises(OSError, match="No space"):
@@ -82,3 +83,52 @@ def test_a_full_disk_names_the_folder(tmp_path):
     path.symlink_to("/dev/full")
     with pytest.raises(DiskFullError, match=f"disk full at {tmp_path}"):
         RunLog(path).step(STEP)
+
+
+def test_a_line_that_a_full_disk_cut_costs_no_other(tmp_path):
+    log = RunLog(tmp_path / "r1.jsonl")
+    log.step(STEP)
+    log.path.write_bytes(log.path.read_bytes() + b'{"kind": "st')
+    log.step(STEP)
+    log.answer({"answer_id": "a"})
+    run = read_run(log.path)
+    assert ([entry["kind"] for entry in run.entries], run.torn) == (["step", "step", "answer"], 1)
+    assert [is_cut(line) for line in log.path.read_bytes().splitlines()] == [False, True, False, False]
+
+
+@pytest.mark.parametrize("line", [b"", b"3", b'{"kind"', b"\xff"])
+def test_what_is_no_object_was_cut(line):
+    assert is_cut(line) and not is_cut(b'{"kind": "of tomorrow"}')
+
+
+def test_runs_that_ask_are_found_among_those_that_ingest(tmp_path):
+    location = corpus_in(tmp_path)
+    for name in ("b", "a"):
+        asking_log(location, name).begin(run_id=name, parameters={}, settings={}, code_version="1")
+    RunLog(location.runs / "c.jsonl").step(STEP)
+    assert [path.name for path in asking_files(location)] == ["ask-a.jsonl", "ask-b.jsonl"]
+
+
+def test_a_run_does_not_bring_back_a_corpus_that_was_removed_meanwhile(tmp_path):
+    location = corpus_in(tmp_path)
+    log = asking_log(location, "r1")
+    log.begin(run_id="r1", parameters={}, settings={}, code_version="1")
+    shutil.rmtree(location.folder)
+    with pytest.raises(RunGoneError, match="removed meanwhile; ingest"):
+        log.answer({"answer_id": "a"})
+    assert not location.folder.exists()
+
+
+def test_who_waited_for_a_file_that_was_replaced_writes_to_the_new_one(tmp_path):
+    log = RunLog(tmp_path / "r1.jsonl")
+    log.step(STEP)
+    with ThreadPoolExecutor() as pool, log.path.open("rb") as old:
+        fcntl.flock(old, fcntl.LOCK_EX)
+        waiting = pool.submit(log.step, replace(STEP, attempts=2))
+        with pytest.raises(TimeoutError):
+            waiting.result(0.2)
+        (tmp_path / "new").write_bytes(log.path.read_bytes())
+        (tmp_path / "new").replace(log.path)
+        fcntl.flock(old, fcntl.LOCK_UN)
+        waiting.result(20)
+    assert [step.attempts for step in read_run(log.path).steps()] == [1, 2]

@@ -5,18 +5,21 @@ import os
 
 import pytest
 
+from storage.answers import answer_json, read_answers
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.memo import StepMemo
+from storage.removals import note_removal
 from storage.runs import RunLog
 from storage.snapshot import open_for_reading
 from tasks import publishing
 from tasks.outcomes import Outcome
 from tasks.planning import Plan
-from tasks.publishing import index, publish, rename, upkeep_is_due
+from tasks.publishing import clean_up, index, publish, rename, upkeep_is_due, wipe
 from tasks.settings import EvolutionSettings
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
+from tests.storage.answer_worlds import answer, asking_log
 
 SETTINGS = EvolutionSettings(cross_minimum=0.1)
 GRAPHS = {name: worlds.graph(name, nodes=12) for name in ("report", "paper", "slides")}
@@ -59,14 +62,17 @@ def test_published_vectors_are_read_back_in_groups(tmp_path, monkeypatch):
     assert cross_edges_after(worlds.corpus_in(tmp_path, "grouped"), [[name] for name in GRAPHS]) == whole
 
 
-def test_a_successor_takes_its_predecessor_out_in_the_same_commit(tmp_path):
-    location = worlds.corpus_in(tmp_path)
+def test_a_successor_takes_its_predecessor_out_in_the_same_commit(home):
+    location = worlds.corpus_in(home)
     old, new = GRAPHS["report"].document_id, GRAPHS["paper"].document_id
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report")], {}, SETTINGS)
+        asking_log(location, "r1").answer(answer_json(answer("report")))
         before = corpus.snapshot
         publish(corpus, [outcome("paper")], {new: (old,)}, SETTINGS)
         assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
+        assert wipe(corpus, wait_seconds=0).answers_erased == 0
+    assert read_answers(location, present=()) == [answer("report")], "what a newer version replaced was not removed"
 
 
 def test_renaming_and_indexing_keep_the_graph(home):
@@ -84,13 +90,26 @@ def test_renaming_and_indexing_keep_the_graph(home):
         assert len(snapshot.documents()) == 1
 
 
+def test_a_document_that_is_back_keeps_its_quotes(home):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report")], {}, SETTINGS)
+        note_removal(location, GRAPHS["report"].document_id)
+        corpus.publish(removed=[GRAPHS["report"].document_id])
+        publish(corpus, [outcome("report")], {}, SETTINGS)
+        asking_log(location, "r1").answer(answer_json(answer("report")))
+        assert clean_up(corpus).answers_erased == 0
+    assert read_answers(location, present=()) == [answer("report")]
+
+
 def test_a_removal_is_purged_by_the_first_ingest_after_its_time(home):
     location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
         index(corpus)
+        note_removal(location, GRAPHS["paper"].document_id)
         corpus.publish(removed=[GRAPHS["paper"].document_id])
-        location.purge_due.touch()
+        asking_log(location, "late").answer(answer_json(answer("report", "paper")))
         assert not upkeep_is_due(location)
         os.utime(location.purge_due, (0, 0))
         assert upkeep_is_due(location)

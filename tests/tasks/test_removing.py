@@ -5,10 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from storage.answers import answer_json, read_answers
 from storage.corpus import open_for_writing
+from storage.disk import DiskFullError
+from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
+from tests.storage.answer_worlds import answer, asking_log
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 
@@ -26,9 +30,16 @@ def everything_in(folder):
     return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
+def keep_answer(location, *names, run="r1"):
+    asking_log(location, run).answer(answer_json(answer(*names)))
+
+
 def test_now_leaves_no_word_of_the_document(location):
-    assert b"of paper" in everything_in(location.folder)
+    keep_answer(location, "report", "paper", run="r1")
+    keep_answer(location, "report", run="r2")
+    assert b"of paper" in everything_in(location.folder) and b"path of paper" in everything_in(location.runs)
     receipt = remove_document(location, "paper.pdf", now=True)
+    assert receipt.gone["answer_texts"] == 1 and len(read_answers(location, present=())) == 2
     assert (receipt.name, receipt.gone["nodes"]) == ("paper.pdf", 6) and "nothing" in receipt.later
     assert b"of paper" not in everything_in(location.folder) and not location.purge_due.exists()
     with open_for_reading(location) as snapshot:
@@ -50,6 +61,42 @@ def test_now_says_who_is_still_reading(location, monkeypatch):
     with open_for_reading(location):
         assert "still being read" in remove_document(location, "paper.pdf", now=True).later
     assert location.purge_due.exists()
+
+
+def test_answers_lose_their_quotes_at_once_and_those_given_meanwhile_when_the_last_reader_is_gone(location):
+    keep_answer(location, "paper", run="before")
+    with ThreadPoolExecutor() as pool:
+        with open_for_reading(location):
+            removing = pool.submit(remove_document, location, "paper.pdf", now=True)
+            while asking_log(location, "before").path.read_bytes().count(b"of paper"):
+                assert not removing.done()
+            keep_answer(location, "paper", "report", run="meanwhile")
+            with pytest.raises(TimeoutError):
+                removing.result(0.2)
+        assert removing.result(60).gone["answer_texts"] == 2
+    assert b"of paper" not in everything_in(location.folder)
+    assert [kept.question for kept in read_answers(location, present=())] == ["How many?"] * 2
+
+
+def test_without_now_an_answer_given_meanwhile_loses_its_quotes_with_the_next_change(location):
+    assert remove_document(location, "paper.pdf", now=False).gone["answer_texts"] == 0
+    keep_answer(location, "paper", "report")
+    assert noted_removals(location) == {PAPER.document_id}
+    assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 1
+    assert b"words of" not in everything_in(location.runs)
+
+
+def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypatch):
+    def full(*_arguments, **_more):
+        raise DiskFullError("disk full")
+
+    keep_answer(location, "paper")
+    monkeypatch.setattr("storage.corpus.CorpusWriter.publish", full)
+    with pytest.raises(DiskFullError):
+        remove_document(location, "paper.pdf", now=True)
+    monkeypatch.undo()
+    assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 0
+    assert read_answers(location, present=()) == [answer("paper")]
 
 
 def test_a_corpus_is_removed_whole(location):

@@ -1,0 +1,64 @@
+"""What an answer looks like: on a terminal the words, their places, how sure they are and why; JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from flows.showing import Output
+from storage.answer_records import Answer, AnswerStatus, Citation
+from storage.answers import answer_json
+
+STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}
+STATUS_WORDS = {AnswerStatus.ANSWERED: "answered", AnswerStatus.PARTIAL: "answered in part", AnswerStatus.NOT_FOUND: "not found"}
+QUESTION_SHOWN = 70
+
+
+def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
+    """Show an answer with its citations."""
+    if output.as_json:
+        output.data(answer_json(answer))
+        return
+    if with_question:
+        output.line(answer.question, style="bold")
+    output.line(answer.answer or "the words of this answer are gone with the document that it quoted", style="")
+    output.line()
+    for number, citation in enumerate(answer.citations, 1):
+        output.line(f"[{number}] {place_of(citation)}", style="cyan")
+        if citation.quote and citation.quote not in answer.answer:
+            output.line(f"    {citation.quote}", style="dim")
+    output.line(
+        f"{STATUS_WORDS[answer.status]}, {answer.confidence.score:.0%} sure: {answer.confidence.why}",
+        style=STATUS_STYLE[answer.status],
+    )
+    for note in answer.notes:
+        output.line(note, style="dim")
+    spent = sum(answer.usage.seconds.values())
+    output.line(f"answer {answer.answer_id[:8]}, {answer.usage.calls} model calls, {spent:.2f} s of work", style="dim")
+    if with_question:
+        output.line()
+
+
+def place_of(citation: Citation) -> str:
+    """Return where a citation stands: document, page, section."""
+    section = " > ".join(citation.section)
+    return f"{citation.document.name}, page {citation.page}" + (f", {section}" if section else "")
+
+
+def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None:
+    """Show a list of answers."""
+    if output.as_json:
+        output.data({"corpus": corpus, "answers": [answer_json(answer) for answer in answers]})
+        return
+    if not answers:
+        output.line(f'corpus {corpus} was not asked yet; ask: flowreader ask "QUESTION" --corpus {corpus}')
+        return
+    rows = [
+        (answer.answer_id[:8], answer.asked.replace("T", " ")[:16], answer.status.value, shortened(answer.question))
+        for answer in answers
+    ]
+    output.table(("id", "asked (UTC)", "status", "question"), rows)
+
+
+def shortened(text: str) -> str:
+    """Return a question in a length that fits into a table."""
+    return text if len(text) <= QUESTION_SHOWN else f"{text[: QUESTION_SHOWN - 1]}…"

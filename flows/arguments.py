@@ -1,0 +1,158 @@
+"""What can be said on the command line: every command, every flag, and the errors of a wrong call."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from flows import ask_commands, commands
+from flows.showing import CommandError, Output
+from storage.records import Modality
+
+USAGE_EXIT = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors follow the house: what, value, remedy; JSON where it was asked for."""
+
+    def error(self, message: str) -> Any:  # noqa: ANN401 - argparse says NoReturn, SystemExit does it
+        """Say what is wrong with the call and leave with 2."""
+        Output(as_json="--json" in sys.argv).error(CommandError(message, " ".join(sys.argv[1:]), f"see `{self.prog} --help`"))
+        raise SystemExit(USAGE_EXIT)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    common = Parser(add_help=False)
+    common.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to work on (default: %(default)s)")
+    common.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
+    parser = Parser(
+        prog="flowreader",
+        description="Reads long documents into a content graph and answers questions by routing evidence through it.",
+        epilog='Begin with: flowreader ingest FOLDER, then flowreader ask "QUESTION"',
+    )
+    parser.add_argument("--version", action="version", version=f"flowreader {metadata.version('flowreader')}")
+    verbs = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    _add_ingest(verbs, common)
+    _add_ask(verbs, common)
+    _add_answers(verbs, common)
+    _add_documents(verbs, common)
+    _add_corpora(verbs, common)
+    for name, run, text in (
+        ("status", commands.status, "what a corpus holds"),
+        ("doctor", commands.doctor, "check every promise of the store; names what is broken and the remedy"),
+    ):
+        verbs.add_parser(name, parents=[common], help=text, description=text).set_defaults(run=run)
+    settings = verbs.add_parser("settings", parents=[common], help="all settings with their bounds and reasons")
+    settings.add_argument("--settings", type=Path, metavar="FILE.toml", help="show them as this file changes them")
+    settings.set_defaults(run=commands.settings)
+    return parser
+
+
+def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse keeps the type private
+    ingest = verbs.add_parser(
+        "ingest",
+        parents=[common],
+        help="read files and folders into a corpus",
+        description="Reads files and folders, recursively, into a corpus. Run it again at any time: what is unchanged costs "
+        "one hash, what was interrupted goes on.",
+    )
+    ingest.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
+    ingest.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only files whose name, or path below PATH, matches (repeatable; * matches / too)",
+    )
+    ingest.add_argument(
+        "--exclude",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="no files whose name, or path below PATH, matches (repeatable)",
+    )
+    ingest.add_argument(
+        "--password-file",
+        type=Path,
+        metavar="F",
+        help="a line each of NAME, a tab, PASSWORD; or one line with one for all",
+    )
+    ingest.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
+    ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
+    ingest.set_defaults(run=commands.ingest)
+
+
+def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+    ask = verbs.add_parser(
+        "ask",
+        parents=[common],
+        help="answer a question, with its proof",
+        description="Answers a question from the documents of a corpus, with citations: by routing evidence through its graph. "
+        "Without a chat model the answer is made of quotes.",
+    )
+    ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
+    ask.add_argument(
+        "--document",
+        action="append",
+        default=[],
+        metavar="DOCUMENT",
+        help="ask only this document: at least 8 digits of its id, or its exact file name (repeatable)",
+    )
+    ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
+    ask.add_argument("--modality", choices=[str(kind) for kind in Modality], help="ask only text, tables or figures")
+    ask.add_argument(
+        "--reader",
+        choices=("flow", "top-k"),
+        default="flow",
+        help="flow routes evidence through the graph; top-k takes the best passages (default: %(default)s)",
+    )
+    ask.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
+    ask.add_argument("--batch", type=Path, metavar="FILE", help='many questions: one a line, or JSON Lines with a "question"')
+    ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
+    ask.set_defaults(run=ask_commands.ask)
+
+
+def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+    answers = verbs.add_parser("answers", help="list answers, or show one again")
+    actions = answers.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    listed = actions.add_parser("list", parents=[common], help="all answers, the newest first")
+    listed.set_defaults(run=ask_commands.answers_list)
+    named = Parser(add_help=False)
+    named.add_argument("answer", metavar="ANSWER", help="at least 8 digits of its id")
+    show = actions.add_parser("show", parents=[common, named], help="one answer, without asking again")
+    show.set_defaults(run=ask_commands.answers_show)
+    text = "write the report of an answer: its pages with the quoted places, and its flow"
+    report = verbs.add_parser("report", parents=[common, named], help=text, description=text)
+    report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")
+    report.set_defaults(run=ask_commands.report)
+
+
+def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+    documents = verbs.add_parser("documents", help="list, show, remove or export documents")
+    actions = documents.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    actions.add_parser("list", parents=[common], help="all documents").set_defaults(run=commands.documents_list)
+    named = Parser(add_help=False)
+    named.add_argument("document", metavar="DOCUMENT", help="at least 8 digits of its id, or its exact file name")
+    actions.add_parser("show", parents=[common, named], help="one document: its outline, pages and notes").set_defaults(
+        run=commands.documents_show
+    )
+    remove = actions.add_parser("remove", parents=[common, named], help="unpublish a document and delete what it left")
+    remove.add_argument("--now", action="store_true", help="wait until no reader can see it, then delete it")
+    remove.set_defaults(run=commands.documents_remove)
+    export = actions.add_parser("export", parents=[common], help="canonical JSON, the same for the same documents and settings")
+    export.add_argument("document", nargs="?", metavar="DOCUMENT", help="one document (default: all)")
+    export.add_argument("--output", type=Path, metavar="FILE", help="write to a file instead of standard output")
+    export.set_defaults(run=commands.documents_export)
+
+
+def _add_corpora(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+    corpora = verbs.add_parser("corpora", help="list or remove corpora")
+    actions = corpora.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
+    actions.add_parser("list", parents=[common], help="all corpora").set_defaults(run=commands.corpora_list)
+    remove = actions.add_parser("remove", parents=[common], help="delete a corpus and what only it used")
+    remove.add_argument("name", metavar="NAME")
+    remove.set_defaults(run=commands.corpora_remove)

@@ -1,0 +1,63 @@
+"""The question flow: from words to an answer with its proof. No Prefect is loaded here unless a run is at work around it.
+
+keywords -> candidates -> score -> route -> select -> read -> judge -> (refine once) -> synthesize -> record
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
+from uuid import uuid4
+
+from flows.readers import READERS
+from storage.answer_records import Answer
+from storage.disk import check_writable
+from storage.locations import corpus_location
+from storage.runs import ASKING
+from storage.snapshot import open_for_reading
+from tasks.answering import gathered, record
+from tasks.ask_request import AskRequest, asked_scope, checked_questions
+from tasks.extractive_reader import ExtractiveReader
+from tasks.lineage import lineage_of_run, steps_heard
+from tasks.models.embedder import open_embedder
+from tasks.question import AskDesk, understand
+
+
+async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
+    """Yield the answer of each question, from one snapshot; everything is loaded once.
+
+    Raise QuestionError, UnknownCorpusError, UnknownDocumentError, AmbiguousDocumentError or EmbeddingError, and answer nothing then.
+    """
+    location, questions = corpus_location(request.corpus), checked_questions(request.questions)
+    with open_for_reading(location) as snapshot:
+        check_writable(location.runs)
+        scope = asked_scope(snapshot, request)
+        desk = AskDesk(
+            snapshot,
+            scope,
+            request.settings,
+            open_embedder(snapshot.embedder, apart=True),
+            ExtractiveReader(request.settings.reading),
+        )
+        with lineage_of_run(
+            location,
+            parameters=request.model_dump(mode="json", exclude={"settings"}),
+            settings=request.settings.model_dump(mode="json"),
+            run_id=ASKING + uuid4().hex,
+            snapshot=lambda: snapshot.number,
+        ):
+            for text in questions:
+                yield await answer_one(text, request, desk)
+
+
+async def answer_one(text: str, request: AskRequest, desk: AskDesk) -> Answer:
+    """Answer one question and keep the answer."""
+    answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="seconds")
+    with steps_heard() as steps:
+        # The graph's tables take longer to load than a question to embed.
+        question, _tables = await asyncio.gather(understand.submit(answer_id, text, desk), asyncio.to_thread(desk.snapshot.warm_up))
+        findings = await READERS[request.reader](question, desk)
+    answer = gathered(answer_id=answer_id, asked=asked, question=text, findings=findings, request=request, desk=desk, steps=steps)
+    await record.submit(answer)
+    return answer

@@ -1,0 +1,117 @@
+"""What `ask`, `answers` and `report` do, between the parsed arguments and what is shown. None of them needs Prefect."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+from contextlib import aclosing
+from pathlib import Path
+
+from flows.showing import CommandError, Output
+from storage.locations import artifacts_folder, corpus_location
+from storage.snapshot import Snapshot, open_for_reading
+from tasks.ask_request import AskRequest, read_batch
+from tasks.ask_settings import AllSettings
+from tasks.settings import load_settings
+
+WELL = 0
+
+
+def ask(arguments: argparse.Namespace, output: Output) -> int:
+    """Answer a question, or many of a file, and show each as it comes."""
+    if (arguments.question is None) == (arguments.batch is None):
+        raise CommandError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
+    if arguments.batch and arguments.report:
+        raise CommandError(
+            "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
+        )
+    questions = read_batch(arguments.batch) if arguments.batch else (arguments.question,)
+    settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
+    request = AskRequest(
+        questions=questions,
+        corpus=arguments.corpus,
+        documents=tuple(arguments.document),
+        pages=arguments.pages,
+        modality=arguments.modality,
+        reader=arguments.reader,
+        settings=settings.ask,
+    )
+    if arguments.report:
+        require_folder(arguments.report)
+    asyncio.run(_answer(request, arguments.report, output))
+    return WELL
+
+
+async def _answer(request: AskRequest, report_path: Path | None, output: Output) -> None:
+    from flows.answer_tables import show_answer
+    from flows.ask import ask as answers_to
+
+    many = len(request.questions) > 1
+    waiting = output.side.status("reading", spinner="dots") if output.side.is_terminal else contextlib.nullcontext()
+    with waiting as bar:
+        async with aclosing(answers_to(request)) as answers:
+            number = 0
+            async for answer in answers:
+                number += 1
+                if bar is not None and many:
+                    bar.update(f"{number} of {len(request.questions)} questions answered")
+                show_answer(answer, output, with_question=many)
+    if report_path is not None:
+        write_report_of(answer.answer_id, request.corpus, report_path, output)
+
+
+def answers_list(arguments: argparse.Namespace, output: Output) -> int:
+    """Show all answers, the newest first."""
+    from flows.answer_tables import show_answers
+    from storage.answers import read_answers
+
+    location = corpus_location(arguments.corpus)
+    with open_for_reading(location) as snapshot:
+        show_answers(arguments.corpus, read_answers(location, present=published(snapshot)), output)
+    return WELL
+
+
+def answers_show(arguments: argparse.Namespace, output: Output) -> int:
+    """Show an answer again, without what quotes a document that was removed since."""
+    from flows.answer_tables import show_answer
+    from storage.answers import find_answer
+
+    location = corpus_location(arguments.corpus)
+    with open_for_reading(location) as snapshot:
+        answer = find_answer(location, arguments.answer, present=published(snapshot))
+    show_answer(answer, output, with_question=True)
+    return WELL
+
+
+def report(arguments: argparse.Namespace, output: Output) -> int:
+    """Write the report of an answer."""
+    path = arguments.output or Path(f"answer-{arguments.answer[:8]}.html")
+    require_folder(path)
+    write_report_of(arguments.answer, arguments.corpus, path, output)
+    return WELL
+
+
+def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> None:
+    """Write the page of an answer, and say where it is."""
+    from storage.answers import find_answer
+    from storage.artifacts import ArtifactStore
+    from tasks.reporting import write_report
+
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        answer = find_answer(location, asked_id, present=published(snapshot))
+        write_report(answer, snapshot, ArtifactStore(artifacts_folder()), path.absolute())
+    output.side.print(f"the report is in {path}", markup=False, soft_wrap=True)
+
+
+def published(snapshot: Snapshot) -> set[str]:
+    """Return the ids of the documents that are published now."""
+    return {record.id for record in snapshot.documents()}
+
+
+def require_folder(path: Path) -> None:
+    """Raise CommandError where the folder of a file to be written is not there: before the work, not after it."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise CommandError(f"folder {str(folder)!r} does not exist", str(folder), "make it, or name a file in a folder that exists")

@@ -1,0 +1,12 @@
+"""Ways of reading: one file each. All read the same index and return the same `Findings`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from flows.readers import flow_routing, top_k
+from tasks.findings import Findings
+from tasks.question import AskDesk, Question
+
+READERS: Mapping[str, Callable[[Question, AskDesk], Awaitable[Findings]]] = {"flow": flow_routing.read, "top-k": top_k.read}
+"""By the name that --reader takes."""

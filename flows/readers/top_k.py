@@ -1,0 +1,19 @@
+"""The baseline: the best passages by cosine and BM25 blended, each read by itself; no graph, no flow, no gate."""
+
+from __future__ import annotations
+
+from tasks.findings import Findings
+from tasks.question import AskDesk, Question
+from tasks.reading import read_in_parallel
+from tasks.retrieval import find_candidates, score_by_relevance
+from tasks.routing import best_passages
+from tasks.synthesis import Evidence, synthesize
+
+
+async def read(question: Question, desk: AskDesk) -> Findings:
+    """Answer from the most relevant passages: candidates -> relevance -> best passages -> read -> synthesize."""
+    graph = await find_candidates.submit(question, desk)
+    scores = await score_by_relevance.submit(question, graph, desk)
+    passages = await best_passages.submit(question, scores, desk)
+    readings = await read_in_parallel(question, graph, scores, passages, desk)
+    return await synthesize.submit(question, graph, scores, Evidence(passages, readings), desk)

@@ -1,0 +1,136 @@
+"""The records of an answer: what was said, where it stands, how the evidence was routed, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from storage.records import Box, Modality
+
+
+class AnswerStatus(StrEnum):
+    """How much of the question the evidence supports; `partial`: a part of it has no supported path."""
+
+    ANSWERED = "answered"
+    PARTIAL = "partial"
+    NOT_FOUND = "not_found"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """A document as answers name it."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class PagePlace:
+    """A page of a document, 1-based: the physical page, slide or sheet; 1 for DOCX and HTML."""
+
+    document: NamedDocument
+    page: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPage:
+    """A candidate page with its score; higher is better."""
+
+    document: NamedDocument
+    page: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """Words of a document that the answer stands on. Without a box the element itself is shown; an erased quote is empty."""
+
+    document: NamedDocument
+    page: int
+    box: Box | None
+    node_id: str
+    quote: str
+    section: tuple[str, ...] = ()
+    modality: Modality = Modality.TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class EvidencePath:
+    """A chain of nodes that carried flow, and what its reader said: `answer` is empty where it supports none."""
+
+    nodes: tuple[str, ...]
+    pages: tuple[PagePlace, ...]
+    flow: float
+    quality: float
+    share: float
+    answer: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEdit:
+    """A change that System 2 made to the network: an arc's similarity before and after, or a new source (no target)."""
+
+    kind: str
+    source: str
+    target: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """What the gate saw; `triggered` names why it fired and is empty where it stayed quiet."""
+
+    consistency: float
+    saturation: float
+    triggered: str
+    edits: tuple[GraphEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How sure the answer is, 0..1, and why in words."""
+
+    score: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an answer cost: model calls, tokens, money in dollars, seconds by step."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are where the chosen paths stand.
+
+    `top-k` has no paths and no gate. `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to.
+    """
+
+    answer_id: str
+    asked: str
+    question: str
+    answer: str
+    status: AnswerStatus
+    reader: str
+    confidence: Confidence
+    citations: tuple[Citation, ...]
+    paths: tuple[EvidencePath, ...]
+    pages: tuple[RankedPage, ...]
+    evidence_pages: tuple[PagePlace, ...]
+    gate: GateReport | None
+    usage: Usage
+    corpus: str
+    snapshot: int
+    scope: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    models: Mapping[str, str]
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,151 @@
+"""Answers as they are kept: their JSON, which is also what `--json` says; found again in the files of the runs; and shown again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
+from storage.catalog import storable
+from storage.codec import CodecError, adapter
+from storage.locations import CorpusLocation
+from storage.removals import noted_removals
+from storage.runs import EntryKind, asking_files, read_entry
+from storage.snapshot import ID_PREFIX
+
+QUESTION_SHOWN = 60
+NOTE_BEGINS = "the quoted document "
+
+
+class UnknownAnswerError(LookupError):
+    """An id that no answer has."""
+
+
+class AmbiguousAnswerError(LookupError):
+    """The first digits of several answers' ids."""
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Return the answer as plain JSON values that any UTF-8 stream takes; raise CodecError for what JSON has no word for."""
+    try:
+        told = adapter(Answer).dump_python(answer, mode="json", warnings="error")
+    except PydanticSerializationError as error:
+        raise CodecError(f"answer {answer.answer_id[:12]} is not writable as JSON: {error}") from error
+    return {name: writable(value) for name, value in told.items()}
+
+
+def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Return the value with lone surrogates as escapes; raise CodecError for NaN and infinity."""
+    if isinstance(value, str):
+        return value if value.isascii() else storable(value)
+    if isinstance(value, dict):
+        return {name: writable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [writable(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise CodecError(f"an answer holds the number {value}, which JSON cannot; mend whatever computed it")
+    return value
+
+
+def answer_from_json(told: Mapping[str, Any]) -> Answer:
+    """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
+    try:
+        return adapter(Answer).validate_python(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
+
+
+def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[Answer]:
+    """Return every answer that is kept whole, the newest first; what a kill cut, or a newer FlowReader made unreadable, is not.
+
+    Words of a removed document are left out, whatever its removal still has to erase; `present` are the documents published now.
+    """
+    return [answer for _, answer in sorted(_answers_with(location, b"", present), key=lambda found: found[0], reverse=True)]
+
+
+def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
+    """Return the answer whose id begins with these 8 or more hexadecimal digits, as `read_answers` would.
+
+    Raise UnknownAnswerError where none is, AmbiguousAnswerError, naming them all, where several are.
+    """
+    prefix = asked_id if ID_PREFIX.fullmatch(asked_id) else None
+    kept = sorted(_answers_with(location, prefix.encode(), present), key=lambda found: found[0]) if prefix else []
+    found = {answer.answer_id: answer for _, answer in kept if answer.answer_id.startswith(prefix or "")}
+    if not found:
+        raise UnknownAnswerError(
+            f"no answer {asked_id!r} in corpus {location.name!r}; "
+            "name it by 8 or more digits of its id, `flowreader answers list` shows all"
+        )
+    if len(found) > 1:
+        several = ", ".join(f"{answer.answer_id[:16]} {answer.question[:QUESTION_SHOWN]!r}" for answer in found.values())
+        raise AmbiguousAnswerError(f"{asked_id!r} names {len(found)} answers: {several}; take more digits of the id")
+    return next(iter(found.values()))
+
+
+def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
+    """Yield the answers whose line holds these bytes, each after its place in time: when, the how manieth line, of which file."""
+    gone = noted_removals(location) - set(present)
+    for path in asking_files(location):
+        for line in path.read_bytes().splitlines():
+            entry = read_entry(line) if sign in line else None
+            if entry is None or entry["kind"] != EntryKind.ANSWER:
+                continue
+            try:
+                answer = answer_from_json(entry)
+            except CodecError:
+                continue
+            yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
+
+
+def removed_note(document: NamedDocument) -> str:
+    """Say why an answer has no words any more."""
+    return f"{NOTE_BEGINS}{document.name} was removed"
+
+
+def speaking(answer: Answer) -> list[NamedDocument]:
+    """Return the documents whose words the answer holds, in order: those it cites, and those that a path's answer is read from."""
+    cited = [citation.document for citation in answer.citations if citation.quote or citation.section or answer.answer]
+    read = [place.document for path in answer.paths if path.answer for place in path.pages]
+    return list(dict.fromkeys([*cited, *read]))
+
+
+def without_words(answer: Answer, gone: Collection[str]) -> Answer:
+    """Return the answer without a word of these documents, and a note for each that it held words of; the same where it held none.
+
+    The text goes with any of its quotes, for it is made of them; what was noted of it, and why it was trusted, goes with the text.
+    Places, numbers and names stay, and so does the question, which is the asker's own.
+    """
+    losing = [document for document in speaking(answer) if document.id in gone]
+    if not losing:
+        return answer
+    told = tuple(removed_note(document) for document in losing)
+    bare = replace(
+        answer,
+        citations=tuple(_unquoted(citation) if citation.document.id in gone else citation for citation in answer.citations),
+        paths=tuple(replace(path, answer="") if _reads(path, gone) else path for path in answer.paths),
+        notes=(*answer.notes, *told),
+    )
+    if not _text_holds_words(answer, gone):
+        return bare
+    notes = tuple(said for said in answer.notes if said.startswith(NOTE_BEGINS))
+    return replace(bare, answer="", confidence=replace(answer.confidence, why=""), notes=(*notes, *told))
+
+
+def _text_holds_words(answer: Answer, gone: Collection[str]) -> bool:
+    cited = any(citation.document.id in gone for citation in answer.citations)
+    return cited or any(path.answer and path.answer in answer.answer for path in answer.paths if _reads(path, gone))
+
+
+def _reads(path: EvidencePath, gone: Collection[str]) -> bool:
+    return any(place.document.id in gone for place in path.pages)
+
+
+def _unquoted(citation: Citation) -> Citation:
+    return replace(citation, quote="", section=())

@@ -1,0 +1,106 @@
+"""What the questions of one open snapshot share: the adjacency, the rows that were read lately, and the scopes asked of."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import pyarrow as pa
+
+from storage.adjacency import IntArray
+from storage.candidate_graph import MODALITIES
+from storage.filters import Column, one_of
+from storage.graph_store import GraphDamagedError, GraphStore
+from storage.lookups import take_rows
+from storage.node_columns import NodeColumns, Values
+from storage.records import Modality, Node, NodeKind, TableRow
+from storage.tables import VECTOR_COLUMNS, TableName, rows_of, vectors_of
+
+KEPT_NODES = 20_000
+"""Nodes whose columns are kept: 31 MB of vectors and about 10 MB for each text."""
+KEPT_RESULTS = 16
+"""What is remembered of scopes: masks of a byte a node, samples, small graphs."""
+
+Result = TypeVar("Result")
+
+
+class GraphView:
+    """The graph of an open snapshot as questions see it; safe to ask from many threads."""
+
+    def __init__(self, graph: GraphStore, dimension: int) -> None:
+        """Open the adjacency; raise GraphDamagedError where the graph cannot be read or is of another dimension."""
+        stored = graph.tables[TableName.NODES].schema.field(VECTOR_COLUMNS[-1]).type.list_size
+        if stored != dimension:
+            raise GraphDamagedError(
+                f"the nodes' vectors have {stored} dimensions, their embedder {dimension}; run `flowreader doctor`"
+            )
+        self.graph = graph
+        self.dimension = dimension
+        self.adjacency = graph.adjacency()
+        self.columns = NodeColumns(self._read, nodes=len(self.adjacency.ids), capacity=KEPT_NODES)
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def remembered(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return what was made for the key, made now where it is not remembered; two threads may both make it."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+                return cast(Result, self._results[key])
+        made = make()
+        with self._lock:
+            self._results[key] = made
+            while len(self._results) > KEPT_RESULTS:
+                self._results.popitem(last=False)
+        return made
+
+    def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
+        """Return the nodes in the order asked; raise UnknownNodeError where one is not there."""
+        names = [field.name for field in fields(Node)]
+        found = self.columns.take(self.adjacency.positions_of(ids), names)
+        return [_node(dict(zip(names, row, strict=True))) for row in zip(*(found[name] for name in names), strict=True)]
+
+    def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
+        """Return the table rows of those of the nodes that have some; raise UnknownNodeError where a node is not there."""
+        positions = self.adjacency.positions_of(ids)
+        tables = positions[self.adjacency.modalities[positions] == MODALITIES.index(Modality.TABLE)]
+        if not len(tables):
+            return {}
+        where = one_of(Column.NODE, self.adjacency.hex_ids(tables))
+        rows: dict[str, list[TableRow]] = {}
+        for row in rows_of(self.graph.read(TableName.ROWS, where)):
+            rows.setdefault(row.node_id, []).append(row)
+        return {name: tuple(found) for name, found in rows.items()}
+
+    def _read(self, positions: IntArray, columns: Sequence[str]) -> Mapping[str, Values]:
+        """Read the columns of the nodes; raise GraphDamagedError where a vector holds a number that is not finite."""
+        found = take_rows(self.graph, TableName.NODES, self.adjacency.rows[positions], columns)
+        if found.num_rows != len(positions):
+            raise GraphDamagedError(f"{len(positions) - found.num_rows} nodes cannot be read; run `flowreader doctor`")
+        return {name: self._values(positions, name, found[name]) for name in columns}
+
+    def _values(self, positions: IntArray, name: str, column: pa.ChunkedArray) -> Values:
+        if name not in VECTOR_COLUMNS:
+            return _objects(column.to_pylist())
+        vectors = vectors_of(column, self.dimension)
+        sound = np.isfinite(vectors).all(axis=1)
+        if not sound.all():
+            strange = self.adjacency.hex_ids(positions[~sound][:1])[0]
+            raise GraphDamagedError(f"node {strange} has a {name} that is not finite; run `flowreader doctor`")
+        return vectors
+
+
+def _node(values: dict[str, Any]) -> Node:
+    """Return a node of the table's values."""
+    return Node(**values | {"kind": NodeKind(values["kind"]), "modality": Modality(values["modality"])})
+
+
+def _objects(values: list[Any]) -> Values:
+    """Return strings, or lists of strings as tuples, one an element."""
+    made = np.empty(len(values), object)
+    made[:] = [tuple(value) if isinstance(value, list) else value for value in values]
+    return made

@@ -1,0 +1,158 @@
+"""What a question asks of an open snapshot: how much its scope holds, all of that, or the best of it with its neighbourhood."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from storage.adjacency import Adjacency, IntArray
+from storage.candidate_graph import MODALITIES, CandidateGraph, assemble
+from storage.hops import expand
+from storage.lookups import matching_nodes, matching_rows, nearest_nodes
+from storage.records import Vectors
+from storage.scope import Scope as Scope
+
+if TYPE_CHECKING:
+    from storage.graph_view import GraphView
+    from storage.snapshot import Snapshot
+
+Mask = npt.NDArray[np.bool_]
+
+
+def nodes_in_scope(snapshot: Snapshot, scope: Scope) -> int:
+    """Return how many nodes the scope holds."""
+    mask = _mask(snapshot.view, scope)
+    return len(snapshot.view.adjacency.ids) if mask is None else int(np.count_nonzero(mask))
+
+
+def load_scope(snapshot: Snapshot, scope: Scope, *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
+    """Return the whole scope; its caller knows from `nodes_in_scope` that it is small.
+
+    `columns` are text columns of the table `nodes`: search_text, summary, keywords, label, ...
+    """
+    view = snapshot.view
+    return view.remembered(
+        ("whole", scope, tuple(columns), initial_vectors),
+        lambda: _graph(view, _by_id(view, _mask(view, scope)), None, columns, initial_vectors),
+    )
+
+
+def find_candidates(
+    snapshot: Snapshot,
+    scope: Scope,
+    *,
+    vector: Vectors,
+    words: Sequence[str],
+    by_vector: int,
+    by_text: int,
+    hops: int,
+    limit: int,
+    columns: Sequence[str],
+    initial_vectors: bool = False,
+) -> CandidateGraph:
+    """Return at most `limit` nodes of the scope: the best by the vector (d,) and by full text, then what hops from them reach.
+
+    `columns` as in `load_scope`. Raise ValueError where the vector is not finite or of another dimension than the corpus, and
+    GraphDamagedError where a stored one is.
+    """
+    view = snapshot.view
+    _check_vector(vector, view.dimension)
+    seeds = _seeds(view, scope, vector, words, by_vector, by_text)
+    positions, away = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
+    order = np.argsort(view.adjacency.ids[positions])
+    return _graph(view, positions[order], away[order], columns, initial_vectors)
+
+
+def scope_sample(snapshot: Snapshot, scope: Scope, size: int, *, column: str) -> tuple[str, ...]:
+    """Return a text column of `size` nodes of the scope, of all where it holds fewer, by id.
+
+    Ids are hashes, so the lowest of them are a uniform sample, the same whenever it is taken.
+    """
+    view = snapshot.view
+    return view.remembered(("sample", scope, size, column), lambda: _sample(view, scope, size, column))
+
+
+def _sample(view: GraphView, scope: Scope, size: int, column: str) -> tuple[str, ...]:
+    positions = _by_id(view, _mask(view, scope))[:size]
+    return tuple(view.columns.take(positions, [column])[column].tolist())
+
+
+def _graph(
+    view: GraphView, positions: IntArray, away: IntArray | None, columns: Sequence[str], initial_vectors: bool
+) -> CandidateGraph:
+    read = [*columns, "vector", *(["initial_vector"] if initial_vectors else [])]
+    hops = np.zeros(len(positions), np.int64) if away is None else away
+    return assemble(view.adjacency, positions, hops, view.columns.take(positions, read))
+
+
+def _by_id(view: GraphView, mask: Mask | None) -> IntArray:
+    """Return the positions that the mask keeps, by id."""
+    ordered = np.asarray(view.adjacency.by_id)
+    return (ordered if mask is None else ordered[mask[ordered]]).astype(np.int64)
+
+
+def _mask(view: GraphView, scope: Scope) -> Mask | None:
+    """Return which positions the scope holds; None says all."""
+    return None if scope.everything else view.remembered(("mask", scope), lambda: _make_mask(view, scope))
+
+
+def _make_mask(view: GraphView, scope: Scope) -> Mask:
+    adjacency = view.adjacency
+    first, last = scope.pages
+    mask = (adjacency.pages >= first) & (adjacency.pages <= last)
+    if scope.modality is not None:
+        mask &= adjacency.modalities == MODALITIES.index(scope.modality)
+    if scope.documents:
+        wanted = np.isin(adjacency.document_ids, [bytes.fromhex(name) for name in scope.documents])
+        mask &= wanted[adjacency.documents]
+    return np.asarray(mask)
+
+
+def _check_vector(vector: Vectors, dimension: int) -> None:
+    if vector.shape != (dimension,) or not np.isfinite(vector).all():
+        raise ValueError(
+            f"the question's vector has shape {vector.shape}, wanted are {dimension} finite numbers; "
+            "embed it with the embedder of the corpus"
+        )
+
+
+def _seeds(view: GraphView, scope: Scope, vector: Vectors, words: Sequence[str], by_vector: int, by_text: int) -> IntArray:
+    """Return the positions found by vector and by text, by turns, the best first."""
+    nodes, rows = scope.node_filter(), scope.row_filter()
+    with ThreadPoolExecutor(2) as pool:
+        nearest = pool.submit(nearest_nodes, view.graph, vector, limit=by_vector, where=nodes)
+        told = pool.submit(matching_rows, view.graph, words, limit=by_text, where=rows)
+        holding, scores = matching_nodes(view.graph, words, limit=by_text, where=nodes)
+    close, distances = nearest.result()
+    tables, row_scores = told.result()
+    adjacency = view.adjacency
+    return by_turns(
+        ranked(adjacency, adjacency.positions_of_rows(close), -distances),
+        by_turns(
+            ranked(adjacency, adjacency.positions_of_rows(holding), scores),
+            ranked(adjacency, adjacency.positions_of(tables), row_scores),
+        )[:by_text],
+    )
+
+
+def ranked(adjacency: Adjacency, positions: IntArray, scores: npt.NDArray[np.float32]) -> IntArray:
+    """Return the positions, each once at its best score, the highest first, ties by id."""
+    by_id = np.argsort(adjacency.ids[positions])
+    order = by_id[np.argsort(-scores[by_id], kind="stable")]
+    return each_once(positions[order])
+
+
+def by_turns(one: IntArray, other: IntArray) -> IntArray:
+    """Return both rankings as one that takes from them by turns, each position once."""
+    ranks = np.concatenate([2 * np.arange(len(one)), 2 * np.arange(len(other)) + 1])
+    return each_once(np.concatenate([one, other])[np.argsort(ranks)])
+
+
+def each_once(positions: IntArray) -> IntArray:
+    """Return the positions without repetitions, in the order in which they come first."""
+    _, first = np.unique(positions, return_index=True)
+    return positions[np.sort(first)]

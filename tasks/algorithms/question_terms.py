@@ -1,0 +1,72 @@
+"""What a question asks for, without a model: its search terms and the names that it gives (appendix B.1 of the paper)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tasks.algorithms.asked_part import asked_part
+from tasks.algorithms.keywords import YEAR
+from tasks.algorithms.question_names import UNSAID, marked_in, names_in
+from tasks.algorithms.word_stems import stems_of, words_of
+
+_PLACE_NUMBER = re.compile(
+    r"\b(?:pages?|pp?\.|slides?|figures?|figs?\.?|tables?|charts?|sections?|chapters?|exhibits?)\s*\d[\d.,\-]*", re.IGNORECASE
+)
+_NUMBER_SIGNS = str.maketrans("", "", ",.%")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionTerms:
+    """`stems` are what full text looks for, each once, in the order asked; `words` how the question writes each of them.
+
+    `names` are the proper names, quoted words and references ("Figure 5") as they stand there, each once. `anchors` are those
+    stems that say of whom, what or when the question speaks: of names, abbreviations, years and numbers. Evidence without one
+    of them may speak of something else.
+    """
+
+    stems: tuple[str, ...]
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    anchors: tuple[str, ...]
+
+
+def question_terms(question: str) -> QuestionTerms:
+    """Return the terms of a question: content words, numbers, years, abbreviations, compounds and their parts.
+
+    Function words, interrogatives, the numbers of named places ("page 14") and words about the form of the answer are left
+    out; where nothing else is left, all words stay. A question without words has no terms. Ideographs count in pairs.
+    """
+    asked = asked_part(question)
+    if asked.isupper():
+        # Without lower case, capitals mark no abbreviations.
+        asked = asked.casefold()
+    names = names_in(asked)
+    named = {word for name in names for word in name if word[0].isupper()}
+    content = [word for word in words_of(_PLACE_NUMBER.sub(" ; ", asked)) if _says_something(word) or word in named]
+    written: dict[str, str] = {}
+    anchors: set[str] = set()
+    for word in content or words_of(asked):
+        parts = stems_of(word)
+        for part in parts:
+            written.setdefault(part, word)
+        if word in named or _is_number(word) or YEAR.fullmatch(parts[-1]):
+            # Documents may write the parts of a compound apart.
+            anchors.update(parts[1:] or parts)
+    return QuestionTerms(
+        stems=tuple(written),
+        words=tuple(written.values()),
+        names=tuple(dict.fromkeys([*marked_in(asked), *map(" ".join, names)])),
+        anchors=tuple(part for part in written if part in anchors),
+    )
+
+
+def _is_number(word: str) -> bool:
+    """Tell a number that means itself from the small ones that count ("3 ways") and from ordinals ("the 6th")."""
+    return len(word) > 1 and word.translate(_NUMBER_SIGNS).isdigit()
+
+
+def _says_something(word: str) -> bool:
+    if word.isupper() and len(word) > 1:
+        return True
+    return word.casefold() not in UNSAID and (len(word) > 1 or word.isdigit() or not word.isascii())

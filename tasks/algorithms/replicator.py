@@ -1,0 +1,85 @@
+"""Replicator dynamics: paths compete for shares, and good ones that differ from the others win (eq. 9 and 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.algorithms.checks import require_range
+from tasks.algorithms.cosines import FloatArray, IntArray
+
+SUM_TOLERANCE = 1e-9
+"""How far from 1 the first shares may add up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares of the last step (K,) after mixing (eq. 10) and before it (eq. 9), and the steps taken.
+
+    After mixing no share is below mixing / K, so whether a path is extinct is seen before it.
+    """
+
+    mixed: FloatArray
+    unmixed: FloatArray
+    steps: int
+
+
+def proportional_shares(*, weights: FloatArray) -> FloatArray:
+    """Return the weights over their sum, equal shares where all are 0: the start of the dynamics, x = q / sum q in the paper.
+
+    Args:
+        weights: (K,), at least 0: the qualities, or the flows, or their products.
+    """
+    require_range(name="weights", values=weights, low=0.0, high=np.inf)
+    largest = weights.max(initial=0.0)
+    # Over the largest first: a sum of large weights would overflow, one of tiny weights lose its digits.
+    scaled = weights / largest if largest > 0 else np.ones(len(weights))
+    return np.asarray(scaled / max(scaled.sum(), 1.0))
+
+
+def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float, tolerance: float, max_steps: int) -> Shares:
+    """Repeat eq. 9 and 10 until the mixed shares move by less than `tolerance` (Euclidean) or `max_steps` are taken.
+
+    Args:
+        payoff: A, (K, K), at least 0.
+        start: (K,), at least 0, of sum 1.
+        mixing: epsilon of eq. 10, in [0, 1]; 0 is the plain dynamics.
+        tolerance: at least 0.
+        max_steps: with 0 the start comes back.
+
+    Raises:
+        ValueError: shapes that do not fit, numbers out of range, shares that do not add up.
+    """
+    _require_game(payoff=payoff, start=start, mixing=mixing)
+    mixed, unmixed, steps, moved = start, start, 0, np.inf
+    while len(start) and steps < max_steps and moved >= tolerance:
+        unmixed = replicator_step(payoff=payoff, shares=mixed)
+        following = (1.0 - mixing) * unmixed + mixing / len(start)
+        moved = float(np.linalg.norm(following - mixed))
+        mixed, steps = following, steps + 1
+    return Shares(mixed=mixed, unmixed=unmixed, steps=steps)
+
+
+def replicator_step(*, payoff: FloatArray, shares: FloatArray) -> FloatArray:
+    """Return x_k (A x)_k / x'A x (eq. 9); where x'A x is 0 nobody earns more than another, and the shares stay."""
+    # Not a matrix product: the order of its sums depends on the machine's threads.
+    earned = shares * np.einsum("kl,l->k", payoff, shares)
+    total = earned.sum()
+    return np.asarray(earned / total) if total > 0 else shares
+
+
+def survivors(*, shares: FloatArray, threshold: float) -> IntArray:
+    """Return the places of the shares above the threshold, largest share first, equal ones by place."""
+    order = np.argsort(-shares, kind="stable")
+    return order[shares[order] > threshold]
+
+
+def _require_game(*, payoff: FloatArray, start: FloatArray, mixing: float) -> None:
+    if payoff.shape != (len(start), len(start)):
+        raise ValueError(f"a payoff of shape {payoff.shape} does not fit {len(start)} shares; give one row and column for each")
+    require_range(name="payoffs", values=payoff, low=0.0, high=np.inf)
+    require_range(name="shares", values=start, low=0.0, high=1.0)
+    require_range(name="mixing", values=mixing, low=0.0, high=1.0)
+    if len(start) and abs(float(start.sum()) - 1.0) > SUM_TOLERANCE:
+        raise ValueError(f"the first shares add up to {start.sum()}; divide them by their sum")

@@ -1,0 +1,44 @@
+"""The stems that a word counts for, in a question and in a document alike: compounds, years and ideographs included."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tasks.algorithms.keywords import YEAR
+from tasks.algorithms.stemming import stem
+from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import tokens_of
+
+IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+"""What is written without spaces between words."""
+
+_JOINTS = re.compile(r"[-'\u2019.,&/:]")
+_FISCAL_YEAR = re.compile(r"(?:FY|CY|F|H[12]|Q[1-4])((?:19|20)\d\d)", re.IGNORECASE)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and numbers of a text without signs."""
+    return [token for token in tokens_of(text) if token[0].isalnum()]
+
+
+@lru_cache(maxsize=2**16)
+def stems_of(word: str) -> tuple[str, ...]:
+    """Return the stems that a word counts for: its own, then those of a compound's words and years; or pairs of ideographs.
+
+    "COVID-19" counts for "covid", too, "FY2021" for 2021; of three ideographs the first two count, and the last two.
+    """
+    runs = [] if word.isascii() else IDEOGRAPHS.findall(word)
+    if runs:
+        pairs = [run[place : place + 2] for run in runs for place in range(max(1, len(run) - 1))]
+        return (*pairs, *map(stem, words_of(IDEOGRAPHS.sub(" ", word))))
+    fiscal = _FISCAL_YEAR.fullmatch(word)
+    if fiscal:
+        return (stem(word), fiscal[1])
+    parts = [part for part in _JOINTS.split(word) if _stands_alone(part)] if _JOINTS.search(word) else []
+    return tuple(dict.fromkeys(map(stem, (word, *parts))))
+
+
+def _stands_alone(part: str) -> bool:
+    """Tell a part of a compound that is worth a search of its own: a word of three letters, or a year."""
+    return (part.isalpha() and len(part) > 2 and part.casefold() not in STOP_WORDS) or bool(YEAR.fullmatch(part))

@@ -1,0 +1,99 @@
+"""From findings to an answer: what is said, shown and kept of a question."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from storage.answer_records import Answer, Citation, Confidence, NamedDocument, Usage
+from storage.answers import answer_json
+from storage.artifacts import hash_bytes
+from storage.codec import to_json
+from storage.records import StepRecord
+from tasks.ask_request import AskRequest
+from tasks.findings import Findings
+from tasks.path_reader import Quote
+from tasks.question import AskDesk
+from tasks.step import StepKey, step, workplace
+
+
+def answer_key(answer: Answer) -> StepKey:
+    """Key by the answer."""
+    return StepKey(answer.answer_id, hash_bytes(to_json(answer)), answer.question[:60])
+
+
+@step("record", version="1", retries=0, cache_key=answer_key, told=lambda _none: {})
+def record(answer: Answer) -> None:
+    """Keep the answer, so that it can be shown later without asking again."""
+    workplace.get().log.answer(answer_json(answer))
+
+
+def gathered(
+    *,
+    answer_id: str,
+    asked: str,
+    question: str,
+    findings: Findings,
+    request: AskRequest,
+    desk: AskDesk,
+    steps: Iterable[StepRecord],
+) -> Answer:
+    """Return the answer with its proof, and with what it cost."""
+    names = {found.id: NamedDocument(found.id, found.name) for found in desk.snapshot.documents()}
+    synthesis = findings.synthesis
+    return Answer(
+        answer_id=answer_id,
+        asked=asked,
+        question=question,
+        answer=synthesis.answer,
+        status=synthesis.status,
+        reader=request.reader,
+        confidence=Confidence(synthesis.sureness, synthesis.why),
+        citations=tuple(citation(quote, names) for quote in synthesis.quotes),
+        paths=findings.paths,
+        pages=findings.pages,
+        evidence_pages=findings.evidence_pages,
+        gate=findings.gate,
+        usage=usage(findings, steps),
+        corpus=request.corpus,
+        snapshot=desk.snapshot.number,
+        scope=told_of_scope(request),
+        settings=request.settings.model_dump(mode="json"),
+        models={"embedder": desk.embedder.identity.key, "reader": desk.reader.name},
+        notes=synthesis.notes,
+    )
+
+
+def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
+    """Return a quote with the place where it stands."""
+    node = quote.node
+    return Citation(
+        document=names[node.document_id],
+        page=node.page,
+        box=node.box,
+        node_id=node.id,
+        quote=quote.text,
+        section=node.section_path,
+        modality=node.modality,
+    )
+
+
+def usage(findings: Findings, steps: Iterable[StepRecord]) -> Usage:
+    """Return the sums of the readings, and the seconds that each step took in all."""
+    seconds: dict[str, float] = defaultdict(float)
+    for said in steps:
+        seconds[said.step] += said.seconds
+    readings = findings.readings
+    return Usage(
+        calls=sum(reading.calls for reading in readings),
+        input_tokens=sum(reading.input_tokens for reading in readings),
+        output_tokens=sum(reading.output_tokens for reading in readings),
+        cost=sum(reading.cost for reading in readings),
+        seconds={name: round(spent, 4) for name, spent in seconds.items()},
+    )
+
+
+def told_of_scope(request: AskRequest) -> dict[str, Any]:
+    """Return what the question was limited to, as it was asked."""
+    return request.model_dump(mode="json", include={"documents", "pages", "modality"})

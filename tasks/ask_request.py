@@ -1,0 +1,135 @@
+"""What is asked, of which corpus, within which limits."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from storage.records import DocumentRecord, DocumentState, Modality
+from storage.search import Scope
+from storage.snapshot import Snapshot
+from tasks.ask_settings import AskSettings
+from tasks.planning import displayed
+
+LONGEST_QUESTION = 10_000
+"""Characters. A question of more is a document; the embedder reads some 1,000 of them."""
+PAGE_RANGE = re.compile(r"\s*(?P<first>[0-9]{1,6})\s*(?:-\s*(?P<last>[0-9]{1,6})\s*)?")
+
+
+class QuestionError(ValueError):
+    """A question, or a limit of it, that cannot be used; the message names the value and the remedy."""
+
+
+class AskRequest(BaseModel):
+    """Questions of one corpus. Prefect's UI shows it as a form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    questions: tuple[str, ...] = Field(description="the questions, each answered by itself")
+    corpus: str = Field("default", description="the corpus to ask")
+    documents: tuple[str, ...] = Field((), description="only these documents: ids of at least 8 digits, or exact file names")
+    pages: str | None = Field(None, description="only these pages, such as 3-7")
+    modality: Modality | None = Field(None, description="only text, tables or figures")
+    reader: Literal["flow", "top-k"] = Field("flow", description="flow routes evidence through the graph; top-k takes the best")
+    settings: AskSettings = AskSettings()
+
+
+def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:
+    """Return the questions, cleaned; raise QuestionError for one that is empty or too long."""
+    cleaned = tuple(clean(question) for question in questions)
+    for question in cleaned:
+        if not any(sign.isalnum() for sign in question):
+            raise QuestionError(f"the question {question[:40]!r} holds no word; ask something of the documents")
+        if len(question) > LONGEST_QUESTION:
+            raise QuestionError(
+                f"the question {question[:40] + '...'!r} has {len(question):,} characters; ask in at most {LONGEST_QUESTION:,}, "
+                "and ingest long texts as documents"
+            )
+    return cleaned
+
+
+def clean(question: str) -> str:
+    """Return the question on one line, without signs that cannot be printed or written as UTF-8."""
+    writable = question.encode("utf-8", "replace").decode()
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in writable).split())
+
+
+def read_batch(path: Path) -> tuple[str, ...]:
+    """Return the questions of a file, one a line, or JSON Lines of strings or of objects with a `question`.
+
+    Empty lines are left out. Raise QuestionError where the file cannot be read, holds none, or a line cannot be used.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise QuestionError(
+            f"the batch file {str(path)!r} cannot be read: {reason}; give a text file, a question a line"
+        ) from error
+    questions: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                questions += checked_questions([question_of_line(line)])
+            except QuestionError as error:
+                raise QuestionError(f"line {number} of {str(path)!r}: {error}") from error
+    if not questions:
+        raise QuestionError(f"the batch file {str(path)!r} holds no question; write one a line")
+    return tuple(questions)
+
+
+def question_of_line(line: str) -> str:
+    """Return the question of a line of a batch; raise QuestionError where it is JSON without one."""
+    if line.lstrip()[0] not in '{"':
+        return line
+    try:
+        said = json.loads(line)
+    except ValueError:
+        return line
+    question = said.get("question") if isinstance(said, dict) else said
+    if not isinstance(question, str):
+        raise QuestionError(f'{line[:60]!r} has no "question"; write {{"question": "..."}}')
+    return question
+
+
+def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
+    """Return what the question is limited to, with every document by its id.
+
+    Raise UnknownDocumentError, AmbiguousDocumentError, or QuestionError where nothing in the corpus can be asked.
+    """
+    readable = [record for record in snapshot.documents() if record.state is DocumentState.READY]
+    if not readable:
+        raise QuestionError(
+            f"corpus {request.corpus!r} holds no document that can be read; `flowreader status --corpus {request.corpus}` says why"
+        )
+    chosen = [snapshot.find(displayed(name)) for name in request.documents]
+    for record in chosen:
+        if record.state is not DocumentState.READY:
+            raise QuestionError(f"document {record.name!r} cannot be asked, it is {record.state.value}: {record.reason}")
+    first, last = page_range(request.pages)
+    _require_page(first, chosen or readable)
+    return Scope(
+        documents=tuple(sorted({record.id for record in chosen})), first_page=first, last_page=last, modality=request.modality
+    )
+
+
+def page_range(pages: str | None) -> tuple[int | None, int | None]:
+    """Return the first and last page of "3-7" or "3"; raise QuestionError for anything else."""
+    if pages is None:
+        return None, None
+    found = PAGE_RANGE.fullmatch(pages)
+    first, last = (int(found["first"]), int(found["last"] or found["first"])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise QuestionError(f"the page range {pages!r} is none; write --pages 3-7, or --pages 3, counting from 1")
+    return first, last
+
+
+def _require_page(first: int | None, documents: Sequence[DocumentRecord]) -> None:
+    most = max(record.pages for record in documents)
+    if first is not None and first > most:
+        raise QuestionError(f"there is no page {str(first)!r} in what is asked; the longest document has {most}")

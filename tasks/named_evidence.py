@@ -1,0 +1,115 @@
+"""What a question names outright: pages, figures, sections, statements, kinds of elements. A bonus in the relevance, by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from storage.candidate_graph import MODALITIES, CandidateGraph
+from tasks.algorithms.asked_modalities import asked_modalities
+from tasks.algorithms.bm25 import bm25_scores
+from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.named_places import NamedPlace, PlaceKind
+from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements, statement_page
+from tasks.algorithms.page_sums import sums_by_page
+from tasks.algorithms.resolved_places import NodeMark, PageMark, ResolvedPlaces, resolve_places
+from tasks.algorithms.said_titles import said_titles
+from tasks.algorithms.term_counts import count_terms
+from tasks.question import AskDesk, Question
+
+TITLE_PAGES = 2
+"""Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
+
+
+def named_bonus(question: Question, graph: CandidateGraph, pages: IntArray, desk: AskDesk) -> FloatArray:
+    """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
+    settings = desk.settings.named
+    outright = np.maximum(
+        _place_bonus(question.places, graph, desk) * settings.place, _statement_bonus(question, graph, pages, desk)
+    )
+    return outright + settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
+
+
+def _place_bonus(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> FloatArray:
+    """Return how strongly the question names each node or its page."""
+    if not places:
+        return np.zeros(len(graph))
+    found = resolve(places, graph, desk)
+    owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    keys = zip(owners, graph.pages.tolist(), strict=True)
+    return np.array([max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)])
+
+
+def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> ResolvedPlaces:
+    """Return what the places mean in the documents of the candidates."""
+    settings, documents = desk.settings.named, graph.document_ids
+    labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
+    owners = [documents[document] for document in graph.documents.tolist()]
+    marks = zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)
+    counted = any(place.kind in {PlaceKind.PAGE, PlaceKind.COUNTED} for place in places)
+    titled = any(place.kind in {PlaceKind.NUMBERED, PlaceKind.TITLED} for place in places)
+    return resolve_places(
+        places,
+        pages=[PageMark(*mark) for mark in desk.snapshot.page_marks(documents)] if counted else (),
+        sections=desk.snapshot.sections_of(documents) if titled else (),
+        nodes=[NodeMark(*mark) for mark in marks],
+        beside_printed=settings.beside_printed,
+        in_section=settings.in_section,
+        near_title=settings.near_title,
+    )
+
+
+def _statement_bonus(question: Question, graph: CandidateGraph, pages: IntArray, desk: AskDesk) -> FloatArray:
+    """Return what the financial statements weigh that show a quantity of the question, on the page of each in each document."""
+    settings, bonus = desk.settings.named, np.zeros(len(graph))
+    for statement, weight in named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
+        for page in _statement_pages(STATEMENT_STEMS[statement], graph, pages, desk):
+            bonus[pages == page] = np.maximum(bonus[pages == page], weight)
+    return bonus
+
+
+def _statement_pages(stems: Sequence[str], graph: CandidateGraph, pages: IntArray, desk: AskDesk) -> Iterator[int]:
+    """Yield the page of each document that holds the statement of this wording, where it has one."""
+    settings = desk.settings.relevance
+    counted = count_terms(graph.columns["search_text"].tolist(), stems)
+    counts, lengths = (sums_by_page(values=values.astype(np.float64), pages=pages) for values in counted)
+    owners = np.zeros(len(lengths), dtype=np.int64)
+    owners[pages] = graph.documents
+    for document in range(len(graph.document_ids)):
+        own = np.flatnonzero(owners == document)
+        scores = bm25_scores(
+            term_counts=counts[own],
+            lengths=lengths[own],
+            document_frequencies=(counts[own] > 0).sum(axis=0).astype(np.float64),
+            documents=len(own),
+            mean_length=float(lengths[own].mean()),
+            k1=settings.saturation,
+            b=settings.length_share,
+        )
+        page = statement_page(counts=counts[own], scores=scores, share=desk.settings.named.statement_share)
+        if page is not None:
+            yield int(own[page])
+
+
+def _title_bonus(question: Question, graph: CandidateGraph) -> FloatArray:
+    """Return 1 for the nodes on the first pages of a section whose title the question says."""
+    paths = graph.columns["section_path"]
+    titles = np.array([path[-1] if path else "" for path in paths], dtype=object)
+    distinct = sorted(set(titles.tolist()))
+    said = {distinct[place] for place in said_titles(distinct, question.terms.stems)}
+    bonus = np.zeros(len(graph))
+    sections = graph.columns["section_id"]
+    for section in sorted({section for section, title in zip(sections, titles, strict=True) if title in said}):
+        inside = sections == section
+        bonus[inside & (graph.pages < graph.pages[inside].min() + TITLE_PAGES)] = 1.0
+    return bonus
+
+
+def _modality_bonus(question: Question, graph: CandidateGraph, pages: IntArray) -> FloatArray:
+    """Return 1 for each kind of element asked for that stands on the node's page."""
+    bonus = np.zeros(len(graph))
+    for modality in sorted(asked_modalities(question.text)):
+        holding = np.unique(pages[graph.modalities == MODALITIES.index(modality)])
+        bonus += np.isin(pages, holding)
+    return bonus

@@ -1,0 +1,86 @@
+"""What it takes to read: whoever reads a path, judges and puts answers together, with a model or without, does it by this."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from storage.answer_records import AnswerStatus
+from storage.records import Node, TableRow
+
+if TYPE_CHECKING:
+    from tasks.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class PathText:
+    """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems."""
+
+    nodes: tuple[Node, ...]
+    rows: Mapping[str, tuple[TableRow, ...]]
+    rarity: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a node that say something to the question; `support` 0..1 says how much, `covered` which of its stems."""
+
+    node: Node
+    text: str
+    support: float
+    covered: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PathReading:
+    """What the reader of a path found; without support `answer` is empty and there are no quotes."""
+
+    answer: str
+    quotes: tuple[Quote, ...]
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    @property
+    def supported(self) -> bool:
+        """Whether the path answers the question or a part of it."""
+        return bool(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The answer as it is given, the quotes it stands on in order, and how sure it is and why."""
+
+    answer: str
+    status: AnswerStatus
+    quotes: tuple[Quote, ...]
+    sureness: float
+    why: str
+    notes: tuple[str, ...] = ()
+
+
+class PathReader(Protocol):
+    """A way to read evidence; none of its answers depends on the order in which it is asked."""
+
+    @property
+    def name(self) -> str:
+        """What an answer says of who read."""
+        ...
+
+    def read(self, question: Question, path: PathText) -> PathReading:
+        """Answer from one path alone."""
+        ...
+
+    def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
+        """Return how well the supported answers agree, 0..1; 1 where fewer than two can be compared."""
+        ...
+
+    def rate_pairs(self, question: Question, pairs: Sequence[tuple[Node, Node]], similarities: Sequence[float]) -> list[float]:
+        """Return for each pair of passages how much going from the first to the second helps with the question, 0..1."""
+        ...
+
+    def synthesize(self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float]) -> Synthesis:
+        """Put the readings together into one answer, or say that there is none."""
+        ...

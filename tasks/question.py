@@ -1,0 +1,80 @@
+"""A question on its way: what it says, and what its steps share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from storage.artifacts import hash_bytes
+from storage.codec import to_json
+from storage.records import identify
+from storage.search import Scope
+from storage.snapshot import Snapshot
+from tasks.algorithms.named_places import NamedPlace, named_places
+from tasks.algorithms.question_terms import QuestionTerms, question_terms
+from tasks.ask_settings import AskSettings
+from tasks.models.embedder import Embedder
+from tasks.path_reader import PathReader
+from tasks.step import StepKey, step
+
+NAME_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class AskDesk:
+    """What the steps of a question share: the snapshot it began with, its limits, and who embeds and who reads."""
+
+    snapshot: Snapshot
+    scope: Scope
+    settings: AskSettings
+    embedder: Embedder
+    reader: PathReader
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what its words look for: terms for full text, places that it names, and its vector (d,)."""
+
+    id: str
+    text: str
+    terms: QuestionTerms
+    places: tuple[NamedPlace, ...]
+    vector: npt.NDArray[np.float32]
+
+
+def question_key(question: Question, *_inputs: object) -> StepKey:
+    """Key by the question; what a step of it makes is used once, so nothing is remembered."""
+    return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
+
+
+def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
+    """Key by the words and by who embeds them."""
+    return StepKey(question_id, identify(question_id, text, desk.embedder.identity.key), shortened(text))
+
+
+def shortened(text: str) -> str:
+    """Return a question fit for the name of a step."""
+    return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 1]}…"
+
+
+def understood(question: Question) -> dict[str, str]:
+    """Return the hashes of the terms, the places and the vector, for the lineage."""
+    return {
+        "terms": hash_bytes(to_json(question.terms)),
+        "places": hash_bytes(to_json(question.places)),
+        "vector": hash_bytes(question.vector.tobytes()),
+    }
+
+
+@step("keywords", version="1", retries=0, cache_key=text_key, told=understood)
+def understand(question_id: str, text: str, desk: AskDesk) -> Question:
+    """Find what a question looks for."""
+    return Question(
+        id=question_id,
+        text=text,
+        terms=question_terms(text),
+        places=named_places(text),
+        vector=desk.embedder.embed_query(text)[0],
+    )

@@ -1,0 +1,1 @@
+"""The report of an answer: one HTML page that needs nothing beside itself."""

@@ -1,0 +1,81 @@
+"""The head of the report: the question, the answer, how sure it is and why, and the numbered citations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from storage.answer_records import Answer, AnswerStatus, Citation
+from tasks.report.evidence import Evidence
+from tasks.report.markup import Markup, join, tag
+from tasks.report.wording import GONE, REMOVED, bar, cut, place_line
+
+STATUS_WORDS = {
+    AnswerStatus.ANSWERED: ("✓", "Answered"),
+    AnswerStatus.PARTIAL: ("◐", "Answered in part"),
+    AnswerStatus.NOT_FOUND: ("○", "Not found in these documents"),
+}
+NOTHING = "Nothing in these documents answers the question."
+WITHHELD = "The answer is not shown: it holds words of a document that was removed."
+QUOTE_LETTERS = 1500
+CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
+
+
+def show_verdict(answer: Answer) -> Markup:
+    """Return the status, how sure the answer is, and why."""
+    sign, words = STATUS_WORDS[answer.status]
+    percent = f"{100 * answer.confidence.score:.0f} % sure"
+    return tag(
+        "div",
+        tag("p", tag("span", sign, aria_hidden="true"), f" {words}", class_=f"status {answer.status.value}"),
+        tag("p", bar(answer.confidence.score, percent), tag("span", percent), class_="sure"),
+        tag("p", answer.confidence.why, class_="why", dir="auto"),
+        class_="verdict",
+    )
+
+
+def show_answer(answer: Answer) -> Markup:
+    """Return the answer's paragraphs; "[2]" in it leads to the second citation, where there is one."""
+    silent = NOTHING if answer.status is AnswerStatus.NOT_FOUND else WITHHELD
+    paragraphs = [part for part in answer.answer.split("\n\n") if part.strip()] or [silent]
+    return join(tag("p", *_linked(part.strip(), len(answer.citations)), dir="auto") for part in paragraphs)
+
+
+def _linked(text: str, citations: int) -> Iterator[str]:
+    at = 0
+    for found in CITED_IN_TEXT.finditer(text):
+        if 1 <= int(found[1]) <= citations:
+            yield text[at : found.start()]
+            yield tag("a", found[1], class_="number", href=f"#citation-{int(found[1])}", aria_label=f"Citation {int(found[1])}")
+            at = found.end()
+    yield text[at:]
+
+
+def show_citations(citations: Sequence[Citation], evidence: Evidence, targets: Mapping[int, str]) -> Markup:
+    """Return the numbered citations: the quoted words and where they stand."""
+    return tag(
+        "ol", *(_citation(number, cited, evidence, targets) for number, cited in enumerate(citations, 1)), class_="citations"
+    )
+
+
+def _citation(number: int, citation: Citation, evidence: Evidence, targets: Mapping[int, str]) -> Markup:
+    here = evidence.holds(citation.document)
+    target = targets.get(number)
+    badge = (
+        tag("a", str(number), class_="number", href=f"#{target}", aria_label=f"Show citation {number} in its place")
+        if target
+        else tag("span", str(number), class_="number")
+    )
+    quote = citation.quote if here else ""
+    words = (
+        tag("blockquote", cut(quote, QUOTE_LETTERS), dir="auto")
+        if quote
+        else tag("p", _why_silent(citation, evidence), class_="remark")
+    )
+    where = place_line(evidence, citation.document.id, citation.document.name, citation.page, citation.section)
+    gone = [tag("p", GONE, class_="remark")] if quote and citation.node_id not in evidence.nodes else []
+    return tag("li", badge, tag("div", words, tag("p", where, class_="place"), *gone), id=f"citation-{number}")
+
+
+def _why_silent(citation: Citation, evidence: Evidence) -> str:
+    return "No words are quoted here." if evidence.holds(citation.document) else REMOVED

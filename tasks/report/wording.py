@@ -1,0 +1,103 @@
+"""How the report says things: places, numbers, a few words of an element, a line cut to its room."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+from storage.records import Modality, Node
+from tasks.report.evidence import Evidence
+from tasks.report.markup import HIDDEN_SIGNS, Markup, join, tag
+
+SECTION_SIGN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+ROUND_FROM = 999.5
+SHORTEST_RUN = 2
+GONE = "This element is not in the corpus any more: its document was read again with other settings."
+REMOVED = "The document was removed."
+
+
+def place_line(evidence: Evidence, document_id: str, name: str, page: int, section: Sequence[str] = ()) -> Markup:
+    """Return document, page and section titles in a line."""
+    parts = [tag("bdi", name, class_="document")]
+    if where := evidence.place(document_id, page):
+        parts.append(tag("span", where))
+    if section:
+        parts.append(tag("span", join((tag("bdi", title) for title in section), SECTION_SIGN), class_="section"))
+    return join(parts, " · ")
+
+
+def short_place(evidence: Evidence, node: Node | None, *, with_document: bool) -> str:
+    """Return the place of a node in the fewest words: "report, p. 5"."""
+    if node is None:
+        return "gone"
+    where = evidence.place(node.document_id, node.page).split(" (")[0].replace("page ", "p. ")
+    stem = cut(evidence.name(node.document_id).rsplit(".", 1)[0], 16)
+    return ", ".join(part for part in ((stem, where) if with_document or not where else (where,)) if part)
+
+
+def few_words(node: Node | None) -> str:
+    """Return what the node says, in one line: a figure's or table's caption, else its text."""
+    if node is None:
+        return ""
+    said = node.caption if node.modality is not Modality.TEXT and node.caption else node.content or node.caption or node.summary
+    return " ".join(HIDDEN_SIGNS.sub(" ", said[:2000]).split())
+
+
+def cut(text: str, room: int) -> str:
+    """Return the text cut to so many letters, an ellipsis in the last; wide letters take the room of two."""
+    return text if fitting(text, room) == len(text) else f"{text[: fitting(text, room - 1)].rstrip()}…"
+
+
+def fitting(text: str, room: int) -> int:
+    """Return how many signs of the text fit into the room."""
+    width = 0
+    for place, sign in enumerate(text):
+        width += 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+        if width > room:
+            return place
+    return len(text)
+
+
+def wrap(text: str, room: int, lines: int) -> list[str]:
+    """Return the text on so many lines of the room at most, broken between words where that is possible."""
+    wrapped: list[str] = []
+    rest = text
+    while len(wrapped) < lines - 1 and (fits := fitting(rest, room)) < len(rest):
+        space = fits if rest[fits] == " " else rest.rfind(" ", 0, fits)
+        end = space if space > 0 else fits
+        wrapped.append(rest[:end].rstrip())
+        rest = rest[end:].lstrip()
+    return [*wrapped, cut(rest, room)] if rest else wrapped
+
+
+def numbers_line(numbers: Iterable[int]) -> str:
+    """Return "1, 3, 5 to 9": in order, runs of three and more by their ends."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    short = (f"{run[0]} to {run[-1]}" if len(run) > SHORTEST_RUN else ", ".join(map(str, run)) for run in runs)
+    return ", ".join(short)
+
+
+def figure(value: float) -> str:
+    """Return a number with three digits that matter, never in powers of ten."""
+    return f"{value:,.0f}" if abs(value) >= ROUND_FROM else f"{value:.3g}" if abs(value) >= 0.001 or not value else f"{value:.4f}"
+
+
+def bar(share: float, says: str) -> Markup:
+    """Return a small bar filled to the share (0..1, beyond is cut), which says in words what it shows."""
+    filled = 0.0 if math.isnan(share) else 100 * min(max(share, 0.0), 1.0)
+    return tag(
+        "svg",
+        tag("rect", class_="trough", width=100, height=8, rx=4),
+        tag("rect", class_="level", width=filled, height=8, rx=4),
+        class_="bar",
+        viewBox="0 0 100 8",
+        preserveAspectRatio="none",
+        role="img",
+        aria_label=says,
+    )

@@ -1,0 +1,87 @@
+"""The report of an answer: gathered from an open snapshot, written as one file that needs nothing beside itself."""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.answer_records import Answer
+from storage.answers import without_words
+from storage.artifacts import ArtifactStore, write_durably
+from storage.disk import NotWritableError, full_disk_explained, is_full_disk
+from storage.snapshot import Snapshot
+from tasks.report.gathering import gather_evidence
+from tasks.report.page import show_page
+from tasks.report.page_pictures import PictureDesk
+from tasks.report.report_settings import ReportSettings
+from tasks.settings import LimitSettings, WorkSettings
+
+DEFAULT_REPORT, DEFAULT_LIMITS, DEFAULT_WORK = ReportSettings(), LimitSettings(), WorkSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The page, and in words what could not be shown on it."""
+
+    html: str
+    left_out: tuple[str, ...]
+
+
+def render_report(
+    answer: Answer,
+    snapshot: Snapshot,
+    artifacts: ArtifactStore,
+    *,
+    settings: ReportSettings = DEFAULT_REPORT,
+    limits: LimitSettings = DEFAULT_LIMITS,
+    work: WorkSettings = DEFAULT_WORK,
+) -> Report:
+    """Return the answer's report as one HTML page without script, remote address or style from a document.
+
+    The snapshot may be newer than the answer's: what is gone is said to be gone, and words of removed documents are not quoted.
+    Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
+    """
+    named = {citation.document.id for citation in answer.citations}
+    named |= {place.document.id for path in answer.paths for place in path.pages}
+    told = without_words(answer, named - {record.id for record in snapshot.documents()})
+    evidence = gather_evidence(told, snapshot, PictureDesk(artifacts, settings, limits, work))
+    return Report(show_page(told, evidence, settings), evidence.left_out)
+
+
+def write_report(
+    answer: Answer,
+    snapshot: Snapshot,
+    artifacts: ArtifactStore,
+    path: Path,
+    *,
+    settings: ReportSettings = DEFAULT_REPORT,
+    limits: LimitSettings = DEFAULT_LIMITS,
+    work: WorkSettings = DEFAULT_WORK,
+) -> tuple[str, ...]:
+    """Write the answer's report to the file, whole or not at all; return in words what could not be shown.
+
+    Raises NotWritableError where the folder is missing or may not be written, or the path is no plain file; DiskFullError.
+    """
+    check_target(path)
+    report = render_report(answer, snapshot, artifacts, settings=settings, limits=limits, work=work)
+    page = report.html.encode()
+    with full_disk_explained(path.parent, len(page)):
+        try:
+            write_durably(path, page)
+        except OSError as error:
+            if is_full_disk(error):
+                raise
+            problem = f"report {str(path)!r} cannot be written: {error.strerror}; name another file"
+            raise NotWritableError(error.errno, problem) from error
+    return report.left_out
+
+
+def check_target(path: Path) -> None:
+    """Raise NotWritableError, before any work is done, where the report cannot be written to the path."""
+    if not path.parent.is_dir():
+        raise NotWritableError(errno.ENOENT, f"the folder of report {str(path)!r} does not exist; make it, or name another file")
+    if path.exists() and not path.is_file():
+        raise NotWritableError(
+            errno.EEXIST, f"report {str(path)!r} would replace something that is no plain file; name another file"
+        )

@@ -1,0 +1,135 @@
+"""Retrieval: the part of the graph that a question works on, and how much each node of it matters (section 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.artifacts import hash_bytes
+from storage.candidate_graph import EDGE_KINDS, CandidateGraph
+from storage.records import EdgeKind
+from storage.search import find_candidates as search_candidates
+from storage.search import load_scope, nodes_in_scope
+from tasks.algorithms.combined_score import combined_score
+from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.diffusion import personalized_pagerank, scaled_by_maximum, top_seeds
+from tasks.algorithms.propagation import propagate, propagation_weights
+from tasks.ask_settings import ScoreSettings
+from tasks.question import AskDesk, Question, question_key
+from tasks.relevance import weigh_relevance
+from tasks.step import step
+
+COLUMNS = ("search_text", "summary", "keywords", "label", "section_id", "section_path")
+"""Of the nodes' texts what scores and places look at."""
+
+
+SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
+"""Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScores:
+    """What each node is worth (n,): r, phi and h; `rarity` weighs the stems of the question, for whoever reads."""
+
+    relevance: FloatArray
+    propagated: FloatArray
+    combined: FloatArray
+    rarity: Mapping[str, float]
+
+
+def told_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
+    """Return the hash of the candidates, for the lineage."""
+    return {"nodes": hash_bytes("".join(graph.ids).encode())}
+
+
+def told_of_scores(scores: NodeScores) -> Mapping[str, str]:
+    """Return the hash of the scores, for the lineage."""
+    return {"scores": hash_bytes(scores.combined.tobytes())}
+
+
+@step("candidates", version="1", retries=0, cache_key=question_key, told=told_of_graph)
+def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
+    """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that."""
+    settings = desk.settings.candidates
+    if nodes_in_scope(desk.snapshot, desk.scope) <= settings.whole_limit:
+        return load_scope(desk.snapshot, desk.scope, columns=COLUMNS, initial_vectors=True)
+    return search_candidates(
+        desk.snapshot,
+        desk.scope,
+        vector=question.vector,
+        words=question.terms.words,
+        by_vector=settings.by_vector,
+        by_text=settings.by_text,
+        hops=settings.hops,
+        limit=settings.limit,
+        columns=COLUMNS,
+        initial_vectors=True,
+    )
+
+
+@step("score", version="1", retries=0, cache_key=question_key, told=told_of_scores)
+def score(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
+    """Weigh every node: relevance, what flows to it along the arcs, and how often a walker from the best comes by."""
+    settings = desk.settings.score
+    relevance = weigh_relevance(question, graph, desk)
+    weights = propagation_weights(arc_cosines(graph))
+    propagated = propagate(
+        relevance=relevance.nodes,
+        tails=graph.tails,
+        heads=graph.heads,
+        weights=weights,
+        anchor=settings.anchor,
+        tolerance=settings.propagation_tolerance,
+        max_steps=settings.steps,
+        keep_unreached=settings.keep_unreached,
+    )
+    combined = combined_score(
+        relevance=relevance.nodes,
+        propagated=propagated,
+        diffused=_diffused(relevance.nodes, graph, weights, settings),
+        weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
+    )
+    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity)
+
+
+def arc_cosines(graph: CandidateGraph) -> FloatArray:
+    """Return the cosine of each arc (m,): its weight where that is one, else that of the two evolved vectors."""
+    cosines = graph.weights.copy()
+    other = np.flatnonzero(~np.isin(graph.arc_kinds, SIMILARITY_CODES))
+    tails, heads = graph.tails[other], graph.heads[other]
+    cosines[other] = np.clip(np.einsum("md,md->m", graph.vectors[tails], graph.vectors[heads], dtype=np.float64), 0.0, 1.0)
+    return cosines
+
+
+def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
+    seeds = top_seeds(relevance=relevance, count=settings.seeds)
+    visits = personalized_pagerank(
+        nodes=len(relevance),
+        tails=graph.tails,
+        heads=graph.heads,
+        weights=weights,
+        seeds=seeds,
+        seed_weights=relevance[seeds],
+        damping=settings.damping,
+        tolerance=settings.diffusion_tolerance,
+        max_steps=settings.steps,
+    )
+    return scaled_by_maximum(visits) if settings.scale_diffusion else visits
+
+
+@step("relevance", version="1", retries=0, cache_key=question_key, told=told_of_scores)
+def score_by_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
+    """Weigh every node by its relevance alone: the baseline's way."""
+    relevance = weigh_relevance(question, graph, desk)
+    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity)
+
+
+def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:
+    """Return the score of each (document id, page): the best of its nodes."""
+    found: dict[tuple[str, int], float] = {}
+    for document, page, value in zip(graph.documents.tolist(), graph.pages.tolist(), scores.combined.tolist(), strict=True):
+        key = graph.document_ids[document], page
+        found[key] = max(value, found.get(key, 0.0))
+    return found

@@ -1,0 +1,95 @@
+"""Synthesis: one answer of all readings, with the paths, pages and figures that prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from storage.answer_records import EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage
+from storage.artifacts import hash_bytes
+from storage.candidate_graph import CandidateGraph
+from storage.codec import to_json
+from tasks.findings import Findings
+from tasks.judging import Verdict
+from tasks.path_reader import PathReading
+from tasks.question import AskDesk, Question, question_key
+from tasks.retrieval import NodeScores, page_scores
+from tasks.routing import ChosenPath
+from tasks.step import step
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The chosen paths with what they say; `before` is what was read before System 2's edits. `top-k` has no verdict."""
+
+    paths: Sequence[ChosenPath]
+    readings: Sequence[PathReading]
+    verdict: Verdict | None = None
+    before: Evidence | None = None
+    edits: tuple[GraphEdit, ...] = ()
+
+    @property
+    def best(self) -> Evidence:
+        """This evidence, or that before where the second reading supports nothing and the first did."""
+        lost = self.before is not None and not any(reading.supported for reading in self.readings)
+        return self.before.best if lost and self.before is not None else self
+
+    @property
+    def all_readings(self) -> tuple[PathReading, ...]:
+        """Every reading, those before the edits too: what they cost was spent."""
+        return (*(self.before.all_readings if self.before else ()), *self.readings)
+
+
+def told_of_findings(findings: Findings) -> Mapping[str, str]:
+    """Return the hash of the answer, for the lineage."""
+    return {"answer": hash_bytes(to_json(findings.synthesis.answer))}
+
+
+@step("synthesize", version="1", retries=0, cache_key=question_key, told=told_of_findings)
+def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, desk: AskDesk) -> Findings:
+    """Put the readings together, and say where everything stands."""
+    best = evidence.best
+    names = {record.id: NamedDocument(record.id, record.name) for record in desk.snapshot.documents()}
+    paths = tuple(
+        EvidencePath(
+            nodes=tuple(graph.ids[node] for node in path.nodes),
+            pages=places_of(graph, path.nodes, names),
+            flow=path.flow,
+            quality=path.quality,
+            share=path.share,
+            answer=reading.answer,
+        )
+        for path, reading in zip(best.paths, best.readings, strict=True)
+    )
+    routed = evidence.verdict is not None
+    return Findings(
+        synthesis=desk.reader.synthesize(question, best.readings, scores.rarity),
+        readings=evidence.all_readings,
+        paths=paths if routed else (),
+        pages=ranked_pages(graph, scores, names),
+        evidence_pages=places_of(graph, [node for path in best.paths for node in path.nodes], names),
+        gate=gate_report(evidence),
+    )
+
+
+def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, NamedDocument]) -> tuple[PagePlace, ...]:
+    """Return the pages of the nodes, each once, in the order of the nodes."""
+    places = (PagePlace(names[graph.document_ids[graph.documents[node]]], int(graph.pages[node])) for node in nodes)
+    return tuple(dict.fromkeys(places))
+
+
+def ranked_pages(graph: CandidateGraph, scores: NodeScores, names: Mapping[str, NamedDocument]) -> tuple[RankedPage, ...]:
+    """Return every page that has a candidate, the best first; equal scores by document and page."""
+    found = page_scores(graph, scores)
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(RankedPage(names[document], page, score) for (document, page), score in ranked)
+
+
+def gate_report(evidence: Evidence) -> GateReport | None:
+    """Return what the gate saw first, why it fired, and what was edited then."""
+    first = evidence.before.verdict if evidence.before else evidence.verdict
+    if first is None:
+        return None
+    return GateReport(
+        consistency=first.consistency, saturation=first.saturation, triggered=first.trigger or "", edits=evidence.edits
+    )

@@ -1,0 +1,75 @@
+"""Small answers for tests: what they cite has words that are found nowhere else."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from storage.answer_records import (
+    Answer,
+    AnswerStatus,
+    Citation,
+    Confidence,
+    EvidencePath,
+    GateReport,
+    GraphEdit,
+    NamedDocument,
+    PagePlace,
+    RankedPage,
+    Usage,
+)
+from storage.locations import CorpusLocation
+from storage.records import Modality, identify
+from storage.runs import ASKING, RunLog
+from tests.storage.worlds import document_id
+
+
+def named(name: str) -> NamedDocument:
+    return NamedDocument(document_id(name), f"{name}.pdf")
+
+
+def words_of(name: str) -> str:
+    return f"words of {name}"
+
+
+def citation(name: str) -> Citation:
+    box = (0.1, 0.2, 0.9, 1 / 3)
+    return Citation(named(name), 2, box, identify(name, "node"), words_of(name), (f"heading of {name}",), Modality.TABLE)
+
+
+def path(name: str) -> EvidencePath:
+    return EvidencePath((identify(name, "node"),), (PagePlace(named(name), 2),), 0.5, 0.25, 1.0, f"path of {name}")
+
+
+def answer(*names: str, asked: str = "2026-01-01T00:00:00+00:00", question: str = "How many?") -> Answer:
+    """An answer made of a quote of each document; its id follows from everything given."""
+    return Answer(
+        answer_id=hashlib.sha256(repr((names, asked, question)).encode("utf-8", "replace")).hexdigest(),
+        asked=asked,
+        question=question,
+        answer=" ".join(words_of(name) for name in names),
+        status=AnswerStatus.ANSWERED,
+        reader="flow",
+        confidence=Confidence(0.75, "why: " + " and ".join(words_of(name) for name in names)),
+        citations=tuple(citation(name) for name in names),
+        paths=tuple(path(name) for name in names),
+        pages=tuple(RankedPage(named(name), 2, 0.5) for name in names),
+        evidence_pages=tuple(PagePlace(named(name), 2) for name in names),
+        gate=GateReport(0.5, 0.625, "saturation", (GraphEdit("bridge", "a", "b", 0.0, 0.125),)),
+        usage=Usage(3, 100, 20, 0.0, {"route": 0.5}),
+        corpus="default",
+        snapshot=3,
+        scope={"documents": [], "pages": None},
+        settings={"routing": {"demand": 6.0}},
+        models={"embedder": "small"},
+        notes=("extractive",),
+    )
+
+
+def numbered(count: int, *names: str) -> list[Answer]:
+    return [replace(answer(*names), answer_id=identify("answer", number)) for number in range(count)]
+
+
+def asking_log(location: CorpusLocation, name: str) -> RunLog:
+    """The log of a run that asks."""
+    return RunLog(location.runs / f"{ASKING}{name}.jsonl")

@@ -1,0 +1,226 @@
+"""Answers are kept as JSON and found again, whatever a run left around them."""
+
+import json
+import math
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.answer_records import Confidence
+from storage.answers import (
+    AmbiguousAnswerError,
+    UnknownAnswerError,
+    answer_from_json,
+    answer_json,
+    find_answer,
+    read_answers,
+    removed_note,
+    without_words,
+)
+from storage.codec import CodecError
+from storage.records import StepRecord
+from storage.removals import note_removal
+from storage.runs import asking_files
+from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
+from tests.storage.worlds import corpus_in, document_id
+
+STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
+REPORT, PAPER = document_id("report"), document_id("paper")
+NAMES = st.lists(st.sampled_from(["report", "paper", "slides"]), unique=True)
+
+
+@pytest.fixture
+def location(tmp_path):
+    return corpus_in(tmp_path)
+
+
+def keep(location, *answers, run="r1"):
+    log = asking_log(location, run)
+    log.begin(run_id=run, parameters={"questions": ["How many?"]}, settings={}, code_version="1")
+    log.step(STEP)
+    for each in answers:
+        log.answer(answer_json(each))
+    log.end(run_id=run, outcome="ended", snapshot=3)
+    return log.path
+
+
+def test_the_json_has_the_shape_that_was_agreed():
+    told = answer_json(answer("report"))
+    place = {"document": {"id": named("report").id, "name": "report.pdf"}, "page": 2}
+    (cited,), (path,) = told["citations"], told["paths"]
+    assert cited == place | {
+        "box": [0.1, 0.2, 0.9, 1 / 3],
+        "node_id": cited["node_id"],
+        "quote": "words of report",
+        "section": ["heading of report"],
+        "modality": "table",
+    }
+    assert path == {
+        "nodes": path["nodes"], "pages": [place], "flow": 0.5, "quality": 0.25, "share": 1.0, "answer": "path of report",
+    }  # fmt: skip
+    assert told["pages"] == [place | {"score": 0.5}] and told["evidence_pages"] == [place]
+    assert set(told["gate"]) == {"consistency", "saturation", "triggered", "edits"}
+    assert told["usage"] == {"calls": 3, "input_tokens": 100, "output_tokens": 20, "cost": 0.0, "seconds": {"route": 0.5}}
+    assert set(told) == {
+        "answer_id", "question", "answer", "status", "reader", "citations", "paths", "pages", "evidence_pages", "gate", "usage",
+        "snapshot", "settings", "models", "asked", "confidence", "corpus", "scope", "notes",
+    }  # fmt: skip
+    assert json.loads(json.dumps(told)) == told
+
+
+@given(st.text(), st.floats(allow_nan=False, allow_infinity=False), st.booleans())
+def test_an_answer_is_read_as_it_was_written(text, number, top_k):
+    first = replace(answer("report", "paper", question=text), answer=text, confidence=Confidence(number, text), notes=(text,))
+    first = replace(first, gate=None, paths=()) if top_k else first
+    assert answer_from_json(json.loads(json.dumps(answer_json(first)))) == first
+
+
+def test_fields_of_a_newer_version_are_left_out():
+    told = answer_json(answer("report"))
+    newer = told | {"mood": "good", "citations": [told["citations"][0] | {"colour": "red"}]}
+    assert answer_from_json(newer) == answer("report")
+
+
+def test_a_missing_field_is_named():
+    told = answer_json(answer("report"))
+    del told["gate"]["saturation"]
+    with pytest.raises(CodecError, match=r"gate\.saturation.*ask the question again"):
+        answer_from_json(told)
+
+
+def test_what_utf8_cannot_hold_is_written_as_an_escape():
+    told = answer_json(replace(answer("report", question="caf\udce9?"), scope={"pages": ["\ud800"]}))
+    assert told["question"] == "caf\\udce9?" and told["scope"] == {"pages": ["\\ud800"]}
+    assert json.dumps(told, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, np.float32(0.5)])
+def test_a_number_that_json_has_no_word_for_is_refused(number):
+    with pytest.raises(CodecError):
+        answer_json(replace(answer("report"), confidence=Confidence(number, "")))
+
+
+def test_the_newest_answer_comes_first_and_the_later_line_where_times_are_equal(location):
+    old, *same = answer("report", asked="2025-12-31T23:00:00+00:00"), *numbered(2, "report")
+    keep(location, *same, run="b")
+    keep(location, old, run="a")
+    assert read_answers(location, present=()) == [same[1], same[0], old]
+
+
+def test_a_torn_line_costs_that_answer_only(location):
+    answers = numbered(3, "report")
+    path = keep(location, *answers)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3][:200] + b"\n"
+    path.write_bytes(b"".join(lines)[:-5])
+    keep(location, answer("paper"), run="r2")
+    assert {kept.answer_id for kept in read_answers(location, present=())} == {
+        answers[0].answer_id, answers[2].answer_id, answer("paper").answer_id,
+    }  # fmt: skip
+
+
+def test_an_answer_that_cannot_be_read_does_not_hide_the_others(location):
+    log = asking_log(location, "r1")
+    log.answer({"answer_id": "of another time"})
+    log.answer(answer_json(answer("report")))
+    assert read_answers(location, present=()) == [answer("report")]
+
+
+def test_where_nothing_was_asked_there_are_no_answers(location):
+    assert read_answers(location, present=()) == []
+    with pytest.raises(UnknownAnswerError, match=r"'deadbeef' in corpus 'default'; .*answers list"):
+        find_answer(location, "deadbeef", present=())
+
+
+def test_an_answer_is_found_by_eight_digits_of_its_id(location):
+    first, second = numbered(2, "report")
+    keep(location, first, second)
+    assert find_answer(location, second.answer_id[:8], present=()) == second == find_answer(location, second.answer_id, present=())
+
+
+@pytest.mark.parametrize("asked", ["", "1234567", "xyzxyzxyz", "12345678 ", "../../etc"])
+def test_what_is_no_id_finds_nothing(location, asked):
+    keep(location, answer("report"))
+    with pytest.raises(UnknownAnswerError, match="8 or more digits"):
+        find_answer(location, asked, present=())
+
+
+def test_ids_that_begin_alike_are_all_named(location):
+    first, second = (replace(answer("report", question="why " * 50), answer_id="12345678" + digit * 56) for digit in "ab")
+    keep(location, first, second)
+    with pytest.raises(
+        AmbiguousAnswerError, match=r"names 2 answers: 12345678aaaaaaaa 'why .*12345678bbbbbbbb.*more digits"
+    ) as told:
+        find_answer(location, "12345678", present=())
+    assert len(str(told.value)) < 300
+    assert find_answer(location, "12345678b", present=()) == second
+
+
+def test_a_question_of_a_hundred_thousand_signs_is_kept(location):
+    long = answer("report", question="\u4f60\r\n\x85\u2028" * 20_000)
+    keep(location, long)
+    assert find_answer(location, long.answer_id[:8], present=()).question == long.question
+
+
+def test_a_thousand_answers_of_as_many_runs_are_found(location):
+    answers = numbered(1000, "report", "paper")
+    for number, each in enumerate(answers):
+        asking_log(location, str(number)).answer(answer_json(each))
+    assert {kept.answer_id for kept in read_answers(location, present=())} == {each.answer_id for each in answers}
+
+
+def test_duckdb_reads_the_files_as_a_table(location):
+    keep(location, *numbered(3, "report"))
+    keep(location, answer("paper"), run="r2")
+    files = [str(path) for path in asking_files(location)]
+    query = "SELECT count(*), max(snapshot) FROM read_json(?, format='newline_delimited', union_by_name=true) WHERE kind = 'answer'"
+    assert duckdb.connect().execute(query, [files]).fetchone() == (4, 3)
+
+
+def test_a_removed_document_leaves_its_name_its_places_and_the_question():
+    bare = without_words(answer("report", "paper"), {PAPER})
+    report, paper = bare.citations
+    assert report == answer("report").citations[0]
+    assert (paper.quote, paper.section) == ("", ()) and paper.box and (paper.document, paper.page) == (named("paper"), 2)
+    assert (bare.answer, bare.confidence.why, bare.confidence.score) == ("", "", 0.75)
+    assert [chain.answer for chain in bare.paths] == ["path of report", ""]
+    assert bare.notes == ("the quoted document paper.pdf was removed",)
+    assert (bare.question, bare.pages, bare.paths[1].nodes) == (
+        "How many?", answer("report", "paper").pages, answer("report", "paper").paths[1].nodes,
+    )  # fmt: skip
+
+
+@given(NAMES, NAMES, NAMES)
+def test_no_word_of_what_is_gone_stays_and_a_second_time_changes_nothing(quoted, first, second):
+    whole = answer(*quoted)
+    bare = without_words(whole, {document_id(name) for name in first})
+    barer = without_words(bare, {document_id(name) for name in (*first, *second)})
+    for kept, gone in ((bare, first), (barer, [*first, *second])):
+        told = repr(answer_json(kept))
+        assert not any(f"of {name}" in told for name in gone)
+        assert {note for note in kept.notes if "removed" in note} == {removed_note(named(name)) for name in gone if name in quoted}
+        assert (kept == whole) == (not set(gone) & set(quoted))
+        assert without_words(kept, {document_id(name) for name in gone}) is kept
+
+
+def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():
+    beside = replace(answer("report"), paths=(path("report"), path("paper")))
+    bare = without_words(beside, {PAPER})
+    assert (bare.answer, bare.confidence, bare.notes[0]) == (beside.answer, beside.confidence, "extractive")
+    assert [chain.answer for chain in bare.paths] == ["path of report", ""] and "paper.pdf was removed" in bare.notes[1]
+    repeated = replace(beside, answer="As the path of paper says.")
+    assert without_words(repeated, {PAPER}).answer == ""
+
+
+def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_with_it(location):
+    keep(location, answer("report", "paper"))
+    note_removal(location, PAPER)
+    (partly,) = read_answers(location, present={REPORT})
+    assert [citation.quote for citation in partly.citations] == ["words of report", ""]
+    assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]
+    assert find_answer(location, partly.answer_id, present={REPORT}) == partly
+    assert read_answers(location, present={REPORT, PAPER}) == [answer("report", "paper")]

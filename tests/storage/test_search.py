@@ -1,0 +1,148 @@
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from storage.candidate_graph import MODALITIES, CandidateGraph
+from storage.filters import FilterError
+from storage.records import Modality
+from storage.search import Scope, by_turns, find_candidates, load_scope, nodes_in_scope, scope_sample
+from storage.snapshot import open_for_reading
+from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, VECTORS, published
+from tests.storage.worlds import DIMENSION
+
+REPORT, LETTER, MINUTES = GRAPHS
+TEXTS = ("search_text", "keywords")
+SCOPES = [
+    Scope(),
+    Scope(documents=(LETTER.document_id,)),
+    Scope(documents=(REPORT.document_id, MINUTES.document_id), first_page=2),
+    Scope(last_page=1, modality=Modality.TABLE),
+    Scope(first_page=2, last_page=2, modality=Modality.FIGURE),
+    Scope(documents=("f" * 64,)),
+    Scope(first_page=7),
+]
+
+
+@pytest.fixture(scope="module", params=["indexed", "not indexed"])
+def snapshot(tmp_path_factory, request):
+    with open_for_reading(published(tmp_path_factory.mktemp("home"), indexed=request.param == "indexed")) as opened:
+        yield opened
+
+
+def inside(scope: Scope) -> list[str]:
+    first, last = scope.pages
+    return sorted(
+        node.id
+        for node in ALL_NODES.values()
+        if first <= node.page <= last
+        and (not scope.documents or node.document_id in scope.documents)
+        and scope.modality in {None, node.modality}
+    )
+
+
+def ask(snapshot, scope=SCOPES[0], **changes) -> CandidateGraph:
+    asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000}
+    return find_candidates(snapshot, scope, **asked | changes, columns=TEXTS)
+
+
+def same(one: CandidateGraph, other: CandidateGraph) -> bool:
+    pairs = [(getattr(one, field.name), getattr(other, field.name)) for field in fields(CandidateGraph)]
+    return all(
+        all(np.array_equal(a[name], b[name]) for name in TEXTS) if isinstance(a, dict) else np.array_equal(a, b) for a, b in pairs
+    )
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=range(len(SCOPES)))
+def test_a_scope_is_counted_and_loaded_whole(snapshot, scope):
+    graph = load_scope(snapshot, scope, columns=TEXTS, initial_vectors=True)
+    names = inside(scope)
+    assert list(graph.ids) == names
+    assert nodes_in_scope(snapshot, scope) == len(names)
+    assert graph.vectors.shape == graph.initial_vectors.shape == (len(names), DIMENSION)
+    assert np.array_equal(graph.vectors, np.array([VECTORS[name] for name in names]).reshape(-1, DIMENSION))
+    assert graph.columns["search_text"].tolist() == [ALL_NODES[name].search_text for name in names]
+    assert graph.columns["keywords"].tolist() == [ALL_NODES[name].keywords for name in names]
+    assert len(graph.tails) == sum(edge.source in names and edge.target in names for edge in ALL_EDGES)
+    assert not graph.hops.any()
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=range(len(SCOPES)))
+def test_candidates_stay_inside_the_scope(snapshot, scope):
+    graph = ask(snapshot, scope)
+    assert set(graph.ids) <= set(inside(scope))
+    assert graph.initial_vectors is None
+
+
+def test_with_room_for_all_the_candidates_are_the_whole_scope(snapshot):
+    whole, found = load_scope(snapshot, Scope(), columns=TEXTS), ask(snapshot, by_vector=200)
+    assert found.ids == whole.ids
+    assert np.array_equal(found.tails, whole.tails)
+    assert np.array_equal(found.weights, whole.weights)
+
+
+def test_what_was_searched_for_comes_before_its_neighbours_and_the_limit_holds(snapshot):
+    graph = ask(snapshot, by_vector=6, by_text=6, limit=30)
+    found = {name for name, away in zip(graph.ids, graph.hops, strict=True) if away == 0}
+    nearest = sorted(ALL_NODES, key=lambda name: -float(VECTORS[name] @ REPORT.vectors[4]))[:6]
+    assert len(graph) == 30
+    assert set(nearest) <= found
+    assert sum(ALL_NODES[name].document_id == LETTER.document_id for name in found) >= 6
+    assert list(graph.ids) == sorted(graph.ids)
+    few = ask(snapshot, by_vector=6, by_text=6, limit=4)
+    assert set(few.ids) <= found
+    assert nearest[0] in few.ids
+
+
+def test_words_of_a_table_row_find_its_table(snapshot):
+    graph = ask(snapshot, words=("count",), by_vector=1, hops=0)
+    tables = {name for name in graph.ids if ALL_NODES[name].modality is Modality.TABLE}
+    assert tables == {each.nodes[0].id for each in GRAPHS}
+    figures = ask(snapshot, Scope(modality=Modality.FIGURE), words=("count",))
+    assert {MODALITIES[code] for code in figures.modalities} == {Modality.FIGURE}
+
+
+@pytest.mark.parametrize("words", [(), ("the", "and"), ("中文",), ('"(', "*")])
+def test_a_question_whose_words_find_nothing_is_answered_by_its_vector(snapshot, words):
+    assert ask(snapshot, words=words, hops=0).hops.tolist() == [0] * 5
+
+
+def test_the_same_question_has_the_same_candidates_in_32_threads(snapshot):
+    expected = ask(snapshot, limit=40)
+    together = threading.Barrier(32)
+
+    def question(_number: int) -> bool:
+        together.wait()
+        return same(ask(snapshot, limit=40), expected)
+
+    with ThreadPoolExecutor(32) as pool:
+        assert all(pool.map(question, range(32)))
+
+
+@pytest.mark.parametrize(
+    "vector", [np.full(DIMENSION, np.nan, np.float32), np.ones(DIMENSION + 1, np.float32), np.ones((1, DIMENSION))]
+)
+def test_a_vector_that_cannot_be_compared_is_refused(snapshot, vector):
+    with pytest.raises(ValueError, match=f"wanted are {DIMENSION} finite numbers; embed it with the embedder of the corpus"):
+        ask(snapshot, vector=vector)
+
+
+def test_no_text_from_outside_gets_into_a_filter(snapshot):
+    with pytest.raises(FilterError):
+        ask(snapshot, Scope(documents=("' OR true --",)))
+
+
+@pytest.mark.parametrize("scope", SCOPES[:3], ids=range(3))
+def test_a_sample_is_the_lowest_ids_of_the_scope(snapshot, scope):
+    names = inside(scope)
+    for size in (0, 7, 1000):
+        texts = scope_sample(snapshot, scope, size, column="search_text")
+        assert list(texts) == [ALL_NODES[name].search_text for name in names[:size]]
+
+
+def test_rankings_are_taken_from_by_turns():
+    one, other = np.array([4, 2, 9]), np.array([2, 7, 4, 5, 6])
+    assert by_turns(one, other).tolist() == [4, 2, 7, 9, 5, 6]
+    assert by_turns(one, other[:0]).tolist() == [4, 2, 9]

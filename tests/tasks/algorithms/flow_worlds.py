@@ -1,0 +1,71 @@
+"""Small networks for the tests of the routing: by hand, seeded, and drawn by Hypothesis."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tasks.algorithms.flow_network import assemble_network, build_network
+
+
+def arcs(*pairs):
+    """Return the tails and heads of the pairs."""
+    array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return {"tails": array[:, 0], "heads": array[:, 1]}
+
+
+def network(nodes, edges, *, sources, sinks):
+    """Assemble edges {(u, v): (cost, capacity)}, sources {node: capacity} and sinks {node: capacity}."""
+    numbers = np.array(list(edges.values()), dtype=float).reshape(-1, 2)
+    return assemble_network(
+        nodes=nodes,
+        **arcs(*edges),
+        costs=numbers[:, 0],
+        capacities=numbers[:, 1],
+        sources=np.array(list(sources), dtype=np.int64),
+        source_capacities=np.array(list(sources.values()), dtype=float),
+        sinks=np.array(list(sinks), dtype=np.int64),
+        sink_capacities=np.array(list(sinks.values()), dtype=float),
+    )
+
+
+def random_network(seed):
+    """Return a network of eq. 5 on 2 to 30 random nodes; parallel edges, loops and one-node chains may occur."""
+    random = np.random.default_rng(seed)
+    nodes = int(random.integers(2, 31))
+    tails, heads = random.integers(0, nodes, size=(2, int(random.integers(0, nodes * 5))))
+    ends = int(random.integers(1, min(nodes, 4) + 1))
+    return build_network(
+        nodes=nodes,
+        tails=tails,
+        heads=heads,
+        cosines=random.uniform(-0.2, 1.0, len(tails)),
+        scores=random.random(nodes),
+        sources=random.choice(nodes, ends, replace=False),
+        sinks=random.choice(nodes, ends, replace=False),
+        answerability=random.random(nodes),
+    )
+
+
+@st.composite
+def whole_networks(draw):
+    """Draw a network of whole costs and capacities: equal chains, zero costs and zero capacities are common."""
+    nodes = draw(st.integers(1, 7))
+    place, number = st.integers(0, nodes - 1), st.integers(0, 4)
+    edges = draw(st.lists(st.tuples(place, place, number, number), max_size=20))
+    some = st.lists(st.tuples(place, number), max_size=3, unique_by=lambda pair: pair[0])
+    sources, sinks = draw(some), draw(some)
+    return assemble_network(
+        nodes=nodes,
+        **arcs(*((tail, head) for tail, head, _, _ in edges)),
+        costs=np.array([cost for _, _, cost, _ in edges], dtype=float),
+        capacities=np.array([capacity for _, _, _, capacity in edges], dtype=float),
+        sources=np.array([node for node, _ in sources], dtype=np.int64),
+        source_capacities=np.array([capacity for _, capacity in sources], dtype=float),
+        sinks=np.array([node for node, _ in sinks], dtype=np.int64),
+        sink_capacities=np.array([capacity for _, capacity in sinks], dtype=float),
+    )
+
+
+def balances(network, flow):
+    """Return what flows out of each node less what flows in; supersource and supersink last."""
+    count = network.nodes + 2
+    return np.bincount(network.tails, flow, count) - np.bincount(network.heads, flow, count)

@@ -1,0 +1,197 @@
+"""Small answers and what they stand on: a PDF with squares in known places, a letter, a table; and a real corpus of them."""
+
+import hashlib
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pypdfium2 as pdfium
+from reportlab.pdfgen.canvas import Canvas
+
+from storage.answer_records import (
+    Answer,
+    AnswerStatus,
+    Citation,
+    Confidence,
+    EvidencePath,
+    GateReport,
+    NamedDocument,
+    PagePlace,
+    RankedPage,
+    Usage,
+)
+from storage.artifacts import ArtifactStore
+from storage.corpus import open_for_writing
+from storage.records import (
+    DocumentGraph,
+    DocumentRecord,
+    DocumentState,
+    Modality,
+    Node,
+    NodeKind,
+    Page,
+    PageParser,
+    identify,
+)
+from storage.snapshot import open_for_reading
+from tasks.report.evidence import Evidence
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, unit_vectors
+
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+BOX = (0.25, 0.5, 0.5, 0.625)
+"""Where the square of each page stands."""
+ROTATED_BOX = (0.25, 0.125, 0.75, 0.25)
+HTML_TABLE = (
+    "<table><tr><th>Part</th><th>Every</th></tr><tr><td>Gearbox</td><td>6 months</td></tr>"
+    "<tr><td>Seal</td><td>48 months</td></tr></table>"
+)
+
+
+def squares_pdf(path: Path) -> Path:
+    """Two pages of 400 by 800 points, a red square at BOX; the second is shown turned, its square then at ROTATED_BOX."""
+    canvas = Canvas(str(path), pagesize=(400, 800), invariant=1)
+    canvas.setFillColorRGB(1, 0, 0)
+    x0, y0, x1, y1 = BOX
+    canvas.rect(400 * x0, 800 * (1 - y1), 400 * (x1 - x0), 800 * (y1 - y0), stroke=0, fill=1)
+    canvas.showPage()
+    canvas.setFillColorRGB(1, 0, 0)
+    # Turned clockwise, what was up is right: the shown x is the file's y, the shown y its x.
+    x0, y0, x1, y1 = ROTATED_BOX
+    canvas.rect(400 * y0, 800 * x0, 400 * (y1 - y0), 800 * (x1 - x0), stroke=0, fill=1)
+    canvas.showPage()
+    canvas.save()
+    document = pdfium.PdfDocument(path.read_bytes())
+    document[1].set_rotation(90)
+    document.save(path)
+    return path
+
+
+def a_node(document: str, ordinal: int, content: str = "plain words", **more) -> Node:
+    version = identify(document, "version")
+    given = {
+        "id": identify(version, ordinal),
+        "document_id": document,
+        "version": version,
+        "ordinal": ordinal,
+        "kind": NodeKind.PARAGRAPH,
+        "modality": Modality.TEXT,
+        "content": content,
+        "page": 1,
+        "box": BOX,
+        "section_id": None,
+        "section_path": (),
+    }
+    return Node(**given | more)
+
+
+def a_table(document: str, ordinal: int, **more) -> Node:
+    given = {
+        "kind": NodeKind.TABLE,
+        "modality": Modality.TABLE,
+        "html": HTML_TABLE,
+        "label": "Table 1",
+        "caption": "Table 1: Intervals",
+    }
+    return a_node(document, ordinal, "| Part | Every |", **given | more)
+
+
+def a_record(document: str, name: str, *, media_type: str = PDF, path: str | None = None, pages: int = 2) -> DocumentRecord:
+    return DocumentRecord(
+        document,
+        identify(document, "version"),
+        (path or f"/files/{name}",),
+        10,
+        media_type,
+        name,
+        DocumentState.READY,
+        "",
+        pages,
+        1,
+    )
+
+
+def a_graph(
+    document: str, nodes: tuple[Node, ...], *, media_type: str = PDF, sizes=((400.0, 800.0), (800.0, 400.0)), **page
+) -> DocumentGraph:
+    version = identify(document, "version")
+    random = np.random.default_rng(1)
+    given = {"label": None, "parser": PageParser.MINERU, "note": "", "summary": "", "image": None} | page
+    pages = tuple(
+        Page(identify(version, "page", number), document, version, number, width_points=width, height_points=height, **given)
+        for number, (width, height) in enumerate(sizes, 1)
+    )
+    return DocumentGraph(
+        document, version, "title", media_type, pages, (), nodes, (), (),
+        unit_vectors(random, len(nodes), DIMENSION), unit_vectors(random, len(nodes), DIMENSION),
+        unit_vectors(random, len(pages), DIMENSION),
+    )  # fmt: skip
+
+
+def named(record: DocumentRecord) -> NamedDocument:
+    return NamedDocument(record.id, record.name)
+
+
+def cite(node: Node, record: DocumentRecord, quote: str | None = None, **more) -> Citation:
+    given = Citation(
+        named(record), node.page, node.box, node.id, node.content if quote is None else quote, node.section_path, node.modality
+    )
+    return replace(given, **more)
+
+
+def a_path(flow: float, *nodes: Node, answer: str = "so it is", names: dict[str, str] | None = None) -> EvidencePath:
+    places = tuple(
+        PagePlace(NamedDocument(node.document_id, (names or {}).get(node.document_id, "some.pdf")), node.page) for node in nodes
+    )
+    return EvidencePath(tuple(node.id for node in nodes), places, flow, 0.5, 0.25, answer)
+
+
+def an_answer(citations: tuple[Citation, ...] = (), paths: tuple[EvidencePath, ...] = (), **more) -> Answer:
+    given = {
+        "answer_id": "ab" * 32,
+        "asked": "2026-01-02T03:04:05+00:00",
+        "question": "How often is the gearbox sampled?",
+        "answer": "Every six months [1].",
+        "status": AnswerStatus.ANSWERED,
+        "reader": "flow",
+        "confidence": Confidence(0.75, "two paths agree"),
+        "citations": citations,
+        "paths": paths,
+        "pages": tuple(RankedPage(cited.document, cited.page, 0.5) for cited in citations),
+        "evidence_pages": tuple(PagePlace(cited.document, cited.page) for cited in citations),
+        "gate": GateReport(0.75, 0.5, "", ()),
+        "usage": Usage(0, 0, 0, 0.0, {"route": 0.25, "read": 0.75}),
+        "corpus": "default",
+        "snapshot": 1,
+        "scope": {"documents": ["one"], "pages": None},
+        "settings": {"gate": {"consistency": 0.65, "saturation": 0.6}},
+        "models": {"embedder": "small"},
+    }
+    return Answer(**given | more)
+
+
+def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) -> Evidence:
+    given = {
+        "sheets": (),
+        "nodes": {node.id: node for node in nodes},
+        "documents": {r.id: r for r in records},
+        "labels": {},
+        "left_out": (),
+    }
+    return Evidence(**given | more)
+
+
+def id_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@contextmanager
+def published(folder: Path, *documents: tuple[DocumentGraph, DocumentRecord]):
+    """A corpus with the documents in it, open for reading, and its artifacts."""
+    location = corpus_in(folder)
+    with open_for_writing(location, embedder=EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[graph for graph, _ in documents], records=[record for _, record in documents])
+    with open_for_reading(location) as snapshot:
+        yield snapshot, ArtifactStore(folder / "artifacts")

@@ -1,0 +1,109 @@
+"""What may be asked: clear refusals, naming the value and the remedy, before anything is loaded."""
+
+import pytest
+
+from storage.records import DocumentState
+from storage.search import Scope
+from storage.snapshot import UnknownDocumentError, open_for_reading
+from tasks.ask_request import (
+    LONGEST_QUESTION,
+    AskRequest,
+    QuestionError,
+    asked_scope,
+    checked_questions,
+    page_range,
+    read_batch,
+)
+from tests.storage import worlds
+
+
+@pytest.mark.parametrize("question", ["", "   \n", "?!", "…"])
+def test_a_question_without_a_word_is_refused(question):
+    with pytest.raises(QuestionError, match="holds no word; ask something"):
+        checked_questions([question])
+
+
+def test_a_question_as_long_as_a_document_is_refused_with_its_length():
+    with pytest.raises(QuestionError, match=r"has 100,000 characters; ask in at most 10,000"):
+        checked_questions(["a" * 100_000])
+    assert len(checked_questions(["a" * LONGEST_QUESTION])[0]) == LONGEST_QUESTION
+
+
+@pytest.mark.parametrize("question", ["収益はいくらですか", "Какова выручка?", "πόσο κοστίζει;", "كم الإيرادات؟"])
+def test_a_question_in_another_script_is_a_question(question):
+    assert checked_questions([question]) == (question,)
+
+
+def test_a_question_is_put_on_one_line_without_what_a_terminal_obeys():
+    assert checked_questions(["  what\nis \x1b[31mthis\ud800 "]) == ("what is [31mthis?",)
+
+
+@pytest.mark.parametrize(("pages", "range_"), [(None, (None, None)), ("3", (3, 3)), ("3-7", (3, 7)), (" 12 - 40 ", (12, 40))])
+def test_a_page_range_is_read(pages, range_):
+    assert page_range(pages) == range_
+
+
+@pytest.mark.parametrize("pages", ["", "0", "7-3", "-2", "a-b", "3-", "1,2", "99999999"])
+def test_what_is_no_page_range_is_refused(pages):
+    with pytest.raises(QuestionError, match="is none; write --pages 3-7"):
+        page_range(pages)
+
+
+def test_a_batch_is_lines_or_json_lines(tmp_path):
+    path = tmp_path / "questions.txt"
+    path.write_text('\ufeffWhat is it?\n\n{"question": "How deep?", "id": 7}\n"Who?"\n"quoted" words: what do they mean?\n', "utf-8")
+    assert read_batch(path) == ("What is it?", "How deep?", "Who?", '"quoted" words: what do they mean?')
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"\n\n", "holds no question"),
+        (b'{"text": "x"}\n', 'line 1 of .*has no "question"'),
+        (b"fine?\n???\n", "line 2 of .*holds no word"),
+        (b"\xff\xfe\x00", "is not UTF-8"),
+    ],
+)
+def test_a_batch_that_cannot_be_used_names_its_line(tmp_path, content, says):
+    path = tmp_path / "questions.txt"
+    path.write_bytes(content)
+    with pytest.raises(QuestionError, match=says):
+        read_batch(path)
+
+
+def test_a_batch_that_is_not_there_says_so(tmp_path):
+    with pytest.raises(QuestionError, match="No such file"):
+        read_batch(tmp_path / "absent.txt")
+
+
+@pytest.fixture
+def corpus(tmp_path, home):
+    location = worlds.corpus_in(tmp_path)
+    with worlds.writing(location) as writer:
+        worlds.publish(writer, worlds.graph("report"), worlds.graph("paper"))
+    with open_for_reading(location) as snapshot:
+        yield snapshot
+
+
+def asked(**limits):
+    return AskRequest(questions=("What?",), corpus="small", **limits)
+
+
+def test_without_limits_everything_is_asked(corpus):
+    assert asked_scope(corpus, asked()) == Scope(documents=(), first_page=None, last_page=None, modality=None)
+
+
+def test_documents_are_named_by_name_or_id(corpus):
+    first, second = corpus.documents()
+    scope = asked_scope(corpus, asked(documents=(first.name, second.id[:8]), pages="1"))
+    assert set(scope.documents) == {first.id, second.id} and (scope.first_page, scope.last_page) == (1, 1)
+
+
+def test_a_document_that_is_not_there_is_an_error(corpus):
+    with pytest.raises(UnknownDocumentError, match=r"no document 'absent.pdf'"):
+        asked_scope(corpus, asked(documents=("absent.pdf",)))
+
+
+def test_a_page_beyond_every_document_is_an_error_that_says_how_many_there_are(corpus):
+    with pytest.raises(QuestionError, match="there is no page '9999' in what is asked; the longest document has"):
+        asked_scope(corpus, asked(pages="9999"))

@@ -1,0 +1,114 @@
+"""A report is written whole or not at all, holds what its snapshot holds, and says what is missing."""
+
+import os
+import re
+from dataclasses import replace
+
+import pytest
+
+from storage.answer_records import NamedDocument
+from storage.disk import DiskFullError, NotWritableError
+from tasks.report.report_settings import ReportSettings
+from tasks.reporting import render_report, write_report
+from tests.storage.worlds import document_id
+from tests.tasks.report.report_worlds import (
+    DOCX,
+    a_graph,
+    a_node,
+    a_path,
+    a_record,
+    a_table,
+    an_answer,
+    cite,
+    id_of,
+    published,
+    squares_pdf,
+)
+
+LETTER = document_id("letter")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A corpus of a PDF and a letter, and an answer from both."""
+    folder = tmp_path_factory.mktemp("world")
+    path = squares_pdf(folder / "squares.pdf")
+    paper = a_record(id_of(path), "squares.pdf", path=str(path))
+    letter = a_record(LETTER, "letter.docx", media_type=DOCX, pages=1)
+    square, table = a_node(paper.id, 0, "a red square"), a_table(LETTER, 0, box=None)
+    graphs = ((a_graph(paper.id, (square,)), paper), (a_graph(LETTER, (table,), media_type=DOCX, sizes=((0.0, 0.0),)), letter))
+    with published(folder, *graphs) as (snapshot, artifacts):
+        citations = (cite(square, paper), cite(table, letter, "Part: Gearbox | Every: 6 months"))
+        yield snapshot, artifacts, an_answer(citations, (a_path(0.5, square, table, names={paper.id: paper.name}),))
+
+
+def test_the_report_is_one_file_that_holds_everything(world, tmp_path):
+    snapshot, artifacts, answer = world
+    assert write_report(answer, snapshot, artifacts, tmp_path / "report.html") == ()
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>") and page.endswith("</html>\n")
+    assert page.count("data:image/webp;base64,") == 1
+    assert '<tr class="cited">' in page
+    assert not re.search("https?://", page)
+
+
+def test_the_same_answer_gives_the_same_report(world):
+    snapshot, artifacts, answer = world
+    assert render_report(answer, snapshot, artifacts) == render_report(answer, snapshot, artifacts)
+
+
+def test_what_is_left_out_is_returned_and_told(world, tmp_path):
+    snapshot, artifacts, answer = world
+    left_out = write_report(answer, snapshot, artifacts, tmp_path / "report.html", settings=ReportSettings(page_pictures=0))
+    assert left_out == ("the picture of page 1 of squares.pdf: only 0 pages are drawn in a report",)
+    assert f"Left out: {left_out[0]}." in (tmp_path / "report.html").read_text("utf-8")
+
+
+def test_no_word_of_a_removed_document_is_shown(world):
+    snapshot, artifacts, answer = world
+    gone = NamedDocument("f" * 64, "gone.pdf")
+    citations = (replace(answer.citations[0], document=gone, quote="secret words", section=("secret head",)), answer.citations[1])
+    path = replace(
+        answer.paths[0], answer="secret finding", pages=tuple(replace(place, document=gone) for place in answer.paths[0].pages)
+    )
+    page = render_report(replace(answer, citations=citations, paths=(path,), answer="a secret answer"), snapshot, artifacts).html
+    assert "secret" not in page
+    assert "The document was removed." in page
+    assert "Gearbox" in page
+
+
+def test_a_missing_folder_and_a_path_that_is_no_file_are_refused_before_any_work(world, tmp_path):
+    snapshot, artifacts, answer = world
+    with pytest.raises(NotWritableError, match="does not exist; make it"):
+        write_report(answer, snapshot, artifacts, tmp_path / "missing" / "report.html")
+    assert not (tmp_path / "missing").exists()
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe"):
+        with pytest.raises(NotWritableError, match="no plain file"):
+            write_report(answer, snapshot, artifacts, path)
+
+
+def test_a_full_disk_leaves_the_old_report_and_says_how_much_is_needed(world, tmp_path, monkeypatch):
+    snapshot, artifacts, answer = world
+    path = tmp_path / "report.html"
+    path.write_text("the old one")
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DiskFullError, match="needs about 1 MB"):
+        write_report(answer, snapshot, artifacts, path)
+    assert path.read_text() == "the old one"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_folder_that_may_not_be_written_is_named(world, tmp_path, monkeypatch):
+    snapshot, artifacts, answer = world
+
+    def refused(*given, **more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refused)
+    with pytest.raises(NotWritableError, match=r"report\.html' cannot be written: Permission denied"):
+        write_report(replace(answer, citations=()), snapshot, artifacts, tmp_path / "report.html")

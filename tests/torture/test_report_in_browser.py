@@ -1,0 +1,298 @@
+"""The report in a real browser: boxes in the right place, everything readable, nothing fetched, hostile words only shown.
+
+Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it, they fail.
+"""
+
+import base64
+import io
+import os
+from dataclasses import replace
+
+import pypdfium2 as pdfium
+import pytest
+from PIL import Image
+
+from storage.answer_records import AnswerStatus, Confidence
+from storage.artifacts import ArtifactStore
+from tasks.reporting import write_report
+from tests.browser import browser, find_browser
+from tests.storage.worlds import document_id
+from tests.tasks.report.report_worlds import (
+    BOX,
+    DOCX,
+    ROTATED_BOX,
+    a_graph,
+    a_node,
+    a_path,
+    a_record,
+    a_table,
+    an_answer,
+    cite,
+    id_of,
+    published,
+    squares_pdf,
+)
+
+pytestmark = pytest.mark.torture
+
+LETTER = document_id("letter")
+HOSTILE = (
+    "<script>document.title='owned';fetch('http://203.0.113.7/a')</script>",
+    "\"'><img src=http://203.0.113.7/b onerror=document.title='owned'>",
+    "<a href=\"javascript:document.title='owned'\">click</a> [x](javascript:alert(1)) [1]",
+    "</style><style>body{display:none}</style></title></text></svg>",
+    "\x1b[31mred\x1b[0m \x07 \x00 \x9b",
+    "w" * 10_000,
+    "שלום עולם \u202egnorw\u202c العربية",
+    "${policy} $title {{x}} %s {0}",
+    "日本語の長い文章" * 60,
+    "\ud800 half a pair",
+)
+SIZES = [(1280, False), (1280, True), (390, False), (390, True), (360, False)]
+NARROW_FLOWS = (0.6, 0.4, 0.2, 0.1)
+
+TEXT_CONTRAST = """(() => {
+  const parse = (colour) => { const found = colour.match(/[\\d.]+/g).map(Number); return [...found.slice(0, 3), found[3] ?? 1]; };
+  const over = (top, below) => [0, 1, 2].map((part) => top[part] * top[3] + below[part] * (1 - top[3])).concat(1);
+  const light = (colour) => {
+    const linear = (part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+    const parts = colour.slice(0, 3).map((part) => linear(part / 255));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const ground = (element) => {
+    const style = getComputedStyle(element);
+    const shape = ['rect', 'path'].includes(element.tagName);
+    const paint = shape ? (style.fill === 'none' ? style.stroke : style.fill) : style.backgroundColor;
+    if (!paint || paint === 'none') return null;
+    const colour = parse(paint);
+    colour[3] *= shape && style.fill === 'none' ? Number(style.strokeOpacity) : 1;
+    return colour[3] ? colour : null;
+  };
+  const poor = []; let seen = 0;
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || element.closest('title, .skip') || !element.checkVisibility()) continue;
+    const range = document.createRange(); range.selectNodeContents(walker.currentNode);
+    const box = [...range.getClientRects()].find((rect) => rect.width > 1 && rect.height > 1);
+    if (!box) continue;
+    const x = box.left + Math.min(box.width / 2, 4), y = box.top + box.height / 2;
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+    const stack = document.elementsFromPoint(x, y);
+    const at = stack.indexOf(element);
+    const below = (at < 0 ? stack : stack.slice(at)).map(ground).filter(Boolean);
+    let colour = [255, 255, 255, 1];
+    for (const layer of below.reverse()) colour = over(layer, colour);
+    const style = getComputedStyle(element);
+    const ink = over(parse(element.tagName === 'text' ? style.fill : style.color), colour);
+    const [high, low] = [light(ink), light(colour)].sort((a, b) => b - a);
+    const ratio = (high + 0.05) / (low + 0.05);
+    seen += 1;
+    const kind = element.className.baseVal ?? element.className;
+    if (ratio < 4.5) poor.push([ratio.toFixed(2), walker.currentNode.data.trim().slice(0, 40), kind]);
+  }
+  return [seen, poor];
+})()"""
+
+BEYOND = """[...document.querySelectorAll('main *')].filter((part) => !part.closest('.scroll, svg')
+  && part.getBoundingClientRect().right > innerWidth + 0.5).map((part) => part.outerHTML.slice(0, 90))"""
+
+BOXES = """[...document.querySelectorAll('.leaf')].map((leaf) => {
+  const page = leaf.querySelector('img').getBoundingClientRect();
+  return [...leaf.querySelectorAll('.box')].map((box) => {
+    const rect = box.getBoundingClientRect();
+    return {citations: box.dataset.citations, place: [
+      (rect.left - page.left) / page.width, (rect.top - page.top) / page.height,
+      (rect.right - page.left) / page.width, (rect.bottom - page.top) / page.height]};
+  });
+}).flat()"""
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if find_browser() is None:
+        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
+        pytest.skip("no chromium on this machine; install it to look at reports")
+    with browser() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A corpus of squares, letters and hostile words; its snapshot, artifacts, records and nodes."""
+    folder = tmp_path_factory.mktemp("world")
+    path = squares_pdf(folder / "squares.pdf")
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").save(buffer, "PNG")
+    crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
+    paper = a_record(id_of(path), "squares.pdf", path=str(path))
+    letter = a_record(LETTER, 'a letter with <b>a long</b> & odd "name" ' + "n" * 120 + ".docx", media_type=DOCX, pages=1)
+    squares = (
+        a_node(paper.id, 0, "The first square", section_path=("One", "Squares")),
+        a_node(paper.id, 1, "The turned square", page=2, box=ROTATED_BOX),
+        *(a_node(paper.id, 2 + place, words.encode("utf-8", "replace").decode()) for place, words in enumerate(HOSTILE)),
+    )
+    parts = (
+        a_table(LETTER, 0, box=None),
+        a_node(LETTER, 1, "words in the picture", box=None, picture=crop, caption="Figure 1: A gradient"),
+        a_node(LETTER, 2, "A paragraph of the letter, with the quoted words in the middle of it.", box=None),
+    )
+    graphs = ((a_graph(paper.id, squares), paper), (a_graph(LETTER, parts, media_type=DOCX, sizes=((0.0, 0.0),)), letter))
+    with published(folder, *graphs) as (snapshot, artifacts):
+        yield snapshot, artifacts, paper, squares, letter, parts
+
+
+def usual(world):
+    """An answer with boxes on two pages, a shared box, a table, a figure, a text and paths among them."""
+    _, _, paper, squares, letter, parts = world
+    low = (0.05, 0.9, 0.95, 0.98)
+    citations = (
+        cite(squares[0], paper), cite(squares[1], paper), cite(parts[0], letter, "Part: Gearbox | Every: 6 months"),
+        cite(squares[0], paper, box=low), cite(squares[0], paper, "square"), cite(parts[1], letter, "the picture"),
+        cite(parts[2], letter, "the quoted words"),
+    )  # fmt: skip
+    chains = ((squares[0], squares[1]), (parts[2], parts[0]), (parts[1],), (squares[2],))
+    paths = tuple(
+        a_path(flow, *chain, answer="" if flow < 0.15 else "so") for flow, chain in zip(NARROW_FLOWS, chains, strict=True)
+    )
+    return an_answer(citations, paths, answer="It is red [1], and turned [2].", notes=("Extractive.",))
+
+
+def hostile(world):
+    """An answer in which everything that can hold words holds hostile ones."""
+    _, _, paper, squares, *_ = world
+    every = " ".join(HOSTILE)
+    told = zip(squares[2:], HOSTILE, strict=True)
+    citations = tuple(replace(cite(node, paper, words), section=(words,)) for node, words in told)
+    bare = tuple(replace(citation, box=None) for citation in citations)
+    return an_answer(
+        (*citations, *bare),
+        tuple(a_path(0.5, node, answer=words) for node, words in zip(squares[2:], HOSTILE, strict=True)),
+        question=every,
+        answer=every,
+        confidence=Confidence(0.5, every),
+        notes=HOSTILE,
+        corpus=every,
+        settings={words: words for words in HOSTILE},
+        models={words: words for words in HOSTILE},
+        status=AnswerStatus.PARTIAL,
+    )
+
+
+@pytest.fixture(scope="module")
+def reports(world, tmp_path_factory):
+    """The usual report, the hostile one, and one that found nothing."""
+    folder = tmp_path_factory.mktemp("reports")
+    nothing = an_answer(status=AnswerStatus.NOT_FOUND, answer="", gate=None)
+    made = {"usual": usual(world), "hostile": hostile(world), "nothing": nothing}
+    for name, answer in made.items():
+        write_report(answer, world[0], world[1], folder / f"{name}.html")
+    return folder
+
+
+def opened(chromium, reports, name, width, dark, **more):
+    return chromium.page((reports / f"{name}.html").as_uri(), width=width, dark=dark, **more)
+
+
+@pytest.mark.parametrize("name", ["usual", "hostile", "nothing"])
+@pytest.mark.parametrize(("width", "dark"), SIZES)
+def test_a_report_fits_loads_nothing_complains_of_nothing_and_can_be_read(name, width, dark, chromium, reports):
+    with opened(chromium, reports, name, width, dark) as page:
+        assert page.run("[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+        page.run("document.querySelectorAll('details').forEach((folded) => { folded.open = true; })")
+        assert page.run("document.documentElement.scrollWidth") == width
+        assert page.run(BEYOND) == []
+        assert [address for address in page.addresses() if not address.startswith("data:")] == [(reports / f"{name}.html").as_uri()]
+        page.resize(width, page.run("document.documentElement.scrollHeight"))
+        seen, poor = page.run(TEXT_CONTRAST)
+        assert seen > 20
+        assert poor == []
+        assert page.complaints() == []
+
+
+def test_the_measure_of_contrast_finds_pale_words_on_the_page_and_in_drawings(chromium, reports):
+    with opened(chromium, reports, "usual", 1280, False) as page:
+        page.resize(1280, page.run("document.documentElement.scrollHeight"))
+        page.run("[...document.styleSheets][0].insertRule('.place { color: #999 !important; }', 0)")
+        page.run("[...document.styleSheets][0].insertRule('.card-words { fill: #999 !important; }', 0)")
+        kinds = {kind for _, _, kind in page.run(TEXT_CONTRAST)[1]}
+        assert "card-words" in kinds
+        assert {"place", ""} & kinds
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_box_is_where_its_citation_says(width, chromium, reports, world, tmp_path):
+    answer = usual(world)
+    with opened(chromium, reports, "usual", width, False) as page:
+        found = {number: box["place"] for box in page.run(BOXES) for number in box["citations"].split()}
+        for number in ("1", "2", "4", "5"):
+            assert found[number] == pytest.approx(answer.citations[int(number) - 1].box, abs=0.01)
+        # The picture below is the right one, the right way up: the square is red, what is beside it is white.
+        page.run("[...document.styleSheets][0].insertRule('.box { display: none !important; }')")
+        page.screenshot(tmp_path / "page.png")
+        places = page.run("[...document.querySelectorAll('.leaf img')].map((image) => { const r = image.getBoundingClientRect(); "
+                          "return [r.left + scrollX, r.top + scrollY, r.width, r.height]; })")  # fmt: skip
+    with Image.open(tmp_path / "page.png") as shot:
+        seen = shot.convert("RGB")
+        for (left, top, across, down), (x0, y0, x1, y1) in zip(places, (BOX, ROTATED_BOX), strict=True):
+            inside = seen.getpixel((round(left + across * (x0 + x1) / 2), round(top + down * (y0 + y1) / 2)))
+            assert inside[0] > 200 and max(inside[1:]) < 70
+            for x, y in ((x0 - 0.03, y0 - 0.02), (x1 + 0.03, y1 + 0.02)):
+                assert min(seen.getpixel((round(left + across * x), round(top + down * y)))) > 240
+
+
+def test_a_click_on_a_citation_goes_to_its_box_and_back(chromium, reports):
+    with opened(chromium, reports, "usual", 390, False) as page:
+        page.run("document.querySelector('#citation-2 .number').click()")
+        assert page.run("location.hash") == "#box-2"
+        top, bottom, height = page.run(
+            "(({top, bottom}) => [top, bottom, innerHeight])(document.querySelector('#box-2').getBoundingClientRect())"
+        )
+        assert 0 <= top < bottom <= height
+        page.run("document.querySelector('#box-2').click()")
+        assert page.run("location.hash") == "#citation-2"
+
+
+def test_what_can_be_reached_by_keyboard_shows_where_it_is(chromium, reports):
+    with opened(chromium, reports, "usual", 1280, False) as page:
+        reached = page.run(
+            "[...document.querySelectorAll('a, summary, [tabindex]')].filter((part) => part.checkVisibility()).map((part) => {"
+            " part.focus({focusVisible: true}); const style = getComputedStyle(part);"
+            " return document.activeElement === part && style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) >= 2; })"
+        )
+        assert len(reached) > 15
+        assert all(reached)
+
+
+def test_hostile_words_are_only_shown(chromium, reports):
+    with opened(chromium, reports, "hostile", 1280, False) as page:
+        assert page.run("document.title").endswith("FlowReader")
+        assert page.run("document.querySelectorAll('script, iframe, object, embed, form, base').length") == 0
+        assert page.run("document.querySelectorAll('style').length") == 1
+        links = page.run("[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))")
+        assert links and all(link.startswith("#") for link in links)
+        assert page.run("[...document.images].every((image) => image.getAttribute('src').startsWith('data:image/webp;base64,'))")
+        names = page.run("[...new Set([...document.querySelectorAll('*')].flatMap((part) => part.getAttributeNames()))]")
+        assert not [name for name in names if name.startswith("on")]
+        shown = page.run("document.querySelector('#question').textContent")
+        for words in (
+            "<script>document.title='owned'",
+            "onerror=",
+            "</style><style>",
+            "\\x1b[31mred",
+            "\\u202egnorw",
+            "w" * 10_000,
+            "שלום",
+        ):
+            assert words in shown
+        assert page.run("getComputedStyle(document.body).display") == "block"
+        assert page.addresses() == [(reports / "hostile.html").as_uri(), *(a for a in page.addresses() if a.startswith("data:"))]
+
+
+def test_it_is_printed_on_white_with_the_large_drawing(chromium, reports):
+    with opened(chromium, reports, "usual", 794, True, media="print") as page:
+        assert page.run("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.run("getComputedStyle(document.querySelector('.graph > .lying')).display") == "block"
+        assert page.run("document.documentElement.scrollWidth") <= 794
+        printed = pdfium.PdfDocument(base64.b64decode(page.call("Page.printToPDF", printBackground=False)["data"]))
+    assert 2 <= len(printed) <= 12
