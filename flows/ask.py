@@ -21,7 +21,7 @@ from tasks.ask_request import AskRequest, asked_scope, checked_questions
 from tasks.extractive_reader import ExtractiveReader
 from tasks.lineage import lineage_of_run, steps_heard
 from tasks.models.embedder import open_embedder
-from tasks.question import AskDesk, understand
+from tasks.question import AskDesk, desk_of, understand
 
 
 async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:

@@ -179,12 +179,13 @@ def connect(folder: Path) -> DBConnection:
 
 
 def create_graph(folder: Path, dimension: int) -> GraphStore:
-    """Make empty tables in an empty folder."""
+    """Make empty tables in an empty folder, with their indexes: only so are words cut alike before and after rows are indexed."""
     database = connect(folder)
     tables = {}
     for name, schema in schemas(dimension).items():
         table: Any = database.create_table(name.value, schema=schema)  # the base class lacks the next method
         table.set_unenforced_primary_key("id")
+        make_indexes(name, table, except_for=())
         tables[name] = table
     return GraphStore(tables, folder)
 

@@ -93,7 +93,11 @@ class Snapshot:
 
     def documents(self) -> list[DocumentRecord]:
         """Return every document, by id."""
-        return catalog.read_documents(self._connection)
+        return list(self._documents)
+
+    @cached_property
+    def _documents(self) -> tuple[DocumentRecord, ...]:
+        return tuple(catalog.read_documents(self._connection))
 
     def find(self, asked: str) -> DocumentRecord:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.

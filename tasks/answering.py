@@ -40,7 +40,6 @@ def gathered(
     steps: Iterable[StepRecord],
 ) -> Answer:
     """Return the answer with its proof, and with what it cost."""
-    names = {found.id: NamedDocument(found.id, found.name) for found in desk.snapshot.documents()}
     synthesis = findings.synthesis
     return Answer(
         answer_id=answer_id,
@@ -50,7 +49,7 @@ def gathered(
         status=synthesis.status,
         reader=request.reader,
         confidence=Confidence(synthesis.sureness, synthesis.why),
-        citations=tuple(citation(quote, names) for quote in synthesis.quotes),
+        citations=tuple(citation(quote, desk.names) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,

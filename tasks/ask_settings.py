@@ -89,6 +89,17 @@ class ScoreSettings(Settings):
 class RoutingSettings(Settings):
     """Sources, sinks and the flow between them (section 3.4)."""
 
+    formulation: Literal["prizes", "paper"] = Field(
+        "prizes",
+        description="prizes: chains of related passages, as many as pay; paper: eq. 5 and 6, whose chains find no more than the ranking",
+    )
+    start_pages: int = Field(12, ge=1, le=100, description="prizes: chains begin at the best node of so many pages, at most")
+    entry: float = Field(
+        0.6, ge=0, le=1, description="prizes: share of the best score that a passage needs to be evidence by itself"
+    )
+    onward: float = Field(
+        0.7, ge=0, le=1, description="prizes: trust in the next page and in more of the same page; of references, their weight"
+    )
     sources: int = Field(8, ge=1, le=100, description="nodes where flow enters, at most")
     sinks: int = Field(8, ge=1, le=100, description="nodes where flow leaves, at most")
     diversity: float = Field(0.7, ge=0, le=1, description="lambda of MMR: 1 takes the best sources, 0 the most unlike")
@@ -139,17 +150,27 @@ class ReadingOutSettings(Settings):
     """What is quoted without a model, and when nothing supports the question."""
 
     minimum_support: float = Field(
-        0.6, ge=0, le=1, description="share of the question's words, by rarity, that the quotes must hold"
+        0.4, ge=0, le=1, description="share of the question's words, by rarity, that the quotes must hold; else nothing is found"
     )
     quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
+    words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
     beside_share: float = Field(
         0.5, ge=0, le=1, description="what a word in the heading or caption counts, against one in the quote"
     )
+    worth_share: float = Field(0.33, ge=0, le=1, description="what the score of the node counts, against the words of the quote")
     misfit: float = Field(
-        0.5, ge=0, le=1, description="what is left of a quote without the number, date or share that is asked for"
+        0.5,
+        ge=0,
+        le=1,
+        description="what is left of a quote without the number, date or share that is asked for, or that says nothing new",
+    )
+    context_share: float = Field(
+        0.5, ge=0, le=1, description="what the rest of a question counts where a part of it is answered by itself"
     )
     least: float = Field(0.6, ge=0, le=1, description="a further quote needs so much of the best one's score")
-    redundancy: float = Field(0.6, ge=0, le=1, description="what a further quote loses for words that are covered already")
+    gain: float = Field(
+        0.2, ge=0, le=1, description="a further quote holds so much of the question's words, by rarity, that no other quote has"
+    )
     same_subject: float = Field(0.5, ge=0, le=1, description="share of words from which on two values are said of the same thing")
     value_tolerance: float = Field(0.005, ge=0, le=1, description="relative difference up to which two numbers agree")
     compared_pairs: int = Field(10, ge=1, le=1000, description="pairs of values compared, at most")

@@ -3,34 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from storage.answer_records import AnswerStatus
-from storage.records import Modality, Node, TableRow
-from tasks.algorithms.expected_answers import expected_kind, holds_kind
+from storage.records import Node
+from tasks.algorithms.excerpts import excerpt
+from tasks.algorithms.expected_answers import AnswerKind, expected_kind, holds_kind
+from tasks.algorithms.kept_stems import kept_stems
 from tasks.algorithms.question_parts import question_parts
 from tasks.algorithms.question_terms import question_terms
-from tasks.algorithms.quoting import Coverage, Scores, choose_quotes, cover, joint_coverage, quote_scores
+from tasks.algorithms.quoting import Coverage, Scores, choose_quotes, cover, joint_coverage, quote_scores, term_shares
 from tasks.algorithms.term_counts import count_terms
+from tasks.algorithms.told_rows import tell_row
 from tasks.algorithms.value_consistency import value_consistency
-from tasks.algorithms.words import sentences_of
 from tasks.ask_settings import ReadingOutSettings
 from tasks.path_reader import PathReading, PathText, Quote, Synthesis
 from tasks.question import Question
+from tasks.quotable import HEADINGS, Piece, pieces_of
 
 NOT_FOUND = "not found in these documents"
 EXTRACTIVE = "the answer is made of quotes: no chat model is configured"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """Something that can be quoted: its words, the node it stands in, and what stands beside it."""
+class Part:
+    """A thing that the question asks: its words, the kind of its answer, and what each stem of the question weighs for it.
+
+    `own` (m,) weighs the stems of the part alone, `weights` (m,) those of the rest of the question, too: it says of what is asked.
+    """
 
     text: str
-    node: Node
-    beside: str
+    kind: AnswerKind
+    own: Scores
+    weights: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class PartQuotes:
+    """The quotes that answer a part of the question, the best first, and how much of it they cover, 0..1; none supports nothing."""
+
+    part: Part
+    quotes: tuple[Quote, ...]
+    covered: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +57,12 @@ class ExtractiveReader:
     name: str = "extractive"
 
     def read(self, question: Question, path: PathText) -> PathReading:
-        """Quote the best pieces of the path, where together they hold enough of what the question asks."""
+        """Quote the best pieces of the path for each part of the question that they hold enough of."""
         pieces = [piece for node in path.nodes for piece in pieces_of(node, path.rows.get(node.id, ()))]
-        chosen, coverage, scores = self._choose(question, pieces, path.rarity)
-        if (
-            not chosen
-            or joint_coverage(coverage=coverage, chosen=chosen, beside_share=self.settings.beside_share)
-            < self.settings.minimum_support
-        ):
-            return PathReading(answer="", quotes=())
-        quotes = tuple(quote_of(pieces[place], float(scores[place]), coverage, place, list(path.rarity)) for place in chosen)
-        return PathReading(answer=" ".join(quote.text for quote in quotes), quotes=quotes)
+        found = self._answers(question, quotes_of(pieces, path), path.rarity)
+        rows = {(piece.node.id, piece.text): piece for piece in pieces}
+        quotes = [self._cut(quote, rows[quote.node.id, quote.text], path.rarity) for quote in in_order(found, len(pieces))]
+        return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes))
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
         """Compare the values that the paths quote for the same thing."""
@@ -74,86 +85,138 @@ class ExtractiveReader:
         return [max(float(similarity), 0.0) * float(share) for similarity, share in zip(similarities, shares, strict=True)]
 
     def synthesize(self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float]) -> Synthesis:
-        """Put the quotes together that cover most of the question, the best first; say what part has none."""
+        """Put the quotes together that answer the parts of the question, the best first; say what part has none."""
         found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
-        if not found:
-            return Synthesis(
-                answer=NOT_FOUND,
-                status=AnswerStatus.NOT_FOUND,
-                quotes=(),
-                sureness=0.0,
-                why=f"none of the {len(readings)} passages that were read holds enough of the question's words",
-                notes=(EXTRACTIVE,),
-            )
-        quotes = list(found.values())
-        pieces = [Piece(quote.text, quote.node, beside_of(quote.node)) for quote in quotes]
-        chosen, coverage, _scores = self._choose(question, pieces, rarity)
-        best = [quotes[place] for place in chosen]
-        covered = joint_coverage(coverage=coverage, chosen=chosen, beside_share=self.settings.beside_share)
-        open_parts = [part for part in question_parts(question.text) if not self._supports(part, best, rarity)]
+        unnamed = lost_names(question, list(found.values()))
+        answers = self._answers(question, list(found.values()), rarity)
+        best = in_order(answers, self.settings.quotes)
+        if unnamed or not best:
+            return not_found(len(readings), unnamed)
+        open_parts = [answer.part.text for answer in answers if not answer.quotes]
+        agreement = self.consistency(question, readings)
+        covered = sum(answer.covered for answer in answers if answer.quotes) / len(answers)
         supporting = sum(reading.supported for reading in readings)
-        agreement = self.consistency(question, [reading for reading in readings if reading.supported])
         why = (
             f"the quotes hold {covered:.0%} of what the question's words weigh, {supporting} of {len(readings)} passages support it"
         )
-        why += f", their values agree to {agreement:.0%}" if agreement < 1 else ""
-        notes = tuple(f'nothing was found for the part "{part}"' for part in open_parts)
         return Synthesis(
-            answer="\n".join(f"{quote.text} [{number}]" for number, quote in enumerate(best, 1)),
+            answer="\n".join(f"{quote.told} [{number}]" for number, quote in enumerate(best, 1)),
             status=AnswerStatus.PARTIAL if open_parts else AnswerStatus.ANSWERED,
             quotes=tuple(best),
             sureness=covered * (0.5 + 0.5 * agreement),
-            why=why,
-            notes=(*notes, EXTRACTIVE),
+            why=why + (f", their values agree to {agreement:.0%}" if agreement < 1 else ""),
+            notes=(*(f'nothing was found for the part "{part}"' for part in open_parts), EXTRACTIVE),
         )
 
-    def _choose(
-        self, question: Question, pieces: Sequence[Piece], rarity: Mapping[str, float]
-    ) -> tuple[list[int], Coverage, Scores]:
-        """Return the places of the pieces to quote, what each piece covers, and its score."""
-        settings = self.settings
-        coverage = cover(pieces=[piece.text for piece in pieces], besides=[piece.beside for piece in pieces], weights=rarity)
-        kind = expected_kind(question.text)
-        scores = quote_scores(
+    def _answers(self, question: Question, quotes: Sequence[Quote], rarity: Mapping[str, float]) -> list[PartQuotes]:
+        """Return for each part of the question the quotes that answer it."""
+        stems = list(rarity)
+        inside, beside = (
+            np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(quotes), len(stems))
+            for sets in ([quote.covered for quote in quotes], [quote.beside for quote in quotes])
+        )
+        bare = np.array([is_bare(quote, stems) for quote in quotes], dtype=bool)
+        answers: list[PartQuotes] = []
+        for part in parts_of(question, rarity, self.settings.context_share):
+            fits = np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)
+            coverage = Coverage(inside, beside, part.weights)
+            scores = self._scores(coverage, quotes, fits & ~bare)
+            chosen = choose_quotes(
+                coverage=coverage, scores=scores, limit=self.settings.quotes, least=self.settings.least, gain=self.settings.gain
+            )
+            covered = joint_coverage(
+                coverage=Coverage(inside, beside, part.own), chosen=chosen, beside_share=self.settings.beside_share
+            )
+            best = [replace(quotes[place], support=float(scores[place])) for place in chosen]
+            supported = covered >= self.settings.minimum_support
+            answers.append(PartQuotes(part, tuple(best) if supported else (), covered))
+        return answers
+
+    def _scores(self, coverage: Coverage, quotes: Sequence[Quote], fits: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Scores:
+        return quote_scores(
             coverage=coverage,
-            cosines=None,
-            fits=np.array([holds_kind(piece.text, kind, question.text) for piece in pieces], dtype=bool),
-            beside_share=settings.beside_share,
-            cosine_share=0.0,
-            misfit=settings.misfit,
+            worths=np.array([quote.worth for quote in quotes], dtype=np.float64),
+            fits=fits,
+            beside_share=self.settings.beside_share,
+            worth_share=self.settings.worth_share,
+            misfit=self.settings.misfit,
         )
-        chosen = choose_quotes(
-            coverage=coverage, scores=scores, limit=settings.quotes, least=settings.least, redundancy=settings.redundancy
+
+    def _cut(self, quote: Quote, piece: Piece, weights: Mapping[str, float]) -> Quote:
+        """Return a quote in the length that is shown, and as the answer tells it."""
+        if piece.row is not None:
+            return replace(quote, told=tell_row(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
+        words = excerpt(piece.text, weights=weights, most_words=self.settings.words)
+        return replace(quote, text=words, told=words)
+
+
+def quotes_of(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
+    """Return the pieces as quotes, with the stems of the question in and beside them."""
+    stems = list(path.rarity)
+    inside, beside = cover(
+        pieces=[piece.words for piece in pieces],
+        besides=[piece.beside for piece in pieces],
+        given=[path.named.get(piece.node.document_id, frozenset()) for piece in pieces],
+        stems=stems,
+    )
+    return [
+        Quote(
+            node=piece.node,
+            text=piece.text,
+            told=piece.text,
+            worth=path.worth[piece.node.id],
+            covered=frozenset(stem for stem, held in zip(stems, inside[place].tolist(), strict=True) if held),
+            beside=frozenset(stem for stem, held in zip(stems, beside[place].tolist(), strict=True) if held),
         )
-        return chosen, coverage, scores
-
-    def _supports(self, part: str, quotes: Sequence[Quote], rarity: Mapping[str, float]) -> bool:
-        """Say whether the quotes hold enough of one part of the question."""
-        weights = {stem: rarity.get(stem, 0.0) for stem in question_terms(part).stems}
-        held = {stem for quote in quotes for stem in quote.covered}
-        total = sum(weights.values())
-        return not total or sum(weight for stem, weight in weights.items() if stem in held) / total >= self.settings.minimum_support
+        for place, piece in enumerate(pieces)
+    ]
 
 
-def pieces_of(node: Node, rows: Sequence[TableRow]) -> Iterator[Piece]:
-    """Yield what of a node can be quoted: the rows of a table, the words of a figure, the sentences of a text."""
-    beside = beside_of(node)
-    if node.modality is Modality.TABLE and rows:
-        yield from (Piece(row.text, node, beside) for row in rows if not row.is_header)
-    elif node.modality is Modality.FIGURE:
-        words = " ".join(part for part in (node.caption, node.picture_text) if part)
-        yield from [Piece(" ".join(words.split()), node, beside)] if words else []
-    else:
-        yield from (Piece(sentence, node, beside) for sentence in sentences_of(node.content))
+def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
+    """Yield the parts of the question; one that has no words of its own is none."""
+    texts = question_parts(question.text)
+    if len(texts) < 2:
+        shares = term_shares(list(rarity.values()))
+        yield Part(question.text, expected_kind(question.text), shares, shares)
+        return
+    for text in texts:
+        own = {stem for stem in question_terms(text).stems if stem in rarity}
+        if own:
+            alone = [weight if stem in own else 0.0 for stem, weight in rarity.items()]
+            rest = [weight if stem in own else context_share * weight for stem, weight in rarity.items()]
+            yield Part(text, expected_kind(text), term_shares(alone), term_shares(rest))
 
 
-def beside_of(node: Node) -> str:
-    """Return what stands beside a node's own words: the titles over it, its caption."""
-    return " ".join((*node.section_path, node.caption))
+def is_bare(quote: Quote, stems: Sequence[str]) -> bool:
+    """Say whether a quote only names something, or only repeats the question."""
+    return quote.node.kind in HEADINGS or set(kept_stems(quote.text, named=frozenset())) <= set(stems)
 
 
-def quote_of(piece: Piece, score: float, coverage: Coverage, place: int, stems: Sequence[str]) -> Quote:
-    """Return a piece as a quote, with the stems that it and what stands beside it hold."""
-    held = coverage.inside[place] | coverage.beside[place]
-    covered = frozenset(stem for stem, found in zip(stems, held.tolist(), strict=True) if found)
-    return Quote(node=piece.node, text=piece.text, support=score, covered=covered)
+def in_order(answers: Sequence[PartQuotes], limit: int) -> list[Quote]:
+    """Return the quotes of all parts, each once: the best of each part, then the others, at most `limit`."""
+    best = [quote for answer in answers for quote in answer.quotes[:1]] + [
+        quote for answer in answers for quote in answer.quotes[1:]
+    ]
+    return list({(quote.node.id, quote.text): quote for quote in reversed(best)}.values())[::-1][:limit]
+
+
+def lost_names(question: Question, quotes: Sequence[Quote]) -> list[str]:
+    """Return the names, years and numbers of the question that no document with a quote says, as the question writes them."""
+    said = {stem for quote in quotes for stem in quote.covered | quote.beside}
+    words = dict(zip(question.terms.stems, question.terms.words, strict=True))
+    return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if quotes and anchor not in said))
+
+
+def not_found(read: int, unnamed: Sequence[str]) -> Synthesis:
+    """Return the answer where nothing supports the question, with the reason."""
+    named = ", ".join(f'"{name}"' for name in unnamed)
+    return Synthesis(
+        answer=NOT_FOUND,
+        status=AnswerStatus.NOT_FOUND,
+        quotes=(),
+        sureness=0.0,
+        why=f"the documents say nothing of {named}"
+        if unnamed
+        else f"none of the {read} passages that were read holds enough of the question's words",
+        notes=(EXTRACTIVE,),
+    )

@@ -9,24 +9,27 @@ import numpy as np
 from storage.candidate_graph import MODALITIES, CandidateGraph
 from tasks.algorithms.asked_modalities import asked_modalities
 from tasks.algorithms.bm25 import bm25_scores
+from tasks.algorithms.coded_texts import CodedText, count_codes
 from tasks.algorithms.cosines import FloatArray, IntArray
 from tasks.algorithms.named_places import NamedPlace, PlaceKind
 from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements, statement_page
 from tasks.algorithms.page_sums import sums_by_page
 from tasks.algorithms.resolved_places import NodeMark, PageMark, ResolvedPlaces, resolve_places
 from tasks.algorithms.said_titles import said_titles
-from tasks.algorithms.term_counts import count_terms
 from tasks.question import AskDesk, Question
+from tasks.read_texts import read_texts
 
 TITLE_PAGES = 2
 """Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
 
 
-def named_bonus(question: Question, graph: CandidateGraph, pages: IntArray, desk: AskDesk) -> FloatArray:
+def named_bonus(
+    question: Question, graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
+) -> FloatArray:
     """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
     settings = desk.settings.named
     outright = np.maximum(
-        _place_bonus(question.places, graph, desk) * settings.place, _statement_bonus(question, graph, pages, desk)
+        _place_bonus(question.places, graph, desk) * settings.place, _statement_bonus(question, graph, texts, pages, desk)
     )
     return outright + settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
 
@@ -60,20 +63,25 @@ def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) 
     )
 
 
-def _statement_bonus(question: Question, graph: CandidateGraph, pages: IntArray, desk: AskDesk) -> FloatArray:
+def _statement_bonus(
+    question: Question, graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
+) -> FloatArray:
     """Return what the financial statements weigh that show a quantity of the question, on the page of each in each document."""
     settings, bonus = desk.settings.named, np.zeros(len(graph))
     for statement, weight in named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
-        for page in _statement_pages(STATEMENT_STEMS[statement], graph, pages, desk):
+        for page in _statement_pages(STATEMENT_STEMS[statement], graph, texts, pages, desk):
             bonus[pages == page] = np.maximum(bonus[pages == page], weight)
     return bonus
 
 
-def _statement_pages(stems: Sequence[str], graph: CandidateGraph, pages: IntArray, desk: AskDesk) -> Iterator[int]:
+def _statement_pages(
+    stems: Sequence[str], graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
+) -> Iterator[int]:
     """Yield the page of each document that holds the statement of this wording, where it has one."""
     settings = desk.settings.relevance
-    counted = count_terms(graph.columns["search_text"].tolist(), stems)
-    counts, lengths = (sums_by_page(values=values.astype(np.float64), pages=pages) for values in counted)
+    code = read_texts(desk.snapshot).code
+    counts = sums_by_page(values=count_codes(texts, [code(stem) for stem in stems]), pages=pages)
+    lengths = sums_by_page(values=np.array([text.words for text in texts], dtype=np.float64), pages=pages)
     owners = np.zeros(len(lengths), dtype=np.int64)
     owners[pages] = graph.documents
     for document in range(len(graph.document_ids)):

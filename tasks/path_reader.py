@@ -15,21 +15,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PathText:
-    """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems."""
+    """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
+
+    `worth` is what each node is worth to the question, 0..1, by its id; `named` which of the question's anchors (names, years,
+    numbers) each document says anywhere, as stems by document id.
+    """
 
     nodes: tuple[Node, ...]
     rows: Mapping[str, tuple[TableRow, ...]]
     rarity: Mapping[str, float]
+    worth: Mapping[str, float]
+    named: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a node that say something to the question; `support` 0..1 says how much, `covered` which of its stems."""
+    """Words of a node that say something to the question.
+
+    `text` stands in the node; `told` is how the answer says it. `support` 0..1 says how much it answers, `worth` 0..1 what its node
+    is worth; `covered` are the stems of the question in it, `beside` those in the headings over it, its caption, or, where they
+    are names, anywhere in its document.
+    """
 
     node: Node
     text: str
-    support: float
+    told: str
+    worth: float
     covered: frozenset[str]
+    beside: frozenset[str]
+    support: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from storage.answer_records import NamedDocument
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.records import identify
@@ -24,13 +26,23 @@ NAME_LENGTH = 60
 
 @dataclass(frozen=True, slots=True)
 class AskDesk:
-    """What the steps of a question share: the snapshot it began with, its limits, and who embeds and who reads."""
+    """What the steps of a question share: the snapshot it began with, its limits, and who embeds and who reads.
+
+    `names` are the documents by id, as answers name them.
+    """
 
     snapshot: Snapshot
     scope: Scope
     settings: AskSettings
     embedder: Embedder
     reader: PathReader
+    names: Mapping[str, NamedDocument]
+
+
+def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: Embedder, reader: PathReader) -> AskDesk:
+    """Return the desk for questions of a snapshot."""
+    names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
+    return AskDesk(snapshot, scope, settings, embedder, reader, names)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
+from tasks.algorithms.quoting import lost_anchors
 from tasks.path_reader import PathReading, PathText
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
@@ -35,15 +38,40 @@ async def read_in_parallel(
 
 @step("fetch", version="1", retries=0, cache_key=question_key, told=told_of_texts)
 def fetch_texts(
-    _question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], desk: AskDesk
+    question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], desk: AskDesk
 ) -> tuple[PathText, ...]:
-    """Fetch what stands on the paths; every node once."""
-    ids = sorted({graph.ids[place] for path in paths for place in path.nodes})
+    """Fetch what stands on the paths, every node once, with what the routing knows of it."""
+    places = sorted({place for path in paths for place in path.nodes})
+    ids = [graph.ids[place] for place in places]
     nodes = {node.id: node for node in desk.snapshot.nodes_by_id(ids)}
     rows = desk.snapshot.rows_by_node(ids)
+    worth = dict(zip(ids, np.clip(scores.combined[places], 0.0, 1.0).tolist(), strict=True))
+    named = said_by_document(question.terms.anchors, graph, sorted(set(graph.documents[places].tolist())), desk)
     return tuple(
-        PathText(nodes=tuple(nodes[graph.ids[place]] for place in path.nodes), rows=rows, rarity=scores.rarity) for path in paths
+        PathText(
+            nodes=tuple(nodes[graph.ids[place]] for place in path.nodes), rows=rows, rarity=scores.rarity, worth=worth, named=named
+        )
+        for path in paths
     )
+
+
+def said_by_document(
+    anchors: Sequence[str], graph: CandidateGraph, documents: Sequence[int], desk: AskDesk
+) -> dict[str, frozenset[str]]:
+    """Return which of the anchors each document says: in its name, in its title, or in what of it is a candidate.
+
+    Of a large scope only some nodes are candidates, but full text brings in those that hold rare words, such as names. Where
+    pages or a modality limit the scope the rest of a document is not at hand; it gets the benefit of the doubt.
+    """
+    limited = desk.scope.first_page is not None or desk.scope.last_page is not None or desk.scope.modality is not None
+    records = {} if limited else {record.id: record for record in desk.snapshot.documents()}
+    texts = graph.columns["search_text"]
+    said: dict[str, frozenset[str]] = {}
+    for document in documents:
+        name = graph.document_ids[document]
+        known = [] if limited else [records[name].name, records[name].title, *texts[graph.documents == document].tolist()]
+        said[name] = frozenset(anchors) - (frozenset() if limited else frozenset(lost_anchors(anchors=anchors, texts=known)))
+    return said
 
 
 @step("read", version="1", retries=0, cache_key=question_key, told=told_of_reading)

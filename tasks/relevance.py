@@ -10,15 +10,15 @@ import numpy as np
 from storage.candidate_graph import CandidateGraph
 from storage.records import Vectors
 from tasks.algorithms.bm25 import bm25_scores, inverse_frequencies
+from tasks.algorithms.coded_texts import CodedText, count_code_pairs, count_codes
 from tasks.algorithms.cosines import FloatArray
-from tasks.algorithms.kept_stems import asked_stems
+from tasks.algorithms.kept_stems import asked_stems, neighbouring_pairs
 from tasks.algorithms.page_sums import page_means, pages_of_nodes, sums_by_page
-from tasks.algorithms.pair_counts import count_pairs, neighbouring_pairs
 from tasks.algorithms.relevance import blended_relevance, dense_relevance, min_max
-from tasks.algorithms.term_counts import count_terms
 from tasks.ask_settings import RelevanceSettings
 from tasks.named_evidence import named_bonus
 from tasks.question import AskDesk, Question
+from tasks.read_texts import read_texts
 from tasks.scope_statistics import Statistics, scope_statistics
 
 
@@ -30,40 +30,46 @@ class Relevance:
     rarity: Mapping[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often each word of the question stands in each text (n, m), and how long the texts are (n,)."""
+
+    counts: FloatArray
+    lengths: FloatArray
+
+
 def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> Relevance:
     """Return how relevant each candidate is; what the question names comes before what it resembles."""
-    settings = desk.settings.relevance
-    texts = texts_of(graph, settings)
-    words, lengths = count_terms(texts, question.terms.stems)
-    asked = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
-    pairs = count_pairs(texts, asked, stems=question.terms.stems, counts=words)
-    counts, sizes = np.hstack([words, pairs]).astype(np.float64), lengths.astype(np.float64)
-    known = scope_statistics(question, graph, counts, sizes, desk)
+    settings, stems = desk.settings.relevance, question.terms.stems
+    texts = read_texts(desk.snapshot).coded(settings.text, graph.ids, texts_of(graph, settings))
+    nodes = count_asked(question, texts, desk)
+    known = scope_statistics(question, nodes.counts, nodes.lengths, desk)
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
-    own = _blended(
-        dense=dense_relevance(query=question.vector, vectors=own_vectors(graph, settings)),
-        counts=counts,
-        lengths=sizes,
-        known=known,
-        words=words.shape[1],
-        settings=settings,
-    )
-    page_counts, page_sizes = sums_by_page(values=counts, pages=pages), sums_by_page(values=sizes, pages=pages)
+    together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
+    means = page_means(vectors=graph.vectors, weights=nodes.lengths, pages=pages)
+    own = _blended(dense_relevance(query=question.vector, vectors=own_vectors(graph, settings)), nodes, known, len(stems), settings)
     shared = _blended(
-        dense=dense_relevance(query=question.vector, vectors=page_means(vectors=graph.vectors, weights=sizes, pages=pages)),
-        counts=page_counts,
-        lengths=page_sizes,
-        known=Statistics.of(page_counts, page_sizes),
-        words=words.shape[1],
-        settings=settings,
+        dense_relevance(query=question.vector, vectors=means),
+        together,
+        Statistics.of(together.counts, together.lengths),
+        len(stems),
+        settings,
     )
     resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
-    lifted = resembling + named_bonus(question, graph, pages, desk)
-    rarity = inverse_frequencies(document_frequencies=known.frequencies[: words.shape[1]], documents=known.texts)
-    return Relevance(
-        nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
-        rarity=dict(zip(question.terms.stems, rarity.tolist(), strict=True)),
-    )
+    lifted = resembling + named_bonus(question, graph, texts, pages, desk)
+    rarity = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
+    return Relevance(nodes=lifted / max(1.0, float(lifted.max(initial=0.0))), rarity=dict(zip(stems, rarity.tolist(), strict=True)))
+
+
+def count_asked(question: Question, texts: Sequence[CodedText], desk: AskDesk) -> Counted:
+    """Count the stems of the question, and behind them its pairs of neighbouring words."""
+    code = read_texts(desk.snapshot).code
+    pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
+    counts = [
+        count_codes(texts, [code(stem) for stem in question.terms.stems]),
+        count_code_pairs(texts, [(code(first), code(second)) for first, second in pairs]),
+    ]
+    return Counted(np.hstack(counts), np.array([text.words for text in texts], dtype=np.float64))
 
 
 def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str]:
@@ -71,9 +77,8 @@ def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str
     if settings.text == "content":
         found: list[str] = graph.columns["search_text"].tolist()
         return found
-    return [
-        f"{summary} {' '.join(words)}" for summary, words in zip(graph.columns["summary"], graph.columns["keywords"], strict=True)
-    ]
+    both = zip(graph.columns["summary"], graph.columns["keywords"], strict=True)
+    return [f"{summary} {' '.join(words)}" for summary, words in both]
 
 
 def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
@@ -83,15 +88,13 @@ def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
     return graph.vectors
 
 
-def _blended(
-    *, dense: FloatArray, counts: FloatArray, lengths: FloatArray, known: Statistics, words: int, settings: RelevanceSettings
-) -> FloatArray:
-    """Return (1 - alpha) dense + alpha lexical, where pairs of neighbouring words count beside the words themselves."""
+def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
+    """Return (1 - alpha) dense + alpha lexical, where pairs of neighbouring words count beside the `words` themselves."""
 
     def scored(part: slice) -> FloatArray:
         return bm25_scores(
-            term_counts=counts[:, part],
-            lengths=lengths,
+            term_counts=texts.counts[:, part],
+            lengths=texts.lengths,
             document_frequencies=known.frequencies[part],
             documents=known.texts,
             mean_length=known.mean_length,

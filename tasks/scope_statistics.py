@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from storage.candidate_graph import CandidateGraph
 from storage.search import nodes_in_scope, scope_sample
+from tasks.algorithms.coded_texts import CodedText, count_codes
 from tasks.algorithms.cosines import FloatArray
-from tasks.algorithms.word_stems import stems_of, words_of
 from tasks.question import AskDesk, Question
+from tasks.read_texts import read_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,36 +28,25 @@ class Statistics:
         return cls(len(lengths), held, float(lengths.mean()) if len(lengths) else 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class SampledWords:
-    """What a sample of a scope says of its words: in how many texts each stem stands, and how long they are on average."""
-
-    texts: int
-    frequencies: Mapping[str, int]
-    mean_length: float
-
-
-def scope_statistics(
-    question: Question, graph: CandidateGraph, counts: FloatArray, lengths: FloatArray, desk: AskDesk
-) -> Statistics:
+def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray, desk: AskDesk) -> Statistics:
     """Return the statistics of the asked scope for the stems of the question, and for whatever else `counts` (n, m) has behind.
 
-    Candidates of a large scope were chosen for its words, so they say nothing of how rare those are; a sample does. What is so
-    rare that the sample has none of it, or is no single stem, is counted among the candidates, who have most of it.
+    Candidates of a large scope were chosen for its words, so they say nothing of how rare those are; a fixed sample does. What is
+    so rare that the sample has none of it, or is no single stem, is counted among the candidates, who have most of it.
     """
     here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot, desk.scope)
-    if total <= len(graph):
+    if total <= len(lengths):
         return here
-    size = desk.settings.candidates.sample
-    sample = desk.snapshot.view.remembered(("words", desk.scope, size), lambda: _sampled(desk, size))
+    sample = desk.snapshot.view.remembered(("sample", desk.scope), lambda: _sampled(desk))
+    code = read_texts(desk.snapshot).code
+    held = (count_codes(sample, [code(stem) for stem in question.terms.stems]) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
-    estimated[: len(question.terms.stems)] = [
-        sample.frequencies.get(stem, 0) * total / sample.texts for stem in question.terms.stems
-    ]
-    return Statistics(total, np.maximum(here.frequencies, estimated), sample.mean_length)
+    estimated[: len(held)] = held * (total / len(sample))
+    mean = sum(text.words for text in sample) / len(sample)
+    return Statistics(total, np.maximum(here.frequencies, estimated), mean)
 
 
-def _sampled(desk: AskDesk, size: int) -> SampledWords:
-    texts = [words_of(text) for text in scope_sample(desk.snapshot, desk.scope, size, column="search_text")]
-    held = Counter(stem for text in texts for stem in {stem for word in text for stem in stems_of(word)})
-    return SampledWords(len(texts), held, sum(map(len, texts)) / len(texts))
+def _sampled(desk: AskDesk) -> list[CodedText]:
+    size = desk.settings.candidates.sample
+    texts = scope_sample(desk.snapshot, desk.scope, size, column="search_text")
+    return read_texts(desk.snapshot).coded("sample", [str(number) for number in range(len(texts))], texts)

@@ -49,7 +49,7 @@ def told_of_findings(findings: Findings) -> Mapping[str, str]:
 def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, desk: AskDesk) -> Findings:
     """Put the readings together, and say where everything stands."""
     best = evidence.best
-    names = {record.id: NamedDocument(record.id, record.name) for record in desk.snapshot.documents()}
+    names = desk.names
     paths = tuple(
         EvidencePath(
             nodes=tuple(graph.ids[node] for node in path.nodes),

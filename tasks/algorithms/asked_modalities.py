@@ -31,5 +31,7 @@ def asked_modalities(question: str) -> frozenset[Modality]:
 
     A label counts ("Table 2"), a word about the form of the answer does not ("Answer with a table").
     """
-    stems = {part for word in words_of(_NO_KIND.sub(" ; ", asked_part(question))) for part in (stem(word), *parts_of(word))}
+    # In capitals "FIGURE" would pass for an abbreviation.
+    words = words_of(_NO_KIND.sub(" ; ", asked_part(question)).casefold())
+    stems = {part for word in words for part in parts_of(word)}
     return frozenset(modality for modality, said in _STEMS.items() if not said.isdisjoint(stems))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
 
 from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.question_names import UNSAID
 from tasks.algorithms.word_stems import IDEOGRAPHS, stems_of, words_of
 
 
-def kept_stems(text: str, *, named: Collection[str]) -> tuple[str, ...]:
+def kept_stems(text: str, *, named: AbstractSet[str]) -> tuple[str, ...]:
     """Return the stems of the words that say something, repetitions included, compounds by their parts.
 
     Args:
@@ -19,7 +21,7 @@ def kept_stems(text: str, *, named: Collection[str]) -> tuple[str, ...]:
     kept: list[str] = []
     for word in words_of(text):
         parts = parts_of(word)
-        if says_something(word) or _any_of(parts, named):
+        if says_something(word) or not named.isdisjoint(parts):
             kept += parts
     return tuple(kept)
 
@@ -31,8 +33,17 @@ def asked_stems(question: str, kept: Collection[str]) -> tuple[str, ...]:
         question: in its own words; what says how to write the answer is left out.
         kept: its stems as `question_terms` finds them, each once, a compound beside its parts.
     """
-    words = words_of(asked_part(question))
-    return tuple(part for word in words if _any_of(stems_of(word), kept) for part in parts_of(word))
+    looked_for = frozenset(kept)
+    return tuple(part for word in words_of(asked_part(question)) for part in parts_of(word) if part in looked_for)
+
+
+def neighbouring_pairs(stems_in_order: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of stems that follow each other, each once, in the order asked; fewer than two stems have none.
+
+    Args:
+        stems_in_order: as `asked_stems` finds them: with repetitions, and a compound by its parts only.
+    """
+    return tuple(dict.fromkeys(pairwise(stems_in_order)))
 
 
 def parts_of(word: str) -> tuple[str, ...]:
@@ -50,7 +61,3 @@ def says_something(word: str) -> bool:
     if word.isupper() and len(word) > 1:
         return True
     return word.casefold() not in UNSAID and (len(word) > 1 or word.isdigit() or not word.isascii())
-
-
-def _any_of(stems: Collection[str], others: Collection[str]) -> bool:
-    return any(stem in others for stem in stems)

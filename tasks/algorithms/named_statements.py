@@ -32,7 +32,7 @@ _WORDING = {
 }
 
 STATEMENT_STEMS: Mapping[Statement, tuple[str, ...]] = {
-    statement: tuple(dict.fromkeys(kept_stems(wording, named=()))) for statement, wording in _WORDING.items()
+    statement: tuple(dict.fromkeys(kept_stems(wording, named=frozenset()))) for statement, wording in _WORDING.items()
 }
 """The standard wording of each statement as stems, each once: headings and lines that hardly any company words otherwise."""
 
@@ -91,7 +91,7 @@ _GENITIVE = re.compile(r"['\u2019]s\b")
 
 def _framed(text: str, *, folded: bool) -> str:
     """Return the words, or their stems, between spaces, so that a term is found by whole words; "debt/equity" is a "to"."""
-    words = _WORD.findall(_GENITIVE.sub("", text).replace("/", " to "))
+    words = _WORD.findall(_GENITIVE.sub("", text.casefold() if folded else text).replace("/", " to "))
     return f" {' '.join(map(stem, words) if folded else words)} "
 
 

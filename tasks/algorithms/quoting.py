@@ -5,12 +5,13 @@ A piece is a sentence, a row of a table or the words of a figure; beside it stan
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from tasks.algorithms.checks import require_range
 from tasks.algorithms.term_counts import count_terms
 
 Scores = npt.NDArray[np.float64]
@@ -26,78 +27,83 @@ class Coverage:
     weights: Scores
 
 
-def cover(*, pieces: Sequence[str], besides: Sequence[str], weights: Mapping[str, float]) -> Coverage:
-    """Return which terms of the question each piece covers.
+def cover(
+    *, pieces: Sequence[str], besides: Sequence[str], given: Sequence[Collection[str]], stems: Sequence[str]
+) -> tuple[Mask, Mask]:
+    """Return which stems of the question stand in each piece, (p, m), and which only beside it, (p, m).
 
     Args:
         pieces: the text of each piece.
-        besides: the words of each piece's heading, caption and header, as long as `pieces`.
-        weights: what each stem of the question weighs, at least 0; where none weighs anything, all weigh the same.
+        besides: the words of each piece's heading and caption, as long as `pieces`.
+        given: for each piece the stems that count as beside it wherever they stand: names that its document speaks of.
+        stems: of the question, each once.
 
     Raises:
-        ValueError: a weight is negative or no number, or the lengths differ.
+        ValueError: the lengths differ.
     """
-    if len(pieces) != len(besides):
+    if not len(pieces) == len(besides) == len(given):
         raise ValueError(
-            f"{len(pieces)} pieces have {len(besides)} texts beside them; give one for each, empty where there is none"
+            f"{len(pieces)} pieces have {len(besides)} texts beside them and {len(given)} sets of given stems; "
+            "give one of each for a piece, empty where there is none"
         )
-    values = np.array(list(weights.values()), dtype=np.float64)
-    if not np.all(np.isfinite(values)) or np.any(values < 0):
-        raise ValueError(f"term weights must be finite and at least 0, got {dict(weights)}; leave unknown terms out")
+    inside = count_terms(pieces, stems)[0] > 0
+    known = np.array([[stem in names for stem in stems] for names in given], dtype=bool).reshape(inside.shape)
+    return inside, ((count_terms(besides, stems)[0] > 0) | known) & ~inside
+
+
+def term_shares(weights: Sequence[float]) -> Scores:
+    """Return what each of m terms weighs as shares that sum to 1; where none weighs anything, all weigh the same.
+
+    Raises:
+        ValueError: a weight is negative or no number.
+    """
+    values = np.asarray(weights, dtype=np.float64)
+    require_range(name="weights of terms", values=values, low=0.0, high=np.inf)
     if not values.any():
         values = np.ones(len(values), dtype=np.float64)
-    stems = list(weights)
-    inside = count_terms(pieces, stems)[0] > 0
-    beside = (count_terms(besides, stems)[0] > 0) & ~inside
-    return Coverage(inside, beside, values / values.sum() if len(values) else values)
+    return values / values.sum() if len(values) else values
 
 
 def quote_scores(
-    *, coverage: Coverage, cosines: Scores | None, fits: Mask, beside_share: float, cosine_share: float, misfit: float
+    *, coverage: Coverage, worths: Scores, fits: Mask, beside_share: float, worth_share: float, misfit: float
 ) -> Scores:
-    """Return how well each of p pieces answers the question, 0..1.
+    """Return how well each of p pieces answers the question, 0..1; a piece that no term stands in or beside is worth 0.
 
     Args:
         coverage: as `cover` finds it.
-        cosines: of the question with each piece's node, (p,); None where there are none.
-        fits: whether each piece holds what the question asks for (a number, a date), (p,).
+        worths: what the node of each piece is worth to the question, (p,), in 0..1.
+        fits: whether each piece can be an answer, and holds what the question asks for (a number, a date), (p,).
         beside_share: what a term beside the piece counts, against one in it.
-        cosine_share: what the cosine counts; the rest is the share of the terms' weight that the piece covers.
+        worth_share: what the node's worth counts; the rest is the share of the terms' weight that the piece covers.
         misfit: what remains of the score of a piece that does not fit.
 
     Raises:
-        ValueError: a cosine is no number.
+        ValueError: a worth is no number in 0..1.
     """
+    require_range(name="worths of nodes", values=worths, low=0.0, high=1.0)
     shares = coverage.inside @ coverage.weights + beside_share * (coverage.beside @ coverage.weights)
-    if cosines is not None:
-        if not np.all(np.isfinite(cosines)):
-            raise ValueError(f"{np.count_nonzero(~np.isfinite(cosines))} cosines are no numbers; ingest the documents again")
-        shares = (1.0 - cosine_share) * shares + cosine_share * np.clip(cosines, 0.0, 1.0)
-    return np.where(fits, shares, misfit * shares)
+    scores = np.where(shares > 0.0, (1.0 - worth_share) * shares + worth_share * worths, 0.0)
+    return np.where(fits, scores, misfit * scores)
 
 
-def choose_quotes(*, coverage: Coverage, scores: Scores, limit: int, least: float, redundancy: float) -> list[int]:
+def choose_quotes(*, coverage: Coverage, scores: Scores, limit: int, least: float, gain: float) -> list[int]:
     """Return the pieces to quote, the best first: at most `limit`, each of a score of at least `least` times the best.
 
-    After the first a piece loses `redundancy` times its share of the terms' weight that the chosen ones cover already, so that a
-    question of two parts finds both. Equal pieces go by index. Pieces of score 0 are never quoted.
+    A further piece must hold terms that are open still: of a weight of at least `gain` in no piece chosen before, nor beside it.
+    Of those the one with the best score plus this weight comes next. Equal pieces go by index. Pieces of score 0 are never quoted.
     """
-    chosen: list[int] = []
-    covered = np.zeros(len(coverage.weights), dtype=bool)
-    floor = least * scores.max(initial=0.0)
-    open_pieces = (scores > 0.0) & (scores >= floor)
-    while len(chosen) < limit and open_pieces.any():
-        gains = scores - redundancy * ((coverage.inside & covered) @ coverage.weights)
-        best = int(np.argmax(np.where(open_pieces, gains, -np.inf)))
-        chosen.append(best)
-        covered |= coverage.inside[best]
-        open_pieces[best] = False
+    open_pieces = (scores > 0.0) & (scores >= least * scores.max(initial=0.0))
+    if not open_pieces.any() or limit < 1:
+        return []
+    chosen = [int(np.argmax(scores))]
+    while len(chosen) < limit:
+        covered = (coverage.inside[chosen] | coverage.beside[chosen]).any(axis=0)
+        added = (coverage.inside & ~covered) @ coverage.weights
+        adding = open_pieces & (added >= gain) & (added > 0.0)
+        if not adding.any():
+            break
+        chosen.append(int(np.argmax(np.where(adding, scores + added, -np.inf))))
     return chosen
-
-
-def supported(*, coverage: Coverage, chosen: Sequence[int], beside_share: float, threshold: float) -> bool:
-    """Tell whether the chosen pieces together cover enough of the question's terms to answer it at all; none never do."""
-    return bool(chosen) and joint_coverage(coverage=coverage, chosen=chosen, beside_share=beside_share) >= threshold
 
 
 def lost_anchors(*, anchors: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:

@@ -33,4 +33,4 @@ def _terms_of(title: str) -> frozenset[str]:
     numbering, words = read_numbering(title), words_of(title)
     # "4.1 Results" opens with a number, "Item 7A. Risks" with a word and a number.
     opening = 0 if numbering is None else 1 if numbering.scheme in _BARE_SCHEMES else 2
-    return frozenset(kept_stems(" ".join(words[opening:]), named=()))
+    return frozenset(kept_stems(" ".join(words[opening:]), named=frozenset()))

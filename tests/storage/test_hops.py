@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from storage.adjacency import derive
+from storage.adjacency import SYMMETRIC, derive
 from storage.graph_store import open_graph
 from storage.hops import expand
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, published
@@ -15,13 +15,14 @@ def adjacency(tmp_path_factory):
 
 
 def expected(seeds, hops, limit, allowed):
-    """The same over plain records: neighbours either way, by their strongest arc from the hop before, ties by id."""
+    """The same over plain records: neighbours by their strongest arc from the hop before, ties by id; one-way arcs go both ways."""
     found = [(name, 0) for name in seeds]
     frontier = list(seeds)
     for hop in range(1, hops + 1):
         reached = {}
         for edge in ALL_EDGES:
-            for one, other in ((edge.source, edge.target), (edge.target, edge.source)):
+            ways = [(edge.source, edge.target), (edge.target, edge.source)]
+            for one, other in ways[: 1 if edge.kind in SYMMETRIC else 2]:
                 if one in frontier and other in allowed and other not in dict(found):
                     reached[other] = max(reached.get(other, -1), edge.weight)
         frontier = sorted(reached, key=lambda name: (-reached[name], name))[: limit - len(found)]

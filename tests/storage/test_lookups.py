@@ -12,8 +12,16 @@ from tests.storage.worlds import DIMENSION, graph
 
 PAGE = Scope((GRAPHS[1].document_id,), 2, 2, Modality.TEXT)
 NOTHING = [
-    [], [""], ["  "], ["the", "of", "and"], ["中文", "вопрос"], ['"', "(", ")", "*", "~", "AND"], ["\ud800"], ["a\x00"], ["x" * 100_000],
-]  # fmt: skip
+    [],
+    [""],
+    ["  "],
+    ["the", "of", "and"],
+    ["中文", "вопрос"],
+    ['"', "(", "*", "AND"],
+    ["\ud800"],
+    ["a\x00"],
+    ["x" * 100_000],
+]
 
 
 @pytest.fixture(scope="module", params=["indexed", "not indexed"])

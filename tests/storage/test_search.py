@@ -97,7 +97,7 @@ def test_what_was_searched_for_comes_before_its_neighbours_and_the_limit_holds(s
 
 
 def test_words_of_a_table_row_find_its_table(snapshot):
-    graph = ask(snapshot, words=("count",), by_vector=1, hops=0)
+    graph = ask(snapshot, words=("count",), by_vector=1, by_text=20, hops=0)
     tables = {name for name in graph.ids if ALL_NODES[name].modality is Modality.TABLE}
     assert tables == {each.nodes[0].id for each in GRAPHS}
     figures = ask(snapshot, Scope(modality=Modality.FIGURE), words=("count",))

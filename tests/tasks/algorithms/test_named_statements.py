@@ -14,11 +14,11 @@ BALANCE, INCOME, CASH = Statement
 
 PAGES = [
     "Our year: we grew revenue and net income, and paid our shareholders more than before.",
-    "Consolidated Balance Sheets. Total current assets 5, total assets 9, total current liabilities 3, total shareholders' equity 4.",
-    "Consolidated Statements of Income. Revenues 90, cost of sales 50, gross profit 40, operating income 20, income before taxes 18, "
-    "net income 12, net income per share: basic 1.2, diluted 1.1.",
-    "Consolidated Statements of Cash Flows. Operating activities 15, investing activities -4, financing activities -6, net increase "
-    "in cash 5, cash at end of year 8.",
+    "Consolidated Balance Sheets. Total current assets 5, total assets 9, total current liabilities 3, shareholders' equity 4.",
+    "Consolidated Statements of Income. Revenues 90, cost of sales 50, gross profit 40, operating income 20, income before taxes "
+    "18, net income 12, net income per share: basic 1.2, diluted 1.1.",
+    "Consolidated Statements of Cash Flows. Operating activities 15, investing activities -4, financing activities -6, net "
+    "increase in cash 5, cash at end of year 8.",
 ]
 
 
@@ -36,7 +36,7 @@ PAGES = [
         ("What did R&D cost, and what SG&A?", {INCOME: 0.5}),
         ("How much capex was there?", {CASH: 0.5}),
         ("What is the ratio of cash flow to net income and to total liabilities?", {BALANCE: 0.5, INCOME: 0.5, CASH: 0.5}),
-        ("WHAT WAS NET INCOME?", {INCOME: 0.5}),
+        ("WHAT IS THE RATIO OF DEBT TO EQUITY?", {BALANCE: 1.0}),
     ],
 )
 def test_a_ratio_and_a_line_of_the_statements_are_named(question, weights):

@@ -1,0 +1,89 @@
+"""The network of a question where visits earn: a chain pays for its start and its steps and wins the scores of what it visits.
+
+The paper's costs (eq. 5) are all close to 1, so its cheapest flow is made of the shortest chains, and what they stand on is no better
+than the best-ranked pages. Here a good chain is cheaper than two poor ones. With s = h / max h:
+
+- to begin at a source costs `entry`: what is not worth that much is no evidence by itself;
+- to go on from u to v costs entry (1 - trust s_u): the stronger the passage and the surer the relation, the weaker a continuation
+  may be that is still worth reading;
+- to visit v earns s_v, once.
+
+Chains run from the stronger to the weaker node only. So nothing runs in circles, however much it would earn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tasks.algorithms.checks import require_places, require_range
+from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.flow_network import FlowNetwork
+from tasks.algorithms.path_decomposition import FlowPath
+
+LEAST_GAIN = 1e-4
+"""What a further chain from the same start must earn at least: one that only repeats the start earns nothing."""
+
+
+def prize_network(
+    *,
+    tails: IntArray,
+    heads: IntArray,
+    trusts: FloatArray,
+    scores: FloatArray,
+    sources: IntArray,
+    entries: FloatArray,
+    entry: float,
+) -> FlowNetwork:
+    """Build the network; each node v is split into where it is entered, v, and where it is left, n + v.
+
+    The arcs of the graph come first, in the order given, then those through the nodes. Every node may be the end of a chain. From a
+    source that pays for itself further chains begin at no cost, so that a passage may lead to its next page and to its figure.
+
+    Args:
+        tails: (m,), where each arc begins.
+        heads: (m,), where it ends.
+        trusts: (m,), how sure the relation is, in [0, 1]; an arc of 0 carries nothing.
+        scores: (n,), h, at least 0.
+        sources: (s,), distinct nodes.
+        entries: (s,), what each source costs, in [0, 1] of the best score.
+        entry: in [0, 1], what a step costs that no relation makes cheaper.
+
+    Raises:
+        ValueError: nodes that are not there, numbers out of range.
+    """
+    nodes = len(scores)
+    require_range(name="scores", values=scores, low=0.0, high=np.inf)
+    for name, values in (("trusts", trusts), ("entries", entries), ("entry", entry)):
+        require_range(name=name, values=values, low=0.0, high=1.0)
+    for name, places in (("tails", tails), ("heads", heads), ("sources", sources)):
+        require_places(name=name, places=places, count=nodes)
+    prizes = scores / (scores.max(initial=0.0) or 1.0)
+    downhill = (prizes[tails] > prizes[heads]) | ((prizes[tails] == prizes[heads]) & (tails < heads))
+    usable = downhill & (trusts > 0)
+    onward = np.bincount(tails[usable], minlength=nodes).astype(np.float64)
+    paying = sources[prizes[sources] >= entries]
+    every, source, sink = np.arange(nodes), 2 * nodes, 2 * nodes + 1
+    parts = (
+        (nodes + tails, heads, entry * (1.0 - trusts * prizes[tails]), usable.astype(np.float64)),
+        (every, nodes + every, -prizes, np.ones(nodes)),
+        (np.full(len(sources), source), sources, entries, np.ones(len(sources))),
+        (np.full(len(paying), source), nodes + paying, np.full(len(paying), LEAST_GAIN), onward[paying]),
+        (nodes + every, np.full(nodes, sink), np.zeros(nodes), 1.0 + onward),
+    )
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return FlowNetwork(
+        nodes=2 * nodes,
+        tails=joined[0].astype(np.int64),
+        heads=joined[1].astype(np.int64),
+        costs=joined[2],
+        capacities=joined[3],
+        source=source,
+        sink=sink,
+    )
+
+
+def joined_halves(paths: Sequence[FlowPath], *, nodes: int) -> tuple[FlowPath, ...]:
+    """Return the paths through the n nodes themselves, where each stood for two."""
+    return tuple(FlowPath(nodes=tuple(dict.fromkeys(half % nodes for half in path.nodes)), flow=path.flow) for path in paths)

@@ -1,0 +1,79 @@
+"""Counting in arrays of codes says what counting in the texts themselves says."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import CountVectorizer
+
+from tasks.algorithms.coded_texts import UNKNOWN, Vocabulary, code_text, count_code_pairs, count_codes
+from tasks.algorithms.kept_stems import kept_stems
+from tasks.algorithms.term_counts import count_terms
+
+CHUNKS = ["Net", "income,", "of", "the", "(debt)", "debt-to-equity", "long-term", "-", "US", "us", "2021", "FY2021", "収入", "収入高"]
+CHUNKS += ["and/or", "R&D", "equity.", "$x_1$", "\n\n"]
+STEMS = ["net", "incom", "debt", "equity", "term", "2021", "収入", "入高", "r&d", "absent"]
+TEXTS = st.lists(st.lists(st.sampled_from(CHUNKS), max_size=14).map(" ".join), max_size=5)
+
+
+def coded(texts):
+    vocabulary = Vocabulary()
+    return [code_text(text, vocabulary) for text in texts], lambda stem: vocabulary.codes.get(stem, UNKNOWN)
+
+
+def count(texts, stems):
+    read, code = coded(texts)
+    return count_codes(read, [code(stem) for stem in stems])
+
+
+def count_pairs(texts, pairs):
+    read, code = coded(texts)
+    return count_code_pairs(read, [(code(first), code(second)) for first, second in pairs])
+
+
+def test_counted_by_hand():
+    texts = ["Net income in 2021; the net incomes of others. Income net.", "debt-to-equity swaps of a net debt", ""]
+    assert count(texts, ["net", "incom", "debt", "absent"]).tolist() == [[3, 3, 0, 0], [1, 0, 2, 0], [0, 0, 0, 0]]
+    assert count_pairs(texts, [("net", "incom"), ("incom", "net"), ("debt", "equity"), ("net", "debt")]).tolist() == [
+        [2, 1, 0, 0],
+        [0, 0, 1, 1],
+        [0, 0, 0, 0],
+    ]
+    read, _code = coded(texts)
+    assert [text.words for text in read] == [11, 6, 0]
+
+
+def test_what_no_text_holds_is_nowhere_and_no_text_has_no_count():
+    assert count(["net"], []).shape == (1, 0) and count([], ["net"]).shape == (0, 1)
+    assert count_pairs(["net net"], [("absent", "absent")]).tolist() == [[0]]
+    assert count_pairs([], [("net", "net")]).shape == (0, 1)
+
+
+@given(TEXTS)
+def test_the_counts_are_those_of_counting_in_the_texts(texts):
+    assert np.array_equal(count(texts, STEMS), count_terms(texts, STEMS)[0])
+
+
+@given(TEXTS, st.lists(st.tuples(st.sampled_from(STEMS), st.sampled_from(STEMS)), max_size=6, unique=True))
+def test_the_pairs_are_the_neighbours_among_the_words_that_say_something(texts, pairs):
+    rows = [list(pairwise(kept_stems(text, named=frozenset()))) for text in texts]
+    assert count_pairs(texts, pairs).tolist() == [[row.count(pair) for pair in pairs] for row in rows]
+
+
+@given(TEXTS)
+def test_a_second_reading_with_what_was_learned_is_the_same(texts):
+    vocabulary = Vocabulary()
+    first, second = ([code_text(text, vocabulary) for text in texts] for _ in range(2))
+    assert all(np.array_equal(a.stems, b.stems) and np.array_equal(a.kept, b.kept) for a, b in zip(first, second, strict=True))
+
+
+def test_on_plain_words_it_counts_what_scikit_learn_counts():
+    random = np.random.default_rng(3)
+    words = ["alpha", "beta", "gamma", "delta", "omega"]
+    texts = [" ".join(random.choice(words, 30)) for _ in range(40)]
+    stems = [next(iter(kept_stems(word, named=frozenset()))) for word in words]
+    assert np.array_equal(count(texts, stems), CountVectorizer(vocabulary=words).fit_transform(texts).toarray())
+    pairs = [(first, second) for first in range(5) for second in range(5)]
+    expected = CountVectorizer(vocabulary=[f"{words[a]} {words[b]}" for a, b in pairs], ngram_range=(2, 2)).fit_transform(texts)
+    assert np.array_equal(count_pairs(texts, [(stems[a], stems[b]) for a, b in pairs]), expected.toarray())
