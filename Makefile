@@ -5,7 +5,7 @@ DEMO_HOME := $(CURDIR)/.demo
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
-.PHONY: help install demo test check torture campaign bench-ingest corpus clean
+.PHONY: help install demo test check torture campaign bench-ingest bench-ask corpus clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -36,6 +36,9 @@ campaign: .venv/.installed  ## every torture, and fifty kills of the whole tests
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json
 	@$(BIN)/python -m tests.bench.ingest --data $(BENCH_DATA) $(if $(BENCH_KEEP),--keep "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))
+
+bench-ask: .venv/.installed  ## measure questions; prints a table, writes bench-ask.json
+	@$(BIN)/python -m tests.bench.ask $(if $(BENCH_KEEP),--folder "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))
 
 corpus: .venv/.installed  ## make the documents of tests/corpus again
 	@$(BIN)/python tests/make_corpus.py

@@ -27,19 +27,14 @@ from tasks.question import AskDesk, desk_of, understand
 async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
     """Yield the answer of each question, from one snapshot; everything is loaded once.
 
-    Raise QuestionError, UnknownCorpusError, UnknownDocumentError, AmbiguousDocumentError or EmbeddingError, and answer nothing then.
+    Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing.
     """
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
     with open_for_reading(location) as snapshot:
         check_writable(location.runs)
-        scope = asked_scope(snapshot, request)
-        desk = AskDesk(
-            snapshot,
-            scope,
-            request.settings,
-            open_embedder(snapshot.embedder, apart=True),
-            ExtractiveReader(request.settings.reading),
-        )
+        scope, settings = asked_scope(snapshot, request), request.settings
+        embedder = open_embedder(snapshot.embedder, apart=True)
+        desk = desk_of(snapshot, scope, settings, embedder, ExtractiveReader(settings.reading))
         with lineage_of_run(
             location,
             parameters=request.model_dump(mode="json", exclude={"settings"}),

@@ -12,10 +12,10 @@ from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.records import StepRecord
 from tasks.ask_request import AskRequest
-from tasks.findings import Findings
 from tasks.path_reader import Quote
 from tasks.question import AskDesk
 from tasks.step import StepKey, step, workplace
+from tasks.synthesis import Findings
 
 
 def answer_key(answer: Answer) -> StepKey:

@@ -91,7 +91,7 @@ class RoutingSettings(Settings):
 
     formulation: Literal["prizes", "paper"] = Field(
         "prizes",
-        description="prizes: chains of related passages, as many as pay; paper: eq. 5 and 6, whose chains find no more than the ranking",
+        description="prizes: as many chains of related passages as pay; paper: eq. 5 and 6, which find no more than the ranking",
     )
     start_pages: int = Field(12, ge=1, le=100, description="prizes: chains begin at the best node of so many pages, at most")
     entry: float = Field(

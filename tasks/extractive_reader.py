@@ -175,14 +175,12 @@ def quotes_of(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
 def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
     """Yield the parts of the question; one that has no words of its own is none."""
     texts = question_parts(question.text)
-    if len(texts) < 2:
-        shares = term_shares(list(rarity.values()))
-        yield Part(question.text, expected_kind(question.text), shares, shares)
-        return
-    for text in texts:
-        own = {stem for stem in question_terms(text).stems if stem in rarity}
+    for text in texts if len(texts) > 1 else (question.text,):
+        own = set(question_terms(text).stems) & rarity.keys()
+        # A name says of whom the question speaks, not what it asks.
+        asked = own - set(question.terms.anchors) or own
         if own:
-            alone = [weight if stem in own else 0.0 for stem, weight in rarity.items()]
+            alone = [weight if stem in asked else 0.0 for stem, weight in rarity.items()]
             rest = [weight if stem in own else context_share * weight for stem, weight in rarity.items()]
             yield Part(text, expected_kind(text), term_shares(alone), term_shares(rest))
 

@@ -36,7 +36,6 @@ from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import SIMILARITY_CODES, NodeScores
 from tasks.step import step
 
-
 RELATION_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.REFERS_TO, EdgeKind.CAPTION_OF, EdgeKind.CONTINUES)]
 """Kinds of arcs by which a chain of prizes goes on. Along the others (similar, near by, of the same section) it found pages, but no
 more gold ones among them than the ranking does."""
@@ -122,15 +121,14 @@ def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, desk:
 
 def _reading_on(graph: CandidateGraph, scores: NodeScores) -> tuple[IntArray, IntArray]:
     """Return the arcs to more of the same page and to the next page."""
-    places = {"documents": graph.documents, "pages": graph.pages, "scores": scores.combined}
-    more, turned = same_page_arcs(**places), page_turn_arcs(**places)
+    more = same_page_arcs(documents=graph.documents, pages=graph.pages, scores=scores.combined)
+    turned = page_turn_arcs(documents=graph.documents, pages=graph.pages, scores=scores.combined)
     return np.concatenate([more[0], turned[0]]), np.concatenate([more[1], turned[1]])
 
 
 def _sources(graph: CandidateGraph, scores: NodeScores, settings: RoutingSettings) -> IntArray:
     if settings.formulation == "prizes":
-        places = {"documents": graph.documents, "pages": graph.pages}
-        return page_leaders(**places, scores=scores.combined, count=settings.start_pages)
+        return page_leaders(documents=graph.documents, pages=graph.pages, scores=scores.combined, count=settings.start_pages)
     return diverse_sources(scores=scores.combined, vectors=graph.vectors, count=settings.sources, trade_off=settings.diversity)
 
 

@@ -9,9 +9,8 @@ from storage.answer_records import EvidencePath, GateReport, GraphEdit, NamedDoc
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
-from tasks.findings import Findings
 from tasks.judging import Verdict
-from tasks.path_reader import PathReading
+from tasks.path_reader import PathReading, Synthesis
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores, page_scores
 from tasks.routing import ChosenPath
@@ -38,6 +37,18 @@ class Evidence:
     def all_readings(self) -> tuple[PathReading, ...]:
         """Every reading, those before the edits too: what they cost was spent."""
         return (*(self.before.all_readings if self.before else ()), *self.readings)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The answer, and where it comes from."""
+
+    synthesis: Synthesis
+    readings: tuple[PathReading, ...]
+    paths: tuple[EvidencePath, ...]
+    pages: tuple[RankedPage, ...]
+    evidence_pages: tuple[PagePlace, ...]
+    gate: GateReport | None
 
 
 def told_of_findings(findings: Findings) -> Mapping[str, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from flows.readers import flow_routing, top_k
-from tasks.findings import Findings
 from tasks.question import AskDesk, Question
+from tasks.synthesis import Findings
 
 READERS: Mapping[str, Callable[[Question, AskDesk], Awaitable[Findings]]] = {"flow": flow_routing.read, "top-k": top_k.read}
 """By the name that --reader takes."""

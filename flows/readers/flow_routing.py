@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from tasks.findings import Findings
 from tasks.judging import judge
 from tasks.question import AskDesk, Question
 from tasks.reading import read_in_parallel
 from tasks.refinement import refine
 from tasks.retrieval import find_candidates, score
 from tasks.routing import lay_out, route, select
-from tasks.synthesis import Evidence, synthesize
+from tasks.synthesis import Evidence, Findings, synthesize
 
 
 async def read(question: Question, desk: AskDesk) -> Findings:

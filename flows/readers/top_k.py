@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from tasks.findings import Findings
 from tasks.question import AskDesk, Question
 from tasks.reading import read_in_parallel
 from tasks.retrieval import find_candidates, score_by_relevance
 from tasks.routing import best_passages
-from tasks.synthesis import Evidence, synthesize
+from tasks.synthesis import Evidence, Findings, synthesize
 
 
 async def read(question: Question, desk: AskDesk) -> Findings:

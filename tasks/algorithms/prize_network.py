@@ -1,7 +1,7 @@
 """The network of a question where visits earn: a chain pays for its start and its steps and wins the scores of what it visits.
 
-The paper's costs (eq. 5) are all close to 1, so its cheapest flow is made of the shortest chains, and what they stand on is no better
-than the best-ranked pages. Here a good chain is cheaper than two poor ones. With s = h / max h:
+The paper's costs (eq. 5) are all close to 1, so its cheapest flow is made of the shortest chains, and the pages that they stand on
+are no better than the best-ranked ones. Here a good chain is cheaper than two poor ones. With s = h / max h:
 
 - to begin at a source costs `entry`: what is not worth that much is no evidence by itself;
 - to go on from u to v costs entry (1 - trust s_u): the stronger the passage and the surer the relation, the weaker a continuation
