@@ -62,7 +62,7 @@ class ExtractiveReader:
         found = self._answers(question, quotes_of(pieces, path), path.rarity)
         rows = {(piece.node.id, piece.text): piece for piece in pieces}
         quotes = [self._cut(quote, rows[quote.node.id, quote.text], path.rarity) for quote in in_order(found, len(pieces))]
-        return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes))
+        return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes), said=path.said)
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
         """Compare the values that the paths quote for the same thing."""
@@ -87,7 +87,7 @@ class ExtractiveReader:
     def synthesize(self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float]) -> Synthesis:
         """Put the quotes together that answer the parts of the question, the best first; say what part has none."""
         found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
-        unnamed = lost_names(question, list(found.values()))
+        unnamed = lost_names(question, readings)
         answers = self._answers(question, list(found.values()), rarity)
         best = in_order(answers, self.settings.quotes)
         if unnamed or not best:
@@ -124,8 +124,9 @@ class ExtractiveReader:
             chosen = choose_quotes(
                 coverage=coverage, scores=scores, limit=self.settings.quotes, least=self.settings.least, gain=self.settings.gain
             )
+            # Words gathered from here and there make no answer: the best quote must hold enough by itself.
             covered = joint_coverage(
-                coverage=Coverage(inside, beside, part.own), chosen=chosen, beside_share=self.settings.beside_share
+                coverage=Coverage(inside, beside, part.own), chosen=chosen[:1], beside_share=self.settings.beside_share
             )
             best = [replace(quotes[place], support=float(scores[place])) for place in chosen]
             supported = covered >= self.settings.minimum_support
@@ -156,7 +157,7 @@ def quotes_of(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
     inside, beside = cover(
         pieces=[piece.words for piece in pieces],
         besides=[piece.beside for piece in pieces],
-        given=[path.named.get(piece.node.document_id, frozenset()) for piece in pieces],
+        given=[path.titled.get(piece.node.document_id, frozenset()) for piece in pieces],
         stems=stems,
     )
     return [
@@ -198,11 +199,11 @@ def in_order(answers: Sequence[PartQuotes], limit: int) -> list[Quote]:
     return list({(quote.node.id, quote.text): quote for quote in reversed(best)}.values())[::-1][:limit]
 
 
-def lost_names(question: Question, quotes: Sequence[Quote]) -> list[str]:
-    """Return the names, years and numbers of the question that no document with a quote says, as the question writes them."""
-    said = {stem for quote in quotes for stem in quote.covered | quote.beside}
+def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
+    """Return the names, years and numbers of the question that no document on a path says, as the question writes them."""
+    said = {stem for reading in readings for stem in reading.said}
     words = dict(zip(question.terms.stems, question.terms.words, strict=True))
-    return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if quotes and anchor not in said))
+    return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in said))
 
 
 def not_found(read: int, unnamed: Sequence[str]) -> Synthesis:

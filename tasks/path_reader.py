@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 class PathText:
     """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
 
-    `worth` is what each node is worth to the question, 0..1, by its id; `named` which of the question's anchors (names, years,
-    numbers) each document says anywhere, as stems by document id.
+    `worth` is what each node is worth to the question, 0..1, by its id. Of the question's anchors (names, years, numbers; stems)
+    `said` are those that the documents of the path say anywhere, `titled` those that the titles in each say, by document id.
     """
 
     nodes: tuple[Node, ...]
     rows: Mapping[str, tuple[TableRow, ...]]
     rarity: Mapping[str, float]
     worth: Mapping[str, float]
-    named: Mapping[str, frozenset[str]]
+    said: frozenset[str]
+    titled: Mapping[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,14 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class PathReading:
-    """What the reader of a path found; without support `answer` is empty and there are no quotes."""
+    """What the reader of a path found; without support `answer` is empty and there are no quotes.
+
+    `said` are the anchors of the question that the documents of the path say anywhere.
+    """
 
     answer: str
     quotes: tuple[Quote, ...]
+    said: frozenset[str] = frozenset()
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0

@@ -115,6 +115,11 @@ class MiniLM:
         return self.embed_documents([text])
 
     def _load(self, precision: str) -> None:
+        folder = model_folder()
+        # Reading and hashing 90 MB takes half as long as torch takes to load, and neither waits for the other.
+        reader = ThreadPoolExecutor(1)
+        read = reader.submit(checked_weights, folder / "model.safetensors", WEIGHTS_SHA256)
+        reader.shutdown(wait=False)
         import torch
         from safetensors.torch import load
         from tokenizers import Tokenizer
@@ -123,9 +128,8 @@ class MiniLM:
 
         # torch keeps the number for each thread that asks
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="embedder", initializer=torch.set_num_threads, initargs=(1,))
-        folder = model_folder()
         self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=LAST_TOKEN)
-        weights: dict[str, Tensor] = load(checked_weights(folder / "model.safetensors", WEIGHTS_SHA256))
+        weights: dict[str, Tensor] = load(read.result())
         self._layers = BertLayers(weights, torch.bfloat16 if precision == "bf16" else torch.float32)

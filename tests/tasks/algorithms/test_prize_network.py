@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -73,7 +75,7 @@ def test_without_scores_nothing_pays(scores):
     ("wrong", "words"),
     [
         ({"scores": [1.0, np.nan]}, "scores must be finite"),
-        ({"scores": [1.0, -1.0]}, "scores must be finite, from 0 to inf, not -1 at place 1"),
+        ({"scores": [1.0, -1.0]}, "scores must be finite, from 0 to inf, not -1.0 at place 1"),
         ({"relations": {(0, 1): 1.5}}, "trusts must be finite, from 0 to 1, not 1.5 at place 0"),
         ({"relations": {(0, 2): 0.5}}, "heads name place 2 of 2"),
         ({"relations": {(-1, 1): 0.5}}, "tails name place -1 of 2"),
@@ -108,7 +110,7 @@ def questions(draw):
 @given(questions())
 def test_every_chain_runs_downhill_along_relations_from_a_source(question):
     for chain in chains(**question):
-        steps = list(zip(chain, chain[1:], strict=False))
+        steps = list(pairwise(chain))
         assert chain[0] in question["sources"]
         assert all(question["relations"].get(step, 0.0) > 0 for step in steps)
         assert all(question["scores"][first] >= question["scores"][second] for first, second in steps)
