@@ -38,7 +38,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         settings=settings.ask,
     )
     if arguments.report:
-        require_folder(arguments.report)
+        prepare_report(arguments.report)
     asyncio.run(_answer(request, arguments.report, output))
     return WELL
 
@@ -87,7 +87,7 @@ def answers_show(arguments: argparse.Namespace, output: Output) -> int:
 def report(arguments: argparse.Namespace, output: Output) -> int:
     """Write the report of an answer."""
     path = arguments.output or Path(f"answer-{arguments.answer[:8]}.html")
-    require_folder(path)
+    prepare_report(path)
     write_report_of(arguments.answer, arguments.corpus, path, output)
     return WELL
 
@@ -101,17 +101,21 @@ def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> N
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         answer = find_answer(location, asked_id, present=published(snapshot))
-        write_report(answer, snapshot, ArtifactStore(artifacts_folder()), path.absolute())
+        left_out = write_report(answer, snapshot, ArtifactStore(artifacts_folder()), path.absolute())
+    for reason in left_out:
+        output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)
     output.side.print(f"the report is in {path}", markup=False, soft_wrap=True)
+
+
+def prepare_report(path: Path) -> None:
+    """Refuse a path that cannot be written before the work, and load what draws pages while the question is answered."""
+    from tasks.parsing import warm_up
+    from tasks.reporting import check_target
+
+    check_target(path.absolute())
+    warm_up()
 
 
 def published(snapshot: Snapshot) -> set[str]:
     """Return the ids of the documents that are published now."""
     return {record.id for record in snapshot.documents()}
-
-
-def require_folder(path: Path) -> None:
-    """Raise CommandError where the folder of a file to be written is not there: before the work, not after it."""
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise CommandError(f"folder {str(folder)!r} does not exist", str(folder), "make it, or name a file in a folder that exists")

@@ -95,7 +95,10 @@ class RoutingSettings(Settings):
     )
     start_pages: int = Field(12, ge=1, le=100, description="prizes: chains begin at the best node of so many pages, at most")
     entry: float = Field(
-        0.6, ge=0, le=1, description="prizes: share of the best score that a passage needs to be evidence by itself"
+        0.7, ge=0, le=1, description="prizes: share of the best score that a passage needs to be evidence by itself"
+    )
+    entry_collecting: float = Field(
+        0.45, ge=0, le=1, description="prizes: the same for a question that counts or collects, which needs more places"
     )
     onward: float = Field(
         0.7, ge=0, le=1, description="prizes: trust in the next page and in more of the same page; of references, their weight"

@@ -101,7 +101,9 @@ def _statement_pages(
 
 
 def _title_bonus(question: Question, graph: CandidateGraph) -> FloatArray:
-    """Return 1 for the nodes on the first pages of a section whose title the question says."""
+    """Return 1 for the nodes on the first pages of a section whose title the question says, where the titles were read."""
+    if "section_path" not in graph.columns:
+        return np.zeros(len(graph))
     paths = graph.columns["section_path"]
     titles = np.array([path[-1] if path else "" for path in paths], dtype=object)
     distinct = sorted(set(titles.tolist()))

@@ -10,9 +10,11 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
+from tasks.algorithms.coded_texts import count_codes
 from tasks.algorithms.quoting import lost_anchors
 from tasks.path_reader import PathReading, PathText
 from tasks.question import AskDesk, Question, question_key
+from tasks.read_texts import read_texts
 from tasks.retrieval import NodeScores
 from tasks.routing import ChosenPath
 from tasks.step import step
@@ -46,32 +48,43 @@ def fetch_texts(
     nodes = {node.id: node for node in desk.snapshot.nodes_by_id(ids)}
     rows = desk.snapshot.rows_by_node(ids)
     worth = dict(zip(ids, np.clip(scores.combined[places], 0.0, 1.0).tolist(), strict=True))
-    named = said_by_document(question.terms.anchors, graph, sorted(set(graph.documents[places].tolist())), desk)
+    documents = np.unique(graph.documents[places]).tolist()
+    names = [graph.document_ids[document] for document in documents]
+    titles = {record.id: f"{record.name} {record.title}" for record in desk.snapshot.documents() if record.id in names}
+    titled = {document: stems_in(question.terms.anchors, [title]) for document, title in titles.items()}
+    said = frozenset.union(said_in(documents, question, graph, desk), *titled.values())
     return tuple(
         PathText(
-            nodes=tuple(nodes[graph.ids[place]] for place in path.nodes), rows=rows, rarity=scores.rarity, worth=worth, named=named
+            nodes=tuple(nodes[graph.ids[place]] for place in path.nodes),
+            rows=rows,
+            rarity=scores.rarity,
+            worth=worth,
+            said=said,
+            titled=titled,
         )
         for path in paths
     )
 
 
-def said_by_document(
-    anchors: Sequence[str], graph: CandidateGraph, documents: Sequence[int], desk: AskDesk
-) -> dict[str, frozenset[str]]:
-    """Return which of the anchors each document says: in its name, in its title, or in what of it is a candidate.
+def stems_in(stems: Sequence[str], texts: Sequence[str]) -> frozenset[str]:
+    """Return which of the stems the texts hold."""
+    return frozenset(stems) - frozenset(lost_anchors(anchors=stems, texts=texts))
+
+
+def said_in(documents: Sequence[int], question: Question, graph: CandidateGraph, desk: AskDesk) -> frozenset[str]:
+    """Return which anchors of the question the documents say anywhere.
 
     Of a large scope only some nodes are candidates, but full text brings in those that hold rare words, such as names. Where
     pages or a modality limit the scope the rest of a document is not at hand; it gets the benefit of the doubt.
     """
-    limited = desk.scope.first_page is not None or desk.scope.last_page is not None or desk.scope.modality is not None
-    records = {} if limited else {record.id: record for record in desk.snapshot.documents()}
-    texts = graph.columns["search_text"]
-    said: dict[str, frozenset[str]] = {}
-    for document in documents:
-        name = graph.document_ids[document]
-        known = [] if limited else [records[name].name, records[name].title, *texts[graph.documents == document].tolist()]
-        said[name] = frozenset(anchors) - (frozenset() if limited else frozenset(lost_anchors(anchors=anchors, texts=known)))
-    return said
+    anchors, scope = question.terms.anchors, desk.scope
+    if scope.first_page is not None or scope.last_page is not None or scope.modality is not None:
+        return frozenset(anchors)
+    inside = np.flatnonzero(np.isin(graph.documents, documents))
+    known = read_texts(desk.snapshot)
+    texts = known.coded("content", [graph.ids[place] for place in inside.tolist()], graph.columns["search_text"][inside].tolist())
+    held = count_codes(texts, [known.code(anchor) for anchor in anchors]).any(axis=0)
+    return frozenset(anchor for anchor, found in zip(anchors, held.tolist(), strict=True) if found)
 
 
 @step("read", version="1", retries=0, cache_key=question_key, told=told_of_reading)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.answer_records import Answer
-from storage.answers import without_words
 from storage.artifacts import ArtifactStore, write_durably
 from storage.disk import NotWritableError, full_disk_explained, is_full_disk
 from storage.snapshot import Snapshot
@@ -18,6 +17,9 @@ from tasks.report.report_settings import ReportSettings
 from tasks.settings import LimitSettings, WorkSettings
 
 DEFAULT_REPORT, DEFAULT_LIMITS, DEFAULT_WORK = ReportSettings(), LimitSettings(), WorkSettings()
+
+READABLE_BY_ALL = 0o644
+"""A report is made to be shown; what we keep for ourselves is readable by its owner only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +41,12 @@ def render_report(
 ) -> Report:
     """Return the answer's report as one HTML page without script, remote address or style from a document.
 
-    The snapshot may be newer than the answer's: what is gone is said to be gone, and words of removed documents are not quoted.
+    The snapshot may be newer than the answer's: what is gone is said to be gone. `storage.answers` took the words of removed
+    documents out of the answer before.
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """
-    named = {citation.document.id for citation in answer.citations}
-    named |= {place.document.id for path in answer.paths for place in path.pages}
-    told = without_words(answer, named - {record.id for record in snapshot.documents()})
-    evidence = gather_evidence(told, snapshot, PictureDesk(artifacts, settings, limits, work))
-    return Report(show_page(told, evidence, settings), evidence.left_out)
+    evidence = gather_evidence(answer, snapshot, PictureDesk(artifacts, settings, limits, work))
+    return Report(show_page(answer, evidence, settings), evidence.left_out)
 
 
 def write_report(
@@ -69,6 +69,7 @@ def write_report(
     with full_disk_explained(path.parent, len(page)):
         try:
             write_durably(path, page)
+            path.chmod(READABLE_BY_ALL)
         except OSError as error:
             if is_full_disk(error):
                 raise

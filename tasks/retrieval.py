@@ -21,9 +21,6 @@ from tasks.question import AskDesk, Question, question_key
 from tasks.relevance import weigh_relevance
 from tasks.step import step
 
-COLUMNS = ("search_text", "summary", "keywords", "label", "section_id", "section_path")
-"""Of the nodes' texts what scores and places look at."""
-
 
 SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
 """Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
@@ -53,8 +50,10 @@ def told_of_scores(scores: NodeScores) -> Mapping[str, str]:
 def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
     """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that."""
     settings = desk.settings.candidates
-    if nodes_in_scope(desk.snapshot, desk.scope) <= settings.whole_limit:
-        return load_scope(desk.snapshot, desk.scope, columns=COLUMNS, initial_vectors=True)
+    whole = nodes_in_scope(desk.snapshot, desk.scope) <= settings.whole_limit
+    columns, initial = columns_for(question, desk, whole=whole), desk.settings.relevance.vectors == "initial"
+    if whole:
+        return load_scope(desk.snapshot, desk.scope, columns=columns, initial_vectors=initial)
     return search_candidates(
         desk.snapshot,
         desk.scope,
@@ -64,9 +63,15 @@ def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
         by_text=settings.by_text,
         hops=settings.hops,
         limit=settings.limit,
-        columns=COLUMNS,
-        initial_vectors=True,
+        columns=columns,
+        initial_vectors=initial,
     )
+
+
+def columns_for(question: Question, desk: AskDesk, *, whole: bool) -> list[str]:
+    """Return which of the nodes' columns a question needs; in a large scope each costs milliseconds, so titles are not looked at."""
+    texts = ["search_text"] if desk.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
+    return [*texts, *(["label", "section_id", "section_path"] if whole or question.places else [])]
 
 
 @step("score", version="1", retries=0, cache_key=question_key, told=told_of_scores)

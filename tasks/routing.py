@@ -11,6 +11,7 @@ from storage.artifacts import hash_bytes
 from storage.candidate_graph import EDGE_KINDS, MODALITIES, CandidateGraph
 from storage.records import EdgeKind, Modality
 from tasks.algorithms.answerability import answerability, density, strongest_sinks
+from tasks.algorithms.collecting import collects
 from tasks.algorithms.cosines import FloatArray, IntArray
 from tasks.algorithms.diverse_sources import diverse_sources
 from tasks.algorithms.flow_network import FlowNetwork, build_network
@@ -144,7 +145,7 @@ def _answering(graph: CandidateGraph, scores: NodeScores, settings: RoutingSetti
 
 
 @step("route", version="1", retries=0, cache_key=question_key, told=told_of_flow)
-def route(_question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
+def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
     """Route the evidence at the least cost and take the flow apart into chains."""
     settings = desk.settings
     network = build_network(
@@ -159,18 +160,19 @@ def route(_question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
     )
     filled, cut = how_saturated(network, settings.routing.demand, settings.gate.saturation_of)
     if settings.routing.formulation == "prizes":
-        flow, chains = _route_prizes(terrain, settings.routing)
+        flow, chains = _route_prizes(question, terrain, settings.routing)
     else:
         flow = min_cost_flow(network, demand=settings.routing.demand)
         chains = decompose(network, flow=flow.flow, limit=settings.routing.paths)
     return Routed(flow=flow, chains=chains, saturation=filled, cut=cut)
 
 
-def _route_prizes(terrain: Terrain, settings: RoutingSettings) -> tuple[RoutedFlow, tuple[FlowPath, ...]]:
+def _route_prizes(question: Question, terrain: Terrain, settings: RoutingSettings) -> tuple[RoutedFlow, tuple[FlowPath, ...]]:
     """Route all that pays; what System 2 added may be used, and begun at, in any case."""
+    entry = settings.entry_collecting if collects(question.text) else settings.entry
     trusts = terrain.similarities.copy()
     trusts[: len(terrain.related)][~terrain.related] = 0.0
-    entries = np.full(len(terrain.sources), settings.entry)
+    entries = np.full(len(terrain.sources), entry)
     entries[terrain.begun :] = 0.0
     network = prize_network(
         tails=terrain.tails,
@@ -179,7 +181,7 @@ def _route_prizes(terrain: Terrain, settings: RoutingSettings) -> tuple[RoutedFl
         scores=terrain.scores,
         sources=terrain.sources,
         entries=entries,
-        entry=settings.entry,
+        entry=entry,
     )
     flow = paying_flow(network)
     chains = decompose(network, flow=flow.flow, limit=settings.paths)

@@ -64,14 +64,15 @@ def test_what_is_left_out_is_returned_and_told(world, tmp_path):
     assert f"Left out: {left_out[0]}." in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_no_word_of_a_removed_document_is_shown(world):
+def test_of_an_answer_that_lost_its_words_the_report_says_that_the_document_was_removed(world):
     snapshot, artifacts, answer = world
     gone = NamedDocument("f" * 64, "gone.pdf")
     citations = (replace(answer.citations[0], document=gone, quote="secret words", section=("secret head",)), answer.citations[1])
     path = replace(
         answer.paths[0], answer="secret finding", pages=tuple(replace(place, document=gone) for place in answer.paths[0].pages)
     )
-    page = render_report(replace(answer, citations=citations, paths=(path,), answer="a secret answer"), snapshot, artifacts).html
+    told = replace(answer, citations=citations, paths=(path,), answer="a secret answer")
+    page = render_report(without_words(told, {gone.id}), snapshot, artifacts).html
     assert "secret" not in page
     assert "The document was removed." in page
     assert "Gearbox" in page
