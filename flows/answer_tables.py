@@ -11,6 +11,8 @@ from storage.answers import answer_json
 STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}
 STATUS_WORDS = {AnswerStatus.ANSWERED: "answered", AnswerStatus.PARTIAL: "answered in part", AnswerStatus.NOT_FOUND: "not found"}
 QUESTION_SHOWN = 70
+QUOTE_SHOWN = 400
+"""A row of a table is quoted whole, with the header of every cell."""
 
 
 def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
@@ -25,17 +27,20 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
     for number, citation in enumerate(answer.citations, 1):
         output.line(f"[{number}] {place_of(citation)}", style="cyan")
         if citation.quote and citation.quote not in answer.answer:
-            output.line(f"    {citation.quote}", style="dim")
-    output.line(
-        f"{STATUS_WORDS[answer.status]}, {answer.confidence.score:.0%} sure: {answer.confidence.why}",
-        style=STATUS_STYLE[answer.status],
-    )
+            output.line(f"    {shortened(citation.quote, QUOTE_SHOWN)}", style="dim")
+    output.line(verdict(answer), style=STATUS_STYLE[answer.status])
     for note in answer.notes:
         output.line(note, style="dim")
     spent = sum(answer.usage.seconds.values())
     output.line(f"answer {answer.answer_id[:8]}, {answer.usage.calls} model calls, {spent:.2f} s of work", style="dim")
     if with_question:
         output.line()
+
+
+def verdict(answer: Answer) -> str:
+    """Return how much was found, how sure that is, and why."""
+    sure = "" if answer.status is AnswerStatus.NOT_FOUND else f", {answer.confidence.score:.0%} sure"
+    return f"{STATUS_WORDS[answer.status]}{sure}: {answer.confidence.why}"
 
 
 def place_of(citation: Citation) -> str:
@@ -53,12 +58,12 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
         output.line(f'corpus {corpus} was not asked yet; ask: flowreader ask "QUESTION" --corpus {corpus}')
         return
     rows = [
-        (answer.answer_id[:8], answer.asked.replace("T", " ")[:16], answer.status.value, shortened(answer.question))
+        (answer.answer_id[:8], answer.asked.replace("T", " ")[:16], answer.status.value, shortened(answer.question, QUESTION_SHOWN))
         for answer in answers
     ]
     output.table(("id", "asked (UTC)", "status", "question"), rows)
 
 
-def shortened(text: str) -> str:
-    """Return a question in a length that fits into a table."""
-    return text if len(text) <= QUESTION_SHOWN else f"{text[: QUESTION_SHOWN - 1]}…"
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most so many characters; a cut is marked."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -12,7 +12,7 @@ from pydantic_core import PydanticSerializationError
 
 from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
 from storage.catalog import storable
-from storage.codec import CodecError, adapter
+from storage.codec import CodecError, adapter, canonical_json
 from storage.locations import CorpusLocation
 from storage.removals import noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
@@ -36,7 +36,16 @@ def answer_json(answer: Answer) -> dict[str, Any]:
         told = adapter(Answer).dump_python(answer, mode="json", warnings="error")
     except PydanticSerializationError as error:
         raise CodecError(f"answer {answer.answer_id[:12]} is not writable as JSON: {error}") from error
-    return {name: writable(value) for name, value in told.items()}
+    return {name: writable(value) for name, value in told.items()} if _is_odd(told) else told
+
+
+def _is_odd(told: Mapping[str, Any]) -> bool:
+    """Say whether something in it needs a close look: most answers do not, and their hundreds of pages take long to walk through."""
+    try:
+        canonical_json(told)
+    except CodecError:
+        return True
+    return False
 
 
 def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold

@@ -132,4 +132,14 @@ def page_range(pages: str | None) -> tuple[int | None, int | None]:
 def _require_page(first: int | None, documents: Sequence[DocumentRecord]) -> None:
     most = max(record.pages for record in documents)
     if first is not None and first > most:
-        raise QuestionError(f"there is no page {str(first)!r} in what is asked; the longest document has {most}")
+        raise QuestionError(
+            f"there is no page {str(first)!r} in what is asked; the longest document has {most}, write --pages 1-{most} or less"
+        )
+
+
+def nothing_in(scope: Scope) -> str:
+    """Say that a scope holds nothing to read, and what to ask instead."""
+    kind = f"{scope.modality.value!r}" if scope.modality else "passage"
+    where = "the documents asked" if scope.documents else "the corpus"
+    pages = "" if scope.first_page is None else f" on the pages {f'{scope.first_page}-{scope.last_page}'!r} of"
+    return f"there is no {kind}{pages or ' in'} {where}; ask without that limit, `flowreader documents show` says what there is"

@@ -101,14 +101,18 @@ class RoutingSettings(Settings):
         0.45, ge=0, le=1, description="prizes: the same for a question that counts or collects, which needs more places"
     )
     onward: float = Field(
-        0.7, ge=0, le=1, description="prizes: trust in the next page and in more of the same page; of references, their weight"
+        0.6, ge=0, le=1, description="prizes: trust in the next page and in more of the same page; of references, their weight"
     )
-    sources: int = Field(8, ge=1, le=100, description="nodes where flow enters, at most")
-    sinks: int = Field(8, ge=1, le=100, description="nodes where flow leaves, at most")
-    diversity: float = Field(0.7, ge=0, le=1, description="lambda of MMR: 1 takes the best sources, 0 the most unlike")
+    sources: int = Field(
+        8, ge=1, le=100, description="paper: nodes where flow enters, at most; of either: what System 2 adds to them, at most"
+    )
+    sinks: int = Field(8, ge=1, le=100, description="paper: nodes where flow leaves, at most; of either: where saturation looks")
+    diversity: float = Field(0.7, ge=0, le=1, description="paper: lambda of MMR: 1 takes the best sources, 0 the most unlike")
     visual_bonus: float = Field(0.05, ge=0, le=1, description="added to the answerability of figures and tables")
     dense_percentile: float = Field(95.0, ge=1, le=100, description="a node with so many words is as dense as can be (rho = 1)")
-    demand: float = Field(6.0, gt=0, le=100, description="F: evidence to route; no more than fits is")
+    demand: float = Field(
+        6.0, gt=0, le=100, description="paper: F, evidence to route, no more than fits; of either: what saturation is told by"
+    )
     minimum_similarity: float = Field(0.22, ge=0, le=1, description="r_min: window and semantic arcs below are not used")
     paths: int = Field(60, ge=1, le=1000, description="paths that the flow is taken apart into, at most")
 
@@ -153,8 +157,9 @@ class ReadingOutSettings(Settings):
     """What is quoted without a model, and when nothing supports the question."""
 
     minimum_support: float = Field(
-        0.4, ge=0, le=1, description="share of the question's words, by rarity, that the quotes must hold; else nothing is found"
+        0.2, ge=0, le=1, description="share of what is asked, by the words' rarity, that a quote must hold; else nothing is found"
     )
+    whole_support: float = Field(0.5, ge=0, le=1, description="share from which on a quote answers all of it, not a part")
     quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
     words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
     beside_share: float = Field(
@@ -168,11 +173,11 @@ class ReadingOutSettings(Settings):
         description="what is left of a quote without the number, date or share that is asked for, or that says nothing new",
     )
     context_share: float = Field(
-        0.5, ge=0, le=1, description="what the rest of a question counts where a part of it is answered by itself"
+        0.25, ge=0, le=1, description="what the rest of a question counts where a part of it is answered by itself"
     )
     least: float = Field(0.6, ge=0, le=1, description="a further quote needs so much of the best one's score")
     gain: float = Field(
-        0.2, ge=0, le=1, description="a further quote holds so much of the question's words, by rarity, that no other quote has"
+        0.15, ge=0, le=1, description="a further quote holds so much of the question's words, by rarity, that no other quote has"
     )
     same_subject: float = Field(0.5, ge=0, le=1, description="share of words from which on two values are said of the same thing")
     value_tolerance: float = Field(0.005, ge=0, le=1, description="relative difference up to which two numbers agree")

@@ -18,7 +18,7 @@ class PathText:
     """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
 
     `worth` is what each node is worth to the question, 0..1, by its id. Of the question's anchors (names, years, numbers; stems)
-    `said` are those that the documents of the path say anywhere, `titled` those that the titles in each say, by document id.
+    `said` are those that stand anywhere in what is asked, `titled` those in the name or title of each document, by its id.
     """
 
     nodes: tuple[Node, ...]
@@ -35,7 +35,7 @@ class Quote:
 
     `text` stands in the node; `told` is how the answer says it. `support` 0..1 says how much it answers, `worth` 0..1 what its node
     is worth; `covered` are the stems of the question in it, `beside` those in the headings over it, its caption, or, where they
-    are names, anywhere in its document.
+    are names, in the title of its document.
     """
 
     node: Node
@@ -51,7 +51,7 @@ class Quote:
 class PathReading:
     """What the reader of a path found; without support `answer` is empty and there are no quotes.
 
-    `said` are the anchors of the question that the documents of the path say anywhere.
+    `said` are the anchors of the question that stand anywhere in what is asked.
     """
 
     answer: str

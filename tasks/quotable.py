@@ -1,12 +1,17 @@
-"""What of a node can be quoted: the rows of a table, the words in a figure, the sentences of a text."""
+"""What of a path can be quoted: the rows of its tables, the words in its figures, the sentences of its texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from storage.records import Modality, Node, NodeKind, TableRow
+from tasks.algorithms.excerpts import excerpt
+from tasks.algorithms.kept_stems import kept_stems
+from tasks.algorithms.quoting import Mask, cover
+from tasks.algorithms.told_rows import tell_row
 from tasks.algorithms.words import sentences_of
+from tasks.path_reader import PathText, Quote
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
 """Kinds that name what is said elsewhere."""
@@ -14,25 +19,68 @@ HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKin
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Something that can be quoted: its words as they stand in the node, the row that it is, and what stands beside it.
+    """Something that can be quoted: its text as it stands in the node, and the row that it is.
 
-    `words` is what counts as the piece's own, its table's or figure's caption included.
+    `words` is what counts as its own, the caption of its table or figure included.
     """
 
     text: str
     words: str
     node: Node
-    beside: str
     row: TableRow | None = None
+
+
+def pieces_on(path: PathText) -> list[Piece]:
+    """Return the pieces of a path, in order."""
+    return [piece for node in path.nodes for piece in pieces_of(node, path.rows.get(node.id, ()))]
 
 
 def pieces_of(node: Node, rows: Sequence[TableRow]) -> Iterator[Piece]:
     """Yield the pieces of a node in reading order; a node without words has none."""
-    beside = " ".join((*node.section_path, node.caption))
     if node.modality is Modality.TABLE and rows:
-        yield from (Piece(row.text, row.text, node, beside, row) for row in rows if not row.is_header)
+        yield from (Piece(row.text, row.text, node, row) for row in rows if not row.is_header)
     elif node.modality is Modality.FIGURE:
         seen = " ".join((node.picture_text or node.content or node.caption).split())
-        yield from [Piece(seen, f"{node.caption} {seen}", node, beside)] if seen else []
+        yield from [Piece(seen, f"{node.caption} {seen}", node)] if seen else []
     else:
-        yield from (Piece(sentence, sentence, node, beside) for sentence in sentences_of(node.content))
+        yield from (Piece(sentence, sentence, node) for sentence in sentences_of(node.content))
+
+
+def quotes_on(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
+    """Return each piece as a quote of its full length, with the stems of the question in and beside it."""
+    stems = list(path.rarity)
+    inside, beside = cover(
+        pieces=[piece.words for piece in pieces],
+        besides=[" ".join((*piece.node.section_path, piece.node.caption)) for piece in pieces],
+        given=[path.titled.get(piece.node.document_id, frozenset()) for piece in pieces],
+        stems=stems,
+    )
+    return [
+        Quote(
+            node=piece.node,
+            text=piece.text,
+            told=piece.text,
+            worth=path.worth[piece.node.id],
+            covered=held(stems, inside, place),
+            beside=held(stems, beside, place),
+        )
+        for place, piece in enumerate(pieces)
+    ]
+
+
+def held(stems: Sequence[str], mask: Mask, place: int) -> frozenset[str]:
+    """Return the stems that a row of the mask marks."""
+    return frozenset(stem for stem, found in zip(stems, mask[place].tolist(), strict=True) if found)
+
+
+def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_words: int) -> Quote:
+    """Return a quote in the length that is shown, and as the answer tells it. A row stays whole, so that it can be found."""
+    if piece.row is not None:
+        return replace(quote, told=tell_row(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
+    words = excerpt(piece.text, weights=weights, most_words=most_words)
+    return replace(quote, text=words, told=words)
+
+
+def says_nothing_new(quote: Quote, stems: Sequence[str]) -> bool:
+    """Say whether a quote only names what is said elsewhere, or only repeats the question."""
+    return quote.node.kind in HEADINGS or set(kept_stems(quote.text, named=frozenset())) <= set(stems)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from storage.snapshot import Snapshot
 from tasks.algorithms.coded_texts import UNKNOWN, CodedText, Vocabulary, code_text
@@ -39,6 +40,11 @@ class ReadTexts:
         return coded
 
 
+_of_snapshots: WeakKeyDictionary[Snapshot, ReadTexts] = WeakKeyDictionary()
+_looking = threading.Lock()
+
+
 def read_texts(snapshot: Snapshot) -> ReadTexts:
-    """Return what the questions of this snapshot have read."""
-    return snapshot.view.remembered("texts", ReadTexts)
+    """Return what the questions of this snapshot have read: always the same, for in another vocabulary a code is another stem."""
+    with _looking:
+        return _of_snapshots.setdefault(snapshot, ReadTexts())

@@ -48,11 +48,10 @@ def fetch_texts(
     nodes = {node.id: node for node in desk.snapshot.nodes_by_id(ids)}
     rows = desk.snapshot.rows_by_node(ids)
     worth = dict(zip(ids, np.clip(scores.combined[places], 0.0, 1.0).tolist(), strict=True))
-    documents = np.unique(graph.documents[places]).tolist()
-    names = [graph.document_ids[document] for document in documents]
-    titles = {record.id: f"{record.name} {record.title}" for record in desk.snapshot.documents() if record.id in names}
+    owners = {node.document_id for node in nodes.values()}
+    titles = {record.id: f"{record.name} {record.title}" for record in desk.snapshot.documents() if record.id in owners}
     titled = {document: stems_in(question.terms.anchors, [title]) for document, title in titles.items()}
-    said = frozenset.union(said_in(documents, question, graph, desk), *titled.values())
+    said = said_anywhere(question, graph, desk).union(*titled.values())
     return tuple(
         PathText(
             nodes=tuple(nodes[graph.ids[place]] for place in path.nodes),
@@ -71,8 +70,8 @@ def stems_in(stems: Sequence[str], texts: Sequence[str]) -> frozenset[str]:
     return frozenset(stems) - frozenset(lost_anchors(anchors=stems, texts=texts))
 
 
-def said_in(documents: Sequence[int], question: Question, graph: CandidateGraph, desk: AskDesk) -> frozenset[str]:
-    """Return which anchors of the question the documents say anywhere.
+def said_anywhere(question: Question, graph: CandidateGraph, desk: AskDesk) -> frozenset[str]:
+    """Return which anchors of the question stand anywhere in what is asked.
 
     Of a large scope only some nodes are candidates, but full text brings in those that hold rare words, such as names. Where
     pages or a modality limit the scope the rest of a document is not at hand; it gets the benefit of the doubt.
@@ -80,11 +79,10 @@ def said_in(documents: Sequence[int], question: Question, graph: CandidateGraph,
     anchors, scope = question.terms.anchors, desk.scope
     if scope.first_page is not None or scope.last_page is not None or scope.modality is not None:
         return frozenset(anchors)
-    inside = np.flatnonzero(np.isin(graph.documents, documents))
     known = read_texts(desk.snapshot)
-    texts = known.coded("content", [graph.ids[place] for place in inside.tolist()], graph.columns["search_text"][inside].tolist())
-    held = count_codes(texts, [known.code(anchor) for anchor in anchors]).any(axis=0)
-    return frozenset(anchor for anchor, found in zip(anchors, held.tolist(), strict=True) if found)
+    texts = known.coded("content", graph.ids, graph.columns["search_text"].tolist())
+    counts = count_codes(texts, [known.code(anchor) for anchor in anchors])
+    return frozenset(anchors[place] for place in np.flatnonzero(counts.any(axis=0)).tolist())
 
 
 @step("read", version="1", retries=0, cache_key=question_key, told=told_of_reading)

@@ -140,7 +140,8 @@ class _Editor:
         return arcs[np.argsort(-strength, kind="stable")][: self.desk.settings.gate.pairs // 2]
 
     def _similarities(self, tails: IntArray, heads: IntArray) -> FloatArray:
-        return pair_cosines(vectors=self.graph.vectors, first=tails, second=heads)
+        # Of two passages that say the same, the last bit of the cosine may pass 1; a rating or an arc's similarity may not.
+        return np.clip(pair_cosines(vectors=self.graph.vectors, first=tails, second=heads), -1.0, 1.0)
 
     def _rate(self, tails: IntArray, heads: IntArray) -> FloatArray:
         """Have the reader rate the steps from one passage to the other."""

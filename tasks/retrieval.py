@@ -16,6 +16,7 @@ from tasks.algorithms.combined_score import combined_score
 from tasks.algorithms.cosines import FloatArray
 from tasks.algorithms.diffusion import personalized_pagerank, scaled_by_maximum, top_seeds
 from tasks.algorithms.propagation import propagate, propagation_weights
+from tasks.ask_request import QuestionError, nothing_in
 from tasks.ask_settings import ScoreSettings
 from tasks.question import AskDesk, Question, question_key
 from tasks.relevance import weigh_relevance
@@ -48,9 +49,14 @@ def told_of_scores(scores: NodeScores) -> Mapping[str, str]:
 
 @step("candidates", version="1", retries=0, cache_key=question_key, told=told_of_graph)
 def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
-    """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that."""
-    settings = desk.settings.candidates
-    whole = nodes_in_scope(desk.snapshot, desk.scope) <= settings.whole_limit
+    """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that.
+
+    Raise QuestionError where it is empty: nothing found in nothing is no answer.
+    """
+    settings, there = desk.settings.candidates, nodes_in_scope(desk.snapshot, desk.scope)
+    if not there:
+        raise QuestionError(nothing_in(desk.scope))
+    whole = there <= settings.whole_limit
     columns, initial = columns_for(question, desk, whole=whole), desk.settings.relevance.vectors == "initial"
     if whole:
         return load_scope(desk.snapshot, desk.scope, columns=columns, initial_vectors=initial)

@@ -37,7 +37,8 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot, desk.scope)
     if total <= len(lengths):
         return here
-    sample = desk.snapshot.view.remembered(("sample", desk.scope), lambda: _sampled(desk))
+    size = desk.settings.candidates.sample
+    sample = desk.snapshot.view.remembered(("coded sample", desk.scope, size), lambda: _sampled(desk, size))
     code = read_texts(desk.snapshot).code
     held = (count_codes(sample, [code(stem) for stem in question.terms.stems]) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
@@ -46,7 +47,7 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     return Statistics(total, np.maximum(here.frequencies, estimated), mean)
 
 
-def _sampled(desk: AskDesk) -> list[CodedText]:
-    size = desk.settings.candidates.sample
+def _sampled(desk: AskDesk, size: int) -> list[CodedText]:
     texts = scope_sample(desk.snapshot, desk.scope, size, column="search_text")
-    return read_texts(desk.snapshot).coded("sample", [str(number) for number in range(len(texts))], texts)
+    # A text is named by itself: the samples of two scopes hold different texts in the same places.
+    return read_texts(desk.snapshot).coded("sample", texts, texts)

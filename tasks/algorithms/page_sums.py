@@ -32,8 +32,9 @@ def page_means(*, vectors: Vectors, weights: FloatArray, pages: IntArray) -> Vec
     """
     # In the order of the pages, so that each page is one run; the sums do not depend on what other pages there are.
     order = np.argsort(pages, kind="stable")
-    weighted = vectors[order].astype(np.float64) * np.maximum(weights[order], 1.0)[:, None]
+    weighted = vectors[order] * np.maximum(weights[order], 1.0).astype(np.float32)[:, None]
     starts = np.flatnonzero(np.diff(pages[order], prepend=-1))
-    sums = np.add.reduceat(weighted, starts, axis=0) if len(starts) else np.zeros((0, vectors.shape[1]))
-    lengths: npt.NDArray[np.float64] = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0).astype(np.float32)
+    sums = np.add.reduceat(weighted, starts, axis=0) if len(starts) else np.zeros((0, vectors.shape[1]), dtype=np.float32)
+    lengths: npt.NDArray[np.float32] = np.linalg.norm(sums, axis=1, keepdims=True)
+    means: Vectors = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
+    return means

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from storage.answer_records import NamedDocument
+from storage.answers import without_words
 from storage.disk import DiskFullError, NotWritableError
 from tasks.report.report_settings import ReportSettings
 from tasks.reporting import render_report, write_report

@@ -1,0 +1,47 @@
+"""What a question asks, part by part, with what each of its words weighs for the part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from tasks.algorithms.expected_answers import AnswerKind, expected_kind
+from tasks.algorithms.question_parts import question_parts
+from tasks.algorithms.question_terms import question_terms
+from tasks.algorithms.quoting import Scores, term_shares
+from tasks.question import Question
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A thing that the question asks: its words, the kind of its answer, and what the stems of the question weigh for it, (m,).
+
+    `asked` weighs what the part asks for alone; `all` has the names in it and the rest of the question, too: of what it asks.
+    """
+
+    text: str
+    kind: AnswerKind
+    asked: Scores
+    all: Scores
+
+
+def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
+    """Yield the parts of the question; what has no words of its own is no part.
+
+    Args:
+        question: as it is understood.
+        rarity: what each stem of the question weighs.
+        context_share: what the rest of the question counts for a part of it.
+    """
+    texts = question_parts(question.text)
+    for text in texts if len(texts) > 1 else (question.text,):
+        own = set(question_terms(text).stems) & rarity.keys()
+        # A name says of whom the question speaks, not what it asks.
+        asked = own - set(question.terms.anchors) or own
+        if own:
+            yield Part(
+                text=text,
+                kind=expected_kind(text),
+                asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
+                all=term_shares([weight if stem in own else context_share * weight for stem, weight in rarity.items()]),
+            )

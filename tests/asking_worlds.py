@@ -1,0 +1,214 @@
+"""Small worlds to ask: documents written by hand and embedded by eight words, desks and questions for them, and what runs left."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flows.ask import answer_one, ask
+from storage.answer_records import Answer
+from storage.answers import answer_json
+from storage.corpus import open_for_writing
+from storage.locations import CorpusLocation
+from storage.records import DocumentGraph, Edge, EdgeKind, EmbedderIdentity, Modality, Node, NodeKind, Section, TableRow, identify
+from storage.runs import RunFile, asking_files, read_run
+from storage.scope import EVERYTHING, Scope
+from storage.snapshot import Snapshot, open_for_reading
+from tasks.ask_request import AskRequest, asked_scope
+from tasks.ask_settings import AskSettings
+from tasks.extractive_reader import ExtractiveReader
+from tasks.lineage import lineage_of_run
+from tasks.path_reader import PathReader
+from tasks.question import AskDesk, Question, desk_of, understand
+from tests.storage import worlds
+
+TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
+COAST = "How many megawatts are possible at the Aldre coast?"
+WEIGHT = "What does an MT-3 weigh without its base?"
+TOLD = {
+    TORQUE: ("maintenance_manual.docx", 1, "1,850"),
+    COAST: ("strategy.pptx", 4, "1,150"),
+    WEIGHT: ("product_page.html", 1, "163"),
+}
+"""Questions of the corpus `small`: where the answer of each stands, and a word of it."""
+
+AXES = ("tide", "blade", "cable", "price", "storm", "harbour", "crew", "steel")
+MODALITY = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
+
+
+@dataclass(frozen=True)
+class AxisEmbedder:
+    """Embeds a text by which of eight words it holds; one without any lies between all."""
+
+    identity: EmbedderIdentity = worlds.EMBEDDER
+
+    def embed_documents(self, texts: Sequence[str]) -> np.ndarray:
+        sums = np.array([[text.lower().count(axis) for axis in AXES] for text in texts], dtype=np.float32).reshape(-1, len(AXES))
+        sums[~sums.any(axis=1)] = 1.0
+        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    def embed_query(self, text: str) -> np.ndarray:
+        return self.embed_documents([text])
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A node to be; `arcs` lead from it to other passages of its document, by place. A table's lines are rows, the first its head."""
+
+    text: str
+    page: int = 1
+    kind: NodeKind = NodeKind.PARAGRAPH
+    label: str = ""
+    section: str = ""
+    summary: str = ""
+    keywords: tuple[str, ...] = ()
+    arcs: tuple[tuple[int, EdgeKind, float], ...] = ()
+
+
+def written(name: str, *passages: Passage, evolved: np.ndarray | None = None, printed: Sequence[str] = ()) -> DocumentGraph:
+    """Return the document of these passages; `printed` are the labels on its pages."""
+    plain = worlds.graph(name, nodes=len(passages))
+    sections = {title: _section(plain, place, title, passages) for place, title in enumerate(_titles(passages))}
+    nodes = tuple(_node(plain, place, passage, sections.get(passage.section)) for place, passage in enumerate(passages))
+    document = plain.document_id
+    vectors = AxisEmbedder().embed_documents([passage.text for passage in passages])
+    last = max((passage.page for passage in passages), default=1)
+    return replace(
+        plain,
+        pages=tuple(
+            replace(plain.pages[0], id=identify(plain.version, "page", number + 1), number=number + 1, label=label)
+            for number, label in enumerate([*printed, *[None] * (last - len(printed))])
+        ),
+        sections=tuple(sections.values()),
+        nodes=nodes,
+        rows=tuple(row for node in nodes if node.modality is Modality.TABLE for row in _rows(node)),
+        edges=tuple(
+            Edge(nodes[tail].id, nodes[head].id, document, document, kind, weight)
+            for tail, passage in enumerate(passages)
+            for head, kind, weight in passage.arcs
+        ),
+        initial_vectors=vectors,
+        vectors=vectors if evolved is None else evolved,
+        page_vectors=np.zeros((last, worlds.DIMENSION), dtype=np.float32),
+    )
+
+
+def _titles(passages: Sequence[Passage]) -> list[str]:
+    return list(dict.fromkeys(passage.section for passage in passages if passage.section))
+
+
+def _section(graph: DocumentGraph, place: int, title: str, passages: Sequence[Passage]) -> Section:
+    name, pages = identify(graph.version, "section", place), [passage.page for passage in passages if passage.section == title]
+    return Section(name, graph.document_id, graph.version, place, title, 1, None, min(pages), max(pages))
+
+
+def _node(graph: DocumentGraph, place: int, passage: Passage, section: Section | None) -> Node:
+    return replace(
+        graph.nodes[place],
+        kind=passage.kind,
+        modality=MODALITY.get(passage.kind, Modality.TEXT),
+        content=passage.text,
+        page=passage.page,
+        section_id=section.id if section else None,
+        section_path=(section.title,) if section else (),
+        label=passage.label,
+        html=None,
+        picture_text=passage.text if passage.kind is NodeKind.FIGURE else "",
+        summary=passage.summary or passage.text,
+        keywords=passage.keywords,
+        search_text=f"{passage.section} {passage.text}".strip(),
+        meaningless=False,
+    )
+
+
+def _rows(node: Node) -> Iterator[TableRow]:
+    for number, line in enumerate(node.content.splitlines()):
+        cells = tuple(line.split(": "))
+        name = identify(node.id, "row", number)
+        yield TableRow(name, node.id, node.document_id, node.version, number, node.page, cells, line, is_header=number == 0)
+
+
+def published(folder: Path, *graphs: DocumentGraph, embedder: EmbedderIdentity = worlds.EMBEDDER) -> CorpusLocation:
+    """Publish the documents in a corpus of this folder, with the indexes that questions need."""
+    with open_for_writing(worlds.corpus_in(folder), embedder=embedder, wait_seconds=5) as corpus:
+        worlds.publish(corpus, *graphs)
+        corpus.index()
+    return corpus.location
+
+
+@contextmanager
+def at_desk(
+    location: CorpusLocation, *, scope: Scope = EVERYTHING, reader: PathReader | None = None, **settings: dict[str, Any]
+) -> Iterator[AskDesk]:
+    """Give a desk in a snapshot of the corpus, within a run whose file `run_of` reads."""
+    chosen = AskSettings.model_validate(settings)
+    with open_for_reading(location) as snapshot:
+        desk = desk_of(snapshot, scope, chosen, AxisEmbedder(), reader or ExtractiveReader(chosen.reading))
+        with at_work(location, snapshot):
+            yield desk
+
+
+@contextmanager
+def at_work(location: CorpusLocation, snapshot: Snapshot) -> Iterator[None]:
+    """Give the steps inside the block a run to write to."""
+    with lineage_of_run(location, parameters={}, settings={}, run_id="ask-test", snapshot=lambda: snapshot.number):
+        yield
+
+
+def at_place(desk: AskDesk, scope: Scope | None = None, **settings: dict[str, Any]) -> AskDesk:
+    """Return the desk with another scope, or with the defaults and these settings, in the same snapshot."""
+    chosen = AskSettings.model_validate(settings) if settings else desk.settings
+    return replace(desk, scope=desk.scope if scope is None else scope, settings=chosen)
+
+
+def asked(text: str, desk: AskDesk) -> Question:
+    return understand("q", text, desk)
+
+
+def answer_at(desk: AskDesk, text: str, *, reader: str = "flow") -> Answer:
+    """Ask at a desk of a small world, by the whole flow."""
+    request = AskRequest(questions=(text,), reader=reader, settings=desk.settings)
+    return asyncio.run(answer_one(text, request, desk))
+
+
+async def collected(answers: AsyncGenerator[Answer, None]) -> list[Answer]:
+    async with aclosing(answers):
+        return [answer async for answer in answers]
+
+
+def answers_to(*questions: str, corpus: str = "small", settings: dict[str, Any] | None = None, **limits: Any) -> list[Answer]:
+    """Ask the corpus of this process's home, as the command does."""
+    chosen = AskSettings.model_validate(settings or {})
+    return asyncio.run(collected(ask(AskRequest(questions=questions, corpus=corpus, settings=chosen, **limits))))
+
+
+def lasting(answer: Answer) -> dict[str, Any]:
+    """Return of an answer what is the same whenever the same is asked: all but ids, times and seconds."""
+    told = answer_json(answer)
+    del told["answer_id"], told["asked"], told["usage"]["seconds"]
+    return told
+
+
+def run_of(location: CorpusLocation) -> RunFile:
+    """Return what the last run that asked left."""
+    return read_run(max(asking_files(location), key=lambda path: path.stat().st_mtime_ns))
+
+
+def steps_of(location: CorpusLocation) -> list[str]:
+    return [record.step for record in run_of(location).steps()]
+
+
+def copy_of(library: Path, folder: Path) -> Path:
+    """Return a home of its own with what the library holds, for tests that leave something behind."""
+    return Path(shutil.copytree(library, folder / "home"))
+
+
+def limited(snapshot: Snapshot, **limits: Any) -> Scope:
+    return asked_scope(snapshot, AskRequest(questions=("?",), **limits))

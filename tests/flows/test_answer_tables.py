@@ -1,0 +1,96 @@
+"""An answer on a terminal: the words, their places, how sure they are and why."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from flows.answer_tables import QUESTION_SHOWN, QUOTE_SHOWN, shortened, show_answer, show_answers, verdict
+from flows.showing import Output
+from storage.answer_records import AnswerStatus, Confidence
+from tests.storage.answer_worlds import answer, citation, words_of
+
+PEOPLE = Output(as_json=False)
+PROGRAMS = Output(as_json=True)
+
+
+def shown(capsys, given, **more):
+    show_answer(given, PEOPLE, **{"with_question": False} | more)
+    return capsys.readouterr().out
+
+
+def test_the_answer_comes_first_then_its_places_then_how_sure_it_is(capsys):
+    words = shown(capsys, answer("report", "letter")).splitlines()
+    assert words[0] == f"{words_of('report')} {words_of('letter')}"
+    assert "[1] report.pdf, page 2, heading of report" in words and "[2] letter.pdf, page 2, heading of letter" in words
+    assert any(line.startswith("answered, 75% sure: why: ") for line in words)
+    assert "extractive" in words and "3 model calls, 0.50 s of work" in words[-1]
+
+
+def test_a_quote_is_shown_where_the_answer_says_it_in_other_words(capsys):
+    given = answer("report")
+    assert shown(capsys, given).count(words_of("report")) == 2, "in the answer, and in the reason"
+    row = replace(citation("report"), quote="Table 1 | Turbine: CS-09 | Availability %: 71.4")
+    assert "    Table 1 | Turbine: CS-09" in shown(capsys, replace(given, citations=(row,)))
+
+
+def test_a_quote_as_long_as_a_page_is_cut(capsys):
+    long = replace(citation("report"), quote="cell | " * 1000)
+    lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
+    assert max(map(len, lines)) == QUOTE_SHOWN + 4 and any(line.endswith("…") for line in lines)
+
+
+def test_of_many_answers_each_says_what_was_asked(capsys):
+    assert shown(capsys, answer("report"), with_question=True).startswith("How many?\n")
+
+
+def test_an_answer_whose_document_is_gone_says_so(capsys):
+    gone = replace(answer("report"), answer="", citations=(replace(citation("report"), quote="", section=()),))
+    words = shown(capsys, gone)
+    assert "gone with the document" in words and "[1] report.pdf, page 2\n" in words
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (AnswerStatus.ANSWERED, "answered, 40% sure: so"),
+        (AnswerStatus.PARTIAL, "answered in part, 40% sure: so"),
+        (AnswerStatus.NOT_FOUND, "not found: so"),
+    ],
+)
+def test_the_verdict_says_how_much_was_found_and_why(status, words):
+    assert verdict(replace(answer("report"), status=status, confidence=Confidence(0.4, "so"))) == words
+
+
+def test_what_a_document_says_is_no_markup_and_no_command_to_the_terminal(capsys):
+    odd = replace(citation("report"), quote="[bold]red[/bold] \x1b[31m")
+    words = shown(capsys, replace(answer("report"), citations=(odd,)))
+    assert "[bold]red[/bold]" in words and "\x1b" not in words
+
+
+def test_programs_get_the_whole_answer(capsys):
+    show_answer(answer("report"), PROGRAMS, with_question=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["citations"][0]["quote"] == words_of("report") and told["status"] == "answered"
+
+
+def test_a_list_of_answers_has_a_line_for_each(capsys):
+    show_answers("small", [answer("report", question="Why " * 40), answer("letter")], PEOPLE)
+    words = capsys.readouterr().out
+    assert words.count("2026-01-01 00:00") == 2 and "Why Why" in words and "How many?" in words
+
+
+def test_a_corpus_that_was_not_asked_says_how_to_ask(capsys):
+    show_answers("small", [], PEOPLE)
+    assert 'flowreader ask "QUESTION" --corpus small' in capsys.readouterr().out
+
+
+def test_programs_get_the_list(capsys):
+    show_answers("small", [answer("report")], PROGRAMS)
+    told = json.loads(capsys.readouterr().out)
+    assert told["corpus"] == "small" and len(told["answers"]) == 1
+
+
+def test_a_text_is_cut_only_where_it_is_too_long():
+    assert shortened("a" * QUESTION_SHOWN, QUESTION_SHOWN) == "a" * QUESTION_SHOWN
+    assert shortened("abc", 2) == "a…"

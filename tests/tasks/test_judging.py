@@ -1,0 +1,82 @@
+"""The gate looks at support, then saturation, then consistency, and its verdict stands in the lineage."""
+
+from dataclasses import dataclass, fields, replace
+
+import pytest
+
+from tasks.algorithms.gate import Trigger
+from tasks.ask_settings import AskSettings
+from tasks.judging import judge
+from tasks.path_reader import PathReading
+from tasks.routing import Routed
+from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+
+
+@dataclass(frozen=True)
+class Agreeing:
+    """A reader whose answers agree so far, and who says how many it was shown."""
+
+    agreement: float
+    seen: list[int]
+
+    def consistency(self, _question, readings):
+        self.seen.append(len(readings))
+        return self.agreement
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), written("report", Passage("the tide")))) as desk:
+        yield desk
+
+
+def judged(desk, *answers, saturation=1.0, agreement=1.0, **gate):
+    reader = Agreeing(agreement, [])
+    place = replace(desk, settings=AskSettings.model_validate({"gate": gate}), reader=reader)
+    routed = Routed(**{**dict.fromkeys(field.name for field in fields(Routed)), "saturation": saturation})
+    verdict = judge(asked("the tide", desk), routed, [PathReading(answer, ()) for answer in answers], place)
+    assert reader.seen == [sum(map(bool, answers))]
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("answers", "saturation", "agreement", "trigger"),
+    [
+        ((), 0.0, 0.0, Trigger.NO_SUPPORT),
+        (("", ""), 0.0, 0.0, Trigger.NO_SUPPORT),
+        (("yes", ""), 0.0, 0.0, Trigger.LOW_SATURATION),
+        (("yes", "no"), 0.6, 0.0, Trigger.LOW_CONSISTENCY),
+        (("yes", "yes"), 0.6, 0.65, None),
+        (("yes",), 1.0, 1.0, None),
+    ],
+)
+def test_the_gravest_reason_fires_and_only_that(desk, answers, saturation, agreement, trigger):
+    verdict = judged(desk, *answers, saturation=saturation, agreement=agreement)
+    assert verdict.trigger is trigger and (verdict.saturation, verdict.consistency) == (saturation, agreement)
+
+
+def test_a_gate_that_is_switched_off_sees_and_does_nothing(desk):
+    verdict = judged(desk, saturation=0.1, agreement=0.2, enabled=False)
+    assert verdict.trigger is None and (verdict.saturation, verdict.consistency) == (0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "trigger"),
+    [
+        ({}, Trigger.LOW_SATURATION),
+        ({"saturation": 0.5}, Trigger.LOW_CONSISTENCY),
+        ({"saturation": 0.5, "consistency": 0.5}, None),
+        ({"saturation": 0.0, "consistency": 0.0}, None),
+    ],
+)
+def test_the_bounds_are_settings_and_fire_below_not_at(desk, bounds, trigger):
+    assert judged(desk, "yes", saturation=0.5, agreement=0.5, **bounds).trigger is trigger
+
+
+def test_the_verdict_stands_in_the_lineage(desk):
+    judged(desk, "yes", saturation=0.25, agreement=0.5)
+    record = run_of(desk.snapshot.location).steps()[-1]
+    assert record.step == "judge"
+    assert record.outputs == {"saturation": "0.2500", "consistency": "0.5000", "trigger": "low_saturation"}
+    judged(desk, "yes")
+    assert run_of(desk.snapshot.location).steps()[-1].outputs["trigger"] == ""

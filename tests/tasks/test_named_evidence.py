@@ -1,0 +1,117 @@
+"""What a question names outright is lifted, by rule: pages, labels, sections, statements, kinds of elements."""
+
+import numpy as np
+import pytest
+
+from storage.records import NodeKind
+from storage.scope import Scope
+from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement
+from tasks.algorithms.page_sums import pages_of_nodes
+from tasks.named_evidence import named_bonus, resolve
+from tasks.read_texts import read_texts
+from tasks.retrieval import find_candidates
+from tests.asking_worlds import Passage, asked, at_desk, at_place, published, written
+from tests.storage.worlds import document_id
+
+BALANCE = " ".join(STATEMENT_STEMS[Statement.BALANCE])
+REPORT = written(
+    "report",
+    Passage("a cover", kind=NodeKind.TITLE, section="Report"),
+    Passage("what the year brought", page=2, section="4 Results"),
+    Passage("the tide", page=2, kind=NodeKind.TABLE, label="Table 1", section="4.1 Tides"),
+    Passage("a curve", page=3, kind=NodeKind.FIGURE, label="Figure 5", section="Appendix B"),
+    Passage(f"consolidated balance sheets {BALANCE}", page=4, section="Accounts"),
+    Passage("the blade is of steel", page=5, section="Coating the blades"),
+    Passage("steel", page=6, section="Coating the blades"),
+    Passage("the crew went home", page=7, section="Coating the blades"),
+)
+BOOK = written("book", Passage("the end"), Passage("of it", page=2), printed=("iii", "2"))
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT, BOOK)) as desk:
+        yield desk
+
+
+def lifted(text, desk, *, of="report", whole=True, **named):
+    """Return what is added to each node of a document that gets something, by its place in the document."""
+    candidates = {} if whole else {"whole_limit": 1}
+    place = at_place(desk, named=named, candidates=candidates)
+    question = asked(text, place)
+    graph = find_candidates(question, place)
+    texts = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+    pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
+    bonus = named_bonus(question, graph, texts, pages, place)
+    assert bonus.shape == (len(graph),) and np.isfinite(bonus).all() and (bonus >= 0).all()
+    own = np.array([graph.document_ids[document] == document_id(of) for document in graph.documents.tolist()])
+    return dict(sorted((int(graph.ordinals[node]), round(float(bonus[node]), 6)) for node in np.flatnonzero(own & (bonus > 0))))
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("What is written on page 2?", {1: 1.0, 2: 1.0}),
+        ("What does slide 3 show?", {3: 1.0}),
+        ("What is on the last page?", {7: 1.0}),
+        ("What is on the cover?", {0: 1.0}),
+        ("What do pages 5-6 say?", {5: 1.0, 6: 1.0}),
+        ("What does Table 1 list?", {1: 1.0, 2: 1.0}),
+        ("What is drawn in Figure 5?", {3: 1.0}),
+        ("What does section 4.1 say?", {1: 1.0, 2: 1.0}),
+        ("What does Appendix B say?", {3: 1.0}),
+        ('What does the section "Coating the blades" say?', {5: 1.0, 6: 1.0, 7: 1.0}),
+        ("Who went home?", {}),
+        ("What is on page 99?", {}),
+    ],
+)
+def test_a_place_that_is_named_is_lifted_and_nothing_else(desk, text, places):
+    found = lifted(text, desk, title=0.0, modality=0.0)
+    assert places.items() <= found.items() and all(found[place] < 1.0 for place in found.keys() - places.keys())
+
+
+def test_the_page_with_the_number_printed_comes_before_the_page_that_it_counts(desk):
+    assert lifted("What is on page 2?", desk, of="book") == {1: 1.0}
+    assert lifted("What is on page iii?", desk, of="book") == {0: 1.0}
+    assert lifted("What is on page iii?", desk) == {}
+
+
+def test_what_a_question_names_in_vain_is_known(desk):
+    question = asked("What do page 99 and Table 7 say?", desk)
+    found = resolve(question.places, find_candidates(question, desk), desk)
+    assert not found.pages and not found.nodes and set(found.unknown) == set(question.places)
+
+
+def test_a_statement_is_lifted_where_a_line_of_it_is_asked_for_and_more_for_a_ratio(desk):
+    assert lifted("What are the total current liabilities?", desk, item=0.5, title=0.0, modality=0.0) == {4: 0.5}
+    assert lifted("What is the current ratio?", desk, ratio=1.0, title=0.0, modality=0.0) == {4: 1.0}
+    assert lifted("What is the current ratio?", desk, ratio=0.0, item=0.0, title=0.0, modality=0.0) == {}
+    assert lifted("What is the current ratio?", desk, of="book") == {}
+
+
+def test_a_title_that_is_said_in_passing_speaks_for_its_first_two_pages(desk):
+    assert lifted("How often is coating needed on the blades?", desk, title=0.25, place=0.0, modality=0.0) == {5: 0.25, 6: 0.25}
+
+
+def test_pages_with_a_figure_or_a_table_are_lifted_where_one_is_asked_for(desk):
+    quiet = {"title": 0.0, "place": 0.0, "item": 0.0, "ratio": 0.0}
+    assert lifted("Which chart shows the storm?", desk, modality=0.25, **quiet) == {3: 0.25}
+    assert lifted("According to the table, how high?", desk, modality=0.25, **quiet) == {1: 0.25, 2: 0.25}
+
+
+def test_with_every_bonus_off_a_question_names_nothing(desk):
+    off = dict.fromkeys(("place", "ratio", "item", "title", "modality"), 0.0)
+    assert lifted("What does Table 1 on page 2 of the accounts say of the current ratio?", desk, **off) == {}
+
+
+def test_a_place_is_lifted_among_candidates_of_a_larger_scope_too(desk):
+    assert lifted("What is on page 2?", desk, whole=False)[2] == 1.0
+    assert lifted("What does Figure 5 show?", desk, whole=False)[3] >= 1.0
+    assert not lifted("What does the crew do?", desk, whole=False)
+
+
+def test_places_stay_inside_the_scope(desk):
+    place = at_place(desk, Scope(documents=(document_id("book"),)))
+    question = asked("What is on page 2?", place)
+    graph = find_candidates(question, place)
+    assert {document for document, _ in resolve(question.places, graph, place).pages} == {document_id("book")}

@@ -1,0 +1,66 @@
+"""Texts are coded once, and every code of a snapshot means the same stem."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from storage.snapshot import open_for_reading
+from tasks import read_texts as module
+from tasks.algorithms.coded_texts import UNKNOWN, count_codes
+from tasks.read_texts import ReadTexts, read_texts
+from tests.asking_worlds import Passage, published, written
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("world"), written("report", Passage("the tide turns")))
+
+
+def test_a_text_is_coded_once_for_its_node_and_kind():
+    known = ReadTexts()
+    (first,) = known.coded("content", ["a"], ["the tide turns"])
+    assert known.coded("content", ["a"], ["never looked at"]) == [first]
+    (other,) = known.coded("paper", ["a"], ["steel"])
+    assert other is not first and other.words == 1
+
+
+def test_a_stem_has_a_code_from_the_first_text_that_holds_it():
+    known = ReadTexts()
+    assert known.code("tide") == UNKNOWN
+    texts = known.coded("content", ["a", "b"], ["tides and tides", "steel"])
+    assert count_codes(texts, [known.code("tide"), known.code("steel"), known.code("storm")]).tolist() == [[2, 0, 0], [0, 1, 0]]
+
+
+def test_no_more_texts_are_kept_than_the_bound_and_codes_outlive_them(monkeypatch):
+    monkeypatch.setattr(module, "KEPT_TEXTS", 2)
+    known = ReadTexts()
+    names = ["a", "b", "c", "d"]
+    texts = known.coded("content", names, names)
+    assert [text.words for text in texts] == [1] * 4 and len(known._texts) == 2
+    again = known.coded("content", names, names)
+    assert [text.stems.tolist() for text in again] == [text.stems.tolist() for text in texts]
+
+
+def test_many_threads_give_a_stem_one_code():
+    known, names = ReadTexts(), [f"word{number}" for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        rounds = list(pool.map(lambda turn: known.coded(f"kind {turn}", names, names), range(8)))
+    assert all([text.stems.tolist() for text in texts] == [text.stems.tolist() for text in rounds[0]] for texts in rounds)
+    assert len({known.code(name) for name in names}) == len(names)
+
+
+def test_a_snapshot_has_one_vocabulary_whatever_else_is_remembered_and_whoever_comes_first(location):
+    with open_for_reading(location) as snapshot, open_for_reading(location) as other:
+        gate = threading.Barrier(8)
+
+        def ask(_turn):
+            gate.wait()
+            return read_texts(snapshot)
+
+        with ThreadPoolExecutor(8) as pool:
+            found = {id(each) for each in pool.map(ask, range(8))}
+        for number in range(50):
+            snapshot.view.remembered(number, object)
+        assert found == {id(read_texts(snapshot))}
+        assert read_texts(other) is not read_texts(snapshot)

@@ -1,0 +1,117 @@
+"""The paths are fetched once with what the routing knows of them, and read all at the same time."""
+
+import asyncio
+import threading
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+
+from storage.records import NodeKind
+from storage.scope import Scope
+from tasks.path_reader import PathReading
+from tasks.reading import fetch_texts, read_in_parallel, read_path, stems_in
+from tasks.retrieval import find_candidates, score
+from tasks.routing import ChosenPath
+from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+
+REPORT = written(
+    "merrow",
+    Passage("The tide turned over Braye.", 1),
+    Passage("Cable: Price\nLong: 5\nShort: 3", 2, NodeKind.TABLE),
+    Passage("The crew repaired the steel.", 3),
+)
+LETTER = written("letter", Passage("The storm took the harbour of Ellary.", 1))
+QUESTION = "What price had the cable of Merrow at Ellary in 1987?"
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """A reader whose paths must be read at the same time: each waits for the other."""
+
+    name: str = "meeting"
+    door: threading.Barrier = field(default_factory=lambda: threading.Barrier(2, timeout=20))
+
+    def read(self, question, path):
+        self.door.wait()
+        return PathReading(answer=path.nodes[0].content, quotes=())
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("world"), REPORT, LETTER)
+
+
+def world_at(desk):
+    """Return question, candidates and scores, with a path of two nodes and one of one, both through the table."""
+    question = asked(QUESTION, desk)
+    graph = find_candidates(question, desk)
+    scores = score(question, graph, desk)
+    first, table = (graph.ids.index(REPORT.nodes[place].id) for place in (0, 1))
+    paths = [ChosenPath((first, table), 1.0, 1.0, 0.5), ChosenPath((table,), 1.0, 1.0, 0.5)]
+    return question, graph, scores, paths
+
+
+def test_a_path_comes_with_its_nodes_rows_and_what_they_are_worth(location):
+    with at_desk(location) as desk:
+        question, graph, scores, paths = world_at(desk)
+        both, table = fetch_texts(question, graph, scores, paths, desk)
+    assert [node.id for node in both.nodes] == [REPORT.nodes[0].id, REPORT.nodes[1].id]
+    assert [row.text for row in table.rows[REPORT.nodes[1].id]] == ["Cable: Price", "Long: 5", "Short: 3"]
+    place = graph.ids.index(REPORT.nodes[1].id)
+    assert table.worth[REPORT.nodes[1].id] == scores.combined[place] and table.rarity == scores.rarity
+
+
+def test_a_worth_stays_between_0_and_1(location):
+    with at_desk(location) as desk:
+        question, graph, scores, paths = world_at(desk)
+        beyond = replace(scores, combined=np.where(np.arange(len(graph)) % 2, 1.5, -0.5))
+        worths = fetch_texts(question, graph, beyond, paths, desk)[0].worth
+    assert set(worths.values()) <= {0.0, 1.0}
+
+
+def test_names_are_known_from_titles_and_from_whatever_is_asked(location):
+    with at_desk(location) as desk:
+        question, graph, scores, paths = world_at(desk)
+        (text, _other) = fetch_texts(question, graph, scores, paths, desk)
+    assert set(question.terms.anchors) == {"merrow", "ellary", "1987"}
+    assert text.titled == {REPORT.document_id: {"merrow"}}
+    assert text.said == {"merrow", "ellary"}
+
+
+def test_what_lies_beside_the_asked_pages_is_not_held_against_a_name(location):
+    with at_desk(location, scope=Scope(first_page=1, last_page=2)) as desk:
+        question, graph, scores, paths = world_at(desk)
+        (text, _other) = fetch_texts(question, graph, scores, paths, desk)
+    assert text.said == {"merrow", "ellary", "1987"}
+
+
+def test_no_paths_are_no_texts(location):
+    with at_desk(location) as desk:
+        question, graph, scores, _paths = world_at(desk)
+        assert fetch_texts(question, graph, scores, [], desk) == ()
+        assert asyncio.run(read_in_parallel(question, graph, scores, [], desk)) == ()
+
+
+def test_paths_are_read_at_the_same_time_and_stay_in_order(location):
+    with at_desk(location, reader=Meeting()) as desk:
+        question, graph, scores, paths = world_at(desk)
+        readings = asyncio.run(read_in_parallel(question, graph, scores, paths, desk))
+    assert [reading.answer for reading in readings] == [REPORT.nodes[0].content, REPORT.nodes[1].content]
+
+
+def test_every_path_that_is_read_leaves_its_record(tmp_path):
+    location = published(tmp_path, REPORT)
+    with at_desk(location) as desk:
+        question, graph, scores, paths = world_at(desk)
+        texts = fetch_texts(question, graph, scores, paths, desk)
+        for text in texts:
+            read_path(question, text, desk)
+    records = {record.step: record for record in run_of(location).steps()}
+    assert [record.step for record in run_of(location).steps()].count("read") == 2
+    assert records["fetch"].outputs.keys() == {"texts"} and records["read"].outputs.keys() == {"reading"}
+
+
+def test_stems_are_found_in_whatever_text_holds_them():
+    assert stems_in(("cabl", "storm"), ["Cables", "no"]) == {"cabl"}
+    assert stems_in((), ["Cables"]) == stems_in(("cabl",), []) == frozenset()
