@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from pydantic_core import PydanticSerializationError
 
 from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
 from storage.catalog import storable
-from storage.codec import CodecError, adapter, canonical_json
+from storage.codec import CodecError, adapter
 from storage.locations import CorpusLocation
 from storage.removals import noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
@@ -42,8 +43,8 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 def _is_odd(told: Mapping[str, Any]) -> bool:
     """Say whether something in it needs a close look: most answers do not, and their hundreds of pages take long to walk through."""
     try:
-        canonical_json(told)
-    except CodecError:
+        json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
         return True
     return False
 

@@ -8,19 +8,17 @@ from typing import Any
 
 from storage.answer_records import Answer, Citation, Confidence, NamedDocument, Usage
 from storage.answers import answer_json
-from storage.artifacts import hash_bytes
-from storage.codec import to_json
 from storage.records import StepRecord
 from tasks.ask_request import AskRequest
 from tasks.path_reader import Quote
-from tasks.question import AskDesk
+from tasks.question import AskDesk, shortened
 from tasks.step import StepKey, step, workplace
 from tasks.synthesis import Findings
 
 
 def answer_key(answer: Answer) -> StepKey:
     """Key by the answer."""
-    return StepKey(answer.answer_id, hash_bytes(to_json(answer)), answer.question[:60])
+    return StepKey(answer.answer_id, answer.answer_id, shortened(answer.question))
 
 
 @step("record", version="1", retries=0, cache_key=answer_key, told=lambda _none: {})

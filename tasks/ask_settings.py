@@ -157,9 +157,11 @@ class ReadingOutSettings(Settings):
     """What is quoted without a model, and when nothing supports the question."""
 
     minimum_support: float = Field(
-        0.2, ge=0, le=1, description="share of what is asked, by the words' rarity, that a quote must hold; else nothing is found"
+        0.3, ge=0, le=1, description="score of a quote, of its words and its node, under which nothing is found"
     )
-    whole_support: float = Field(0.5, ge=0, le=1, description="share from which on a quote answers all of it, not a part")
+    whole_support: float = Field(
+        0.5, ge=0, le=1, description="share of what is asked, by the words' rarity, from which on a quote answers all of it"
+    )
     quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
     words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
     beside_share: float = Field(

@@ -16,7 +16,8 @@ from tasks.question import Question
 class Part:
     """A thing that the question asks: its words, the kind of its answer, and what the stems of the question weigh for it, (m,).
 
-    `asked` weighs what the part asks for alone; `all` has the names in it and the rest of the question, too: of what it asks.
+    `asked` weighs what the part asks for alone; `all` the names of the whole question as well, and a share of its other words:
+    "what did it cost" speaks of what stands before.
     """
 
     text: str
@@ -31,17 +32,18 @@ def parts_of(question: Question, rarity: Mapping[str, float], context_share: flo
     Args:
         question: as it is understood.
         rarity: what each stem of the question weighs.
-        context_share: what the rest of the question counts for a part of it.
+        context_share: what the rest of the question counts for a part of it, names aside: they count whole.
     """
     texts = question_parts(question.text)
     for text in texts if len(texts) > 1 else (question.text,):
         own = set(question_terms(text).stems) & rarity.keys()
         # A name says of whom the question speaks, not what it asks.
-        asked = own - set(question.terms.anchors) or own
+        names = set(question.terms.anchors)
+        asked = own - names or own
         if own:
             yield Part(
                 text=text,
                 kind=expected_kind(text),
                 asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
-                all=term_shares([weight if stem in own else context_share * weight for stem, weight in rarity.items()]),
+                all=term_shares([weight if stem in own | names else context_share * weight for stem, weight in rarity.items()]),
             )

@@ -105,7 +105,9 @@ class ExtractiveReader:
         new = np.array([not says_nothing_new(quote, stems) for quote in quotes], dtype=bool)
         answers: list[PartAnswer] = []
         for part in parts_of(question, rarity, settings.context_share):
-            fits = new & np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)
+            # A quote that holds no more than the names says nothing of what is asked.
+            on_topic = (inside | beside) @ part.asked > 0.0
+            fits = new & on_topic & np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)
             coverage = Coverage(inside, beside, part.all)
             scores = quote_scores(
                 coverage=coverage,
@@ -118,12 +120,11 @@ class ExtractiveReader:
             chosen = choose_quotes(
                 coverage=coverage, scores=scores, fits=fits, limit=settings.quotes, least=settings.least, gain=settings.gain
             )
-            # Words gathered from here and there make no answer: the best quote must hold enough by itself.
             asked = Coverage(inside, beside, part.asked)
             covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
-            supported = chosen if covered >= settings.minimum_support else []
-            best = tuple(replace(quotes[place], support=float(scores[place])) for place in supported)
-            answers.append(PartAnswer(part, best, covered))
+            best = tuple(replace(quotes[place], support=float(scores[place])) for place in chosen)
+            # Words gathered from here and there make no answer: the best quote must support it by itself.
+            answers.append(PartAnswer(part, best if best and best[0].support >= settings.minimum_support else (), covered))
         return answers
 
     def _open_words(self, question: Question, answers: Sequence[PartAnswer], rarity: Mapping[str, float]) -> list[str]:

@@ -19,4 +19,5 @@ def question_parts(question: str) -> tuple[str, ...]:
     A part begins after "and" with a word that asks, after a colon with one, after a semicolon or a question mark. "between 2020
     and 2022" and "revenue and profit" part nothing.
     """
-    return tuple(part for part in (found.strip(" ?.,;:") for found in _BETWEEN.split(asked_part(question))) if part)
+    parts = (found.strip(" ?.,;:") for found in _BETWEEN.split(asked_part(question)))
+    return tuple(part for part in parts if any(sign.isalnum() for sign in part))

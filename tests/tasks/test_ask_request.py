@@ -2,8 +2,9 @@
 
 import pytest
 
-from storage.records import DocumentState
-from storage.search import Scope
+from storage.corpus import open_for_writing
+from storage.records import Modality
+from storage.scope import Scope
 from storage.snapshot import UnknownDocumentError, open_for_reading
 from tasks.ask_request import (
     LONGEST_QUESTION,
@@ -11,6 +12,7 @@ from tasks.ask_request import (
     QuestionError,
     asked_scope,
     checked_questions,
+    nothing_in,
     page_range,
     read_batch,
 )
@@ -78,10 +80,10 @@ def test_a_batch_that_is_not_there_says_so(tmp_path):
 
 @pytest.fixture
 def corpus(tmp_path, home):
-    location = worlds.corpus_in(tmp_path)
-    with worlds.writing(location) as writer:
+    with open_for_writing(worlds.corpus_in(tmp_path), embedder=worlds.EMBEDDER, wait_seconds=0) as writer:
         worlds.publish(writer, worlds.graph("report"), worlds.graph("paper"))
-    with open_for_reading(location) as snapshot:
+        writer.publish(records=[worlds.failed(worlds.graph("scan"), "it has no text; run OCR")])
+    with open_for_reading(writer.location) as snapshot:
         yield snapshot
 
 
@@ -94,7 +96,7 @@ def test_without_limits_everything_is_asked(corpus):
 
 
 def test_documents_are_named_by_name_or_id(corpus):
-    first, second = corpus.documents()
+    first, second = (corpus.find(name) for name in ("report.pdf", "paper.pdf"))
     scope = asked_scope(corpus, asked(documents=(first.name, second.id[:8]), pages="1"))
     assert set(scope.documents) == {first.id, second.id} and (scope.first_page, scope.last_page) == (1, 1)
 
@@ -107,3 +109,46 @@ def test_a_document_that_is_not_there_is_an_error(corpus):
 def test_a_page_beyond_every_document_is_an_error_that_says_how_many_there_are(corpus):
     with pytest.raises(QuestionError, match="there is no page '9999' in what is asked; the longest document has"):
         asked_scope(corpus, asked(pages="9999"))
+
+
+def test_a_document_named_twice_is_asked_once(corpus):
+    one = corpus.find("report.pdf")
+    assert asked_scope(corpus, asked(documents=(one.name, one.id, one.id[:8]))).documents == (one.id,)
+
+
+def test_the_nearest_name_is_told(corpus):
+    with pytest.raises(UnknownDocumentError, match=r"no document 'raport.pdf' in corpus 'default', the nearest is 'report.pdf'; name it"):
+        asked_scope(corpus, asked(documents=("raport.pdf",)))
+
+
+def test_a_document_that_could_not_be_read_says_why(corpus):
+    with pytest.raises(QuestionError, match=r"'scan.pdf' cannot be asked, it is failed: it has no text; run OCR"):
+        asked_scope(corpus, asked(documents=("scan.pdf",)))
+
+
+def test_the_longest_of_the_documents_asked_bounds_the_pages(corpus):
+    assert asked_scope(corpus, asked(documents=("paper.pdf",), pages="2-700")).last_page == 700
+    with pytest.raises(QuestionError, match="there is no page '3' in what is asked; the longest document has 2, write --pages 1-2"):
+        asked_scope(corpus, asked(documents=("paper.pdf",), pages="3-700"))
+
+
+def test_a_corpus_of_which_nothing_can_be_read_says_where_to_look(tmp_path, home):
+    with open_for_writing(worlds.corpus_in(tmp_path), embedder=worlds.EMBEDDER, wait_seconds=0) as writer:
+        writer.publish(records=[worlds.failed(worlds.graph("scan"))])
+    with (
+        open_for_reading(writer.location) as snapshot,
+        pytest.raises(QuestionError, match="'small' holds no document that can be read; `flowreader status --corpus small`"),
+    ):
+        asked_scope(snapshot, asked())
+
+
+@pytest.mark.parametrize(
+    ("scope", "says"),
+    [
+        (Scope(), "there is no passage in the corpus; ask without that limit"),
+        (Scope(documents=("a" * 64,), modality=Modality.FIGURE), "there is no 'figure' in the documents asked; ask without"),
+        (Scope(first_page=3, last_page=7), "there is no passage on the pages '3-7' of the corpus; ask without that limit"),
+    ],
+)
+def test_what_holds_nothing_is_named_with_a_way_out(scope, says):
+    assert nothing_in(scope).startswith(says)

@@ -42,6 +42,11 @@ def test_the_rest_of_a_question_is_the_context_of_a_part(desk):
     assert (why[0].kind, cost[0].kind) == (AnswerKind.ANY, AnswerKind.NUMBER)
 
 
+def test_a_name_counts_whole_for_every_part(desk):
+    _why, cost = weighed(desk, "Why did the pump of Merrow fail, and how much did the crane cost?", context_share=0.0)
+    assert cost[2] == pytest.approx({"pump": 0.0, "merrow": 1 / 3, "fail": 0.0, "crane": 1 / 3, "cost": 1 / 3})
+
+
 def test_what_has_no_words_is_no_part(desk):
     assert not weighed(desk, "?!")
     ((part, _asks, _weighs),) = weighed(desk, "How deep is the water, and why?")

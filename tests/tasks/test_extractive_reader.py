@@ -67,7 +67,7 @@ def test_a_part_without_evidence_is_said_to_be_open(desk):
 
 
 def test_words_that_no_quote_holds_are_named_where_little_of_the_question_is_quoted(desk):
-    answer = answer_at(desk, "When was the gearbox lubricated?")
+    answer = answer_at(desk, "Who lubricated the gearbox?")
     assert answer.status is AnswerStatus.PARTIAL
     assert 'the quotes do not say "lubricated"' in answer.notes
 

@@ -30,9 +30,9 @@ def desk(tmp_path_factory):
         yield desk
 
 
-def judged(desk, *answers, saturation=1.0, agreement=1.0, **gate):
+def judged(desk, *answers, saturation=1.0, agreement=1.0, gate=None):
     reader = Agreeing(agreement, [])
-    place = replace(desk, settings=AskSettings.model_validate({"gate": gate}), reader=reader)
+    place = replace(desk, settings=AskSettings.model_validate({"gate": gate or {}}), reader=reader)
     routed = Routed(**{**dict.fromkeys(field.name for field in fields(Routed)), "saturation": saturation})
     verdict = judge(asked("the tide", desk), routed, [PathReading(answer, ()) for answer in answers], place)
     assert reader.seen == [sum(map(bool, answers))]
@@ -56,7 +56,7 @@ def test_the_gravest_reason_fires_and_only_that(desk, answers, saturation, agree
 
 
 def test_a_gate_that_is_switched_off_sees_and_does_nothing(desk):
-    verdict = judged(desk, saturation=0.1, agreement=0.2, enabled=False)
+    verdict = judged(desk, saturation=0.1, agreement=0.2, gate={"enabled": False})
     assert verdict.trigger is None and (verdict.saturation, verdict.consistency) == (0.1, 0.2)
 
 
@@ -70,7 +70,7 @@ def test_a_gate_that_is_switched_off_sees_and_does_nothing(desk):
     ],
 )
 def test_the_bounds_are_settings_and_fire_below_not_at(desk, bounds, trigger):
-    assert judged(desk, "yes", saturation=0.5, agreement=0.5, **bounds).trigger is trigger
+    assert judged(desk, "yes", saturation=0.5, agreement=0.5, gate=bounds).trigger is trigger
 
 
 def test_the_verdict_stands_in_the_lineage(desk):

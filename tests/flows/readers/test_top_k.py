@@ -1,0 +1,46 @@
+"""The baseline: the most relevant passages, each read by itself; no path, no gate."""
+
+import pytest
+
+from storage.answer_records import AnswerStatus
+from tests.asking_worlds import Passage, answer_at, at_desk, at_place, published, run_of, written
+
+REPORT = written("report", *[Passage(f"On day {day} the tide was {day}0 cm high.", page=day) for day in range(1, 8)])
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT)) as desk:
+        yield desk
+
+
+def asked_of(desk, text, **settings):
+    before = len(run_of(desk.snapshot.location).steps())
+    answer = answer_at(at_place(desk, **settings), text, reader="top-k")
+    return answer, [record.step for record in run_of(desk.snapshot.location).steps()[before:]]
+
+
+def test_the_best_passages_are_read_each_by_itself(desk):
+    answer, steps = asked_of(desk, "How high was the tide on day 4?", selection={"read": 3})
+    assert [step for step in steps if step != "read"] == [
+        "keywords",
+        "candidates",
+        "relevance",
+        "best-passages",
+        "fetch",
+        "synthesize",
+        "record",
+    ]
+    assert steps.count("read") == 3 and len(answer.evidence_pages) == 3
+
+
+def test_an_answer_has_citations_and_pages_and_neither_paths_nor_a_gate(desk):
+    answer, _ = asked_of(desk, "How high was the tide on day 4?")
+    assert answer.reader == "top-k" and answer.paths == () and answer.gate is None
+    assert answer.status is not AnswerStatus.NOT_FOUND and answer.pages[0].page == answer.citations[0].page == 4
+    assert [page.score for page in answer.pages] == sorted((page.score for page in answer.pages), reverse=True)
+
+
+def test_nothing_is_found_in_words_and_not_refined(desk):
+    answer, steps = asked_of(desk, "zebra")
+    assert answer.status is AnswerStatus.NOT_FOUND and answer.answer and "refine" not in steps

@@ -1,0 +1,107 @@
+"""An answer says what was found, where, within which limits, by whom, and what it cost; and it is kept."""
+
+from dataclasses import replace
+
+import pytest
+
+from storage.answer_records import AnswerStatus, Citation, Confidence, NamedDocument
+from storage.answers import answer_json, find_answer, read_answers
+from storage.records import Modality, NodeKind, StepRecord
+from storage.runs import EntryKind
+from tasks.answering import answer_key, citation, gathered, record, told_of_scope, usage
+from tasks.ask_request import AskRequest
+from tasks.path_reader import PathReading, Quote, Synthesis
+from tasks.synthesis import Findings
+from tests.asking_worlds import Passage, at_desk, published, run_of, written
+from tests.storage.worlds import document_id
+
+REPORT = written("report", Passage("price: 7\nprice: 9", page=2, kind=NodeKind.TABLE, section="4 Prices"))
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT)) as desk:
+        yield desk
+
+
+def quoted():
+    return Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": REPORT.nodes[0], "text": "price: 9", "told": "9"})
+
+
+def findings(*readings):
+    synthesis = Synthesis("9 [1]", AnswerStatus.PARTIAL, (quoted(),), 0.75, "because", ("a note",))
+    return Findings(synthesis, readings, paths=(), pages=(), evidence_pages=(), gate=None)
+
+
+def said(step, seconds):
+    return StepRecord("run", step, "1", "key", "q", "then", seconds, 1, False, {})
+
+
+def made(desk, *readings, steps=(), **limits):
+    request = AskRequest(questions=("How much?",), corpus="prices", reader="top-k", settings=desk.settings, **limits)
+    return gathered(
+        answer_id="0" * 32,
+        asked="2026-01-01T00:00:00+00:00",
+        question="How much?",
+        findings=findings(*readings),
+        request=request,
+        desk=desk,
+        steps=steps,
+    )
+
+
+def test_a_citation_has_the_words_and_the_place_of_its_node(desk):
+    assert citation(quoted(), desk.names) == Citation(
+        document=NamedDocument(document_id("report"), "report.pdf"),
+        page=2,
+        box=REPORT.nodes[0].box,
+        node_id=REPORT.nodes[0].id,
+        quote="price: 9",
+        section=("4 Prices",),
+        modality=Modality.TABLE,
+    )
+
+
+def test_an_answer_says_what_was_found_and_by_whom(desk):
+    answer = made(desk)
+    assert (answer.answer, answer.status, answer.notes) == ("9 [1]", AnswerStatus.PARTIAL, ("a note",))
+    assert answer.confidence == Confidence(0.75, "because") and len(answer.citations) == 1
+    assert (answer.reader, answer.corpus, answer.snapshot) == ("top-k", "prices", desk.snapshot.number)
+    assert answer.models == {"embedder": desk.embedder.identity.key, "reader": desk.reader.name}
+    assert answer.settings == desk.settings.model_dump(mode="json")
+
+
+def test_an_answer_says_within_which_limits_it_was_asked(desk):
+    assert made(desk).scope == {"documents": [], "pages": None, "modality": None}
+    limited = made(desk, documents=("report.pdf",), pages="2-3", modality=Modality.TABLE)
+    assert limited.scope == {"documents": ["report.pdf"], "pages": "2-3", "modality": "table"}
+    assert told_of_scope(AskRequest(questions=("?",))) == {"documents": [], "pages": None, "modality": None}
+
+
+def test_seconds_are_summed_by_step_and_calls_and_tokens_over_all_readings():
+    spent = usage(
+        findings(
+            PathReading("a", (), calls=1, input_tokens=10, output_tokens=2, cost=0.5),
+            PathReading("", (), calls=2, input_tokens=20, output_tokens=3, cost=0.25),
+        ),
+        [said("read", 0.5), said("route", 0.125), said("read", 0.25)],
+    )
+    assert (spent.calls, spent.input_tokens, spent.output_tokens, spent.cost) == (3, 30, 5, 0.75)
+    assert spent.seconds == {"read": 0.75, "route": 0.125}
+
+
+def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
+    answer = made(desk, PathReading("a", ()), steps=[said("read", 0.5)])
+    record(answer)
+    location = desk.snapshot.location
+    present = {document_id("report")}
+    assert answer_json(find_answer(location, "0" * 8, present=present)) == answer_json(answer)
+    assert [kept.answer_id for kept in read_answers(location, present=present)] == [answer.answer_id]
+    *_, told, step = run_of(location).entries
+    assert told["kind"] == EntryKind.ANSWER and step["kind"] == EntryKind.STEP and step["step"] == "record"
+    assert step["subject"] == answer.answer_id
+
+
+def test_two_answers_have_two_keys(desk):
+    answer = made(desk)
+    assert answer_key(answer) == answer_key(made(desk)) != answer_key(replace(answer, answer="8 [1]"))

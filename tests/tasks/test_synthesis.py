@@ -1,0 +1,128 @@
+"""One answer out of all readings: with paths, pages, places and the gate's report, all of them in the snapshot."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from storage.answer_records import AnswerStatus, GateReport, GraphEdit, NamedDocument, PagePlace
+from tasks.algorithms.gate import Trigger
+from tasks.judging import Verdict
+from tasks.path_reader import PathReading, Synthesis
+from tasks.retrieval import find_candidates, score
+from tasks.routing import ChosenPath
+from tasks.synthesis import Evidence, gate_report, places_of, ranked_pages, synthesize
+from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+from tests.storage.worlds import document_id
+
+QUIET = Verdict(consistency=1.0, saturation=0.9, trigger=None)
+FIRED = Verdict(consistency=0.5, saturation=0.7, trigger=Trigger.LOW_CONSISTENCY)
+EDITS = (GraphEdit("source", "a", "", 0.0, 0.5),)
+
+
+@dataclass(frozen=True)
+class Joining:
+    """A reader that puts answers in a row."""
+
+    def synthesize(self, _question, readings, _rarity):
+        said = [reading.answer for reading in readings if reading.supported]
+        return Synthesis(", ".join(said), AnswerStatus.ANSWERED if said else AnswerStatus.NOT_FOUND, (), 1.0, "because")
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    report = written("report", *[Passage(f"the tide of day {day}", page=1 + day // 2) for day in range(6)])
+    with at_desk(published(tmp_path_factory.mktemp("world"), report, written("note", Passage("a cable")))) as desk:
+        desk = replace(desk, reader=Joining())
+        question = asked("the tide", desk)
+        graph = find_candidates(question, desk)
+        yield question, graph, score(question, graph, desk), desk
+
+
+def found(scene, evidence):
+    question, graph, scores, desk = scene
+    return synthesize(question, graph, scores, evidence, desk)
+
+
+def node(scene, name, ordinal):
+    graph = scene[1]
+    owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    return list(zip(owners, graph.ordinals.tolist(), strict=True)).index((document_id(name), ordinal))
+
+
+def path_of(*nodes):
+    return ChosenPath(nodes=nodes, flow=0.5, quality=0.25, share=0.125)
+
+
+def read(*answers):
+    return tuple(PathReading(answer, (), calls=1) for answer in answers)
+
+
+def test_each_path_stands_beside_what_its_reader_said(scene):
+    first, second = node(scene, "report", 0), node(scene, "report", 3)
+    found_ = found(scene, Evidence((path_of(first, second), path_of(second)), read("yes", ""), verdict=QUIET))
+    graph, desk = scene[1], scene[3]
+    assert [path.nodes for path in found_.paths] == [(graph.ids[first], graph.ids[second]), (graph.ids[second],)]
+    assert [path.answer for path in found_.paths] == ["yes", ""] and found_.synthesis.answer == "yes"
+    assert (found_.paths[0].flow, found_.paths[0].quality, found_.paths[0].share) == (0.5, 0.25, 0.125)
+    assert {path for chain in found_.paths for path in chain.nodes} <= {each.id for each in desk.snapshot.nodes(document_id("report"))}
+    assert found_.paths[0].pages == (PagePlace(NamedDocument(document_id("report"), "report.pdf"), 1),) + found_.paths[1].pages
+
+
+def test_evidence_pages_are_those_of_all_paths_each_once_in_their_order(scene):
+    places = [node(scene, "report", ordinal) for ordinal in (4, 5, 0, 1)]
+    found_ = found(scene, Evidence((path_of(*places[:2]), path_of(places[2]), path_of(places[3])), read("a", "b", "c"), verdict=QUIET))
+    assert [place.page for place in found_.evidence_pages] == [3, 1]
+    assert places_of(scene[1], [], scene[3].names) == ()
+
+
+def test_every_page_with_a_candidate_is_ranked_the_best_first_and_ties_by_document_and_page(scene):
+    _, graph, scores, desk = scene
+    ranked = ranked_pages(graph, scores, desk.names)
+    assert len(ranked) == 4 and [page.score for page in ranked] == sorted((page.score for page in ranked), reverse=True)
+    level = replace(scores, combined=np.full(len(graph), 0.5))
+    order = [(page.document.id, page.page) for page in ranked_pages(graph, level, desk.names)]
+    assert order == sorted(order)
+
+
+def test_the_baseline_has_neither_paths_nor_a_gate_but_pages(scene):
+    found_ = found(scene, Evidence((path_of(0),), read("yes")))
+    assert found_.paths == () and found_.gate is None and found_.evidence_pages and found_.pages
+
+
+def test_a_quiet_gate_reports_what_it_saw(scene):
+    assert found(scene, Evidence((path_of(0),), read("yes"), verdict=QUIET)).gate == GateReport(1.0, 0.9, "", ())
+
+
+def test_a_gate_that_fired_reports_the_first_pass_and_the_edits(scene):
+    before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
+    after = Evidence((path_of(1), path_of(2)), read("no", "so"), verdict=QUIET, before=before, edits=EDITS)
+    found_ = found(scene, after)
+    assert found_.gate == gate_report(after) == GateReport(0.5, 0.7, "low_consistency", EDITS)
+    assert found_.synthesis.answer == "no, so" and len(found_.paths) == 2
+
+
+def test_what_the_first_pass_supported_is_not_lost_by_a_second_that_supports_nothing(scene):
+    before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
+    after = Evidence((path_of(1),), read(""), verdict=QUIET, before=before, edits=EDITS)
+    found_ = found(scene, after)
+    assert found_.synthesis.answer == "yes" and [path.answer for path in found_.paths] == ["yes"]
+    assert found_.gate is not None and found_.gate.edits == EDITS
+
+
+def test_every_reading_is_paid_for_the_first_pass_too(scene):
+    before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
+    after = Evidence((path_of(1), path_of(2)), read("no", ""), verdict=QUIET, before=before)
+    assert [reading.answer for reading in found(scene, after).readings] == ["yes", "no", ""]
+
+
+def test_without_a_path_nothing_is_found_and_the_pages_are_ranked_all_the_same(scene):
+    found_ = found(scene, Evidence((), (), verdict=QUIET))
+    assert found_.synthesis.status is AnswerStatus.NOT_FOUND and found_.evidence_pages == () and len(found_.pages) == 4
+
+
+def test_the_answer_leaves_its_hash_in_the_lineage(scene):
+    found(scene, Evidence((path_of(0),), read("yes"), verdict=QUIET))
+    found(scene, Evidence((path_of(0),), read("no"), verdict=QUIET))
+    yes, no = run_of(scene[3].snapshot.location).steps()[-2:]
+    assert yes.step == no.step == "synthesize" and yes.outputs["answer"] != no.outputs["answer"]
