@@ -41,7 +41,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 
 
 def _is_odd(told: Mapping[str, Any]) -> bool:
-    """Say whether something in it needs a close look: most answers do not, and their hundreds of pages take long to walk through."""
+    """Say whether something in it needs a close look: most answers need none, and to walk through all their pages takes long."""
     try:
         json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:

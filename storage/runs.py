@@ -86,8 +86,11 @@ def asking_files(location: CorpusLocation) -> list[Path]:
 
 
 def entry_line(entry: Mapping[str, Any]) -> bytes:
-    """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be written."""
-    return json.dumps(entry, sort_keys=True).encode() + b"\n"
+    """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be written.
+
+    The order is kept: an answer that is shown again has the bytes that it had.
+    """
+    return json.dumps(entry).encode() + b"\n"
 
 
 def append_line(path: Path, line: bytes) -> None:

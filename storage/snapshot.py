@@ -245,7 +245,8 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
         if current is None:
             others = [entry.name for entry in location.folder.parent.glob("*/") if entry.name != location.name]
             raise UnknownCorpusError(
-                f"there is no corpus {location.name!r}{nearest(location.name, others)}; make it with `flowreader ingest PATH --corpus {location.name}`"
+                f"there is no corpus {location.name!r}{nearest(location.name, others)}; "
+                f"make it with `flowreader ingest PATH --corpus {location.name}`"
             )
         if current.schema_version < catalog.SCHEMA_VERSION:
             raise CurrentDamagedError(

@@ -18,10 +18,10 @@ class CandidateSettings(Settings):
     """How much of the corpus a question works on."""
 
     whole_limit: int = Field(4000, ge=1, le=20000, description="nodes; a scope of at most so many is taken whole")
-    by_vector: int = Field(400, ge=1, le=5000, description="nodes taken by the nearest vector from a larger scope")
-    by_text: int = Field(400, ge=1, le=5000, description="nodes taken by full text from a larger scope")
+    by_vector: int = Field(128, ge=1, le=5000, description="nodes taken by the nearest vector from a larger scope")
+    by_text: int = Field(128, ge=1, le=5000, description="nodes taken by full text from a larger scope")
     hops: int = Field(2, ge=0, le=3, description="edges followed from those nodes")
-    limit: int = Field(2000, ge=10, le=20000, description="nodes of a subgraph; routing takes milliseconds at so many")
+    limit: int = Field(1000, ge=10, le=20000, description="nodes of a subgraph; routing takes milliseconds at so many")
     sample: int = Field(2000, ge=100, le=20000, description="nodes that tell how rare a word is in a larger scope")
 
 

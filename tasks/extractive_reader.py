@@ -102,7 +102,7 @@ class ExtractiveReader:
         settings, stems = self.settings, list(rarity)
         inside = marked(stems, [quote.covered for quote in quotes])
         beside = marked(stems, [quote.beside for quote in quotes])
-        new = np.array([not says_nothing_new(quote, stems) for quote in quotes], dtype=bool)
+        new = np.array([not says_nothing_new(quote, rarity.keys()) for quote in quotes], dtype=bool)
         answers: list[PartAnswer] = []
         for part in parts_of(question, rarity, settings.context_share):
             # A quote that holds no more than the names says nothing of what is asked.

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from storage.records import Modality, Node, NodeKind, TableRow
 from tasks.algorithms.excerpts import excerpt
-from tasks.algorithms.kept_stems import kept_stems
+from tasks.algorithms.kept_stems import parts_of, says_something
 from tasks.algorithms.quoting import Mask, cover
 from tasks.algorithms.told_rows import tell_row
+from tasks.algorithms.word_stems import words_of
 from tasks.algorithms.words import sentences_of
 from tasks.path_reader import PathText, Quote
 
@@ -81,6 +83,11 @@ def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_wor
     return replace(quote, text=words, told=words)
 
 
-def says_nothing_new(quote: Quote, stems: Sequence[str]) -> bool:
+def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
     """Say whether a quote only names what is said elsewhere, or only repeats the question."""
-    return quote.node.kind in HEADINGS or set(kept_stems(quote.text, named=frozenset())) <= set(stems)
+    if quote.node.kind in HEADINGS:
+        return True
+    # Most quotes have a new word at once.
+    return not any(
+        says_something(word) and not stems >= set(parts_of(word)) for chunk in quote.text.split() for word in words_of(chunk)
+    )

@@ -22,7 +22,6 @@ from tasks.question import AskDesk, Question, question_key
 from tasks.relevance import weigh_relevance
 from tasks.step import step
 
-
 SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
 """Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
 
@@ -75,7 +74,7 @@ def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
 
 
 def columns_for(question: Question, desk: AskDesk, *, whole: bool) -> list[str]:
-    """Return which of the nodes' columns a question needs; in a large scope each costs milliseconds, so titles are not looked at."""
+    """Return which of the nodes' columns a question needs; each costs milliseconds, so a large scope has no titles."""
     texts = ["search_text"] if desk.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
     return [*texts, *(["label", "section_id", "section_path"] if whole or question.places else [])]
 

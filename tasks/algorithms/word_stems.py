@@ -39,6 +39,12 @@ def stems_of(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(stem, (word, *parts))))
 
 
+@lru_cache(maxsize=2**17)
+def stems_in_chunk(chunk: str) -> tuple[str, ...]:
+    """Return the stems that a chunk between spaces counts for; remembered, because texts are made of few chunks."""
+    return tuple(part for word in words_of(chunk) for part in stems_of(word))
+
+
 def _stands_alone(part: str) -> bool:
     """Tell a part of a compound that is worth a search of its own: a word of three letters, or a year."""
     return (part.isalpha() and len(part) > 2 and part.casefold() not in STOP_WORDS) or bool(YEAR.fullmatch(part))

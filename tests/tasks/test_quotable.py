@@ -81,5 +81,5 @@ def test_a_row_stays_whole_and_is_told_in_words():
 
 def test_a_heading_and_an_echo_say_nothing_new():
     root, _shaft, _figure, broke, cost, title = quotes({"cabl": 1.0, "broke": 1.0})
-    assert says_nothing_new(title, []) and says_nothing_new(broke, ["cabl", "broke"])
-    assert not says_nothing_new(cost, ["cost"]) and not says_nothing_new(root, ["root"])
+    assert says_nothing_new(title, set()) and says_nothing_new(broke, {"cabl", "broke"})
+    assert not says_nothing_new(cost, {"cost"}) and not says_nothing_new(root, {"root"})
