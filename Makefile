@@ -17,8 +17,11 @@ install: .venv/.installed  ## create .venv with the product and the test tools
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	@touch $@
 
-demo: .venv/.installed  ## read tests/corpus in and show what it holds
+demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it three questions
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ingest tests/corpus --corpus demo
+	@echo
+	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --batch tests/demo_questions.txt --corpus demo
+	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
 
 check: .venv/.installed
 	@$(BIN)/ruff check .

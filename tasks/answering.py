@@ -15,6 +15,9 @@ from tasks.question import AskDesk, shortened
 from tasks.step import StepKey, step, workplace
 from tasks.synthesis import Findings
 
+WHOLE_PAGE = (0.0, 0.0, 1.0, 1.0)
+"""What elements of a format without pages are given for a box; it says nothing of where they stand."""
+
 
 def answer_key(answer: Answer) -> StepKey:
     """Key by the answer."""
@@ -68,7 +71,7 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
     return Citation(
         document=names[node.document_id],
         page=node.page,
-        box=node.box,
+        box=None if node.box == WHOLE_PAGE else node.box,
         node_id=node.id,
         quote=quote.text,
         section=node.section_path,

@@ -1,0 +1,43 @@
+"""The three questions of `make demo` are answered rightly, from the right pages: one of two pages, one of a row, one of a figure."""
+
+import json
+
+import pytest
+
+from tests.program import CORPUS, flowreader
+
+QUESTIONS = CORPUS.parent / "demo_questions.txt"
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    """What is answered, by the question's place in the file."""
+    home = tmp_path_factory.mktemp("demo")
+    flowreader("ingest", CORPUS, "--corpus", "demo", "--json", home=home, check=0)
+    done = flowreader("ask", "--batch", QUESTIONS, "--corpus", "demo", "--json", home=home, check=0)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def places(answer):
+    return [(citation["document"]["name"], citation["page"], citation["modality"]) for citation in answer["citations"]]
+
+
+def test_a_question_of_two_parts_finds_both_pages(answers):
+    assert "184.6" in answers[0]["answer"] and "934" in answers[0]["answer"] and answers[0]["status"] == "answered"
+    assert {place[:2] for place in places(answers[0])} == {("annual_report.pdf", 5), ("annual_report.pdf", 10)}
+
+
+def test_a_row_of_a_table_is_quoted_whole_and_told_by_its_column(answers):
+    assert "1,850" in answers[1]["answer"] and answers[1]["status"] == "answered"
+    assert places(answers[1])[0] == ("maintenance_manual.docx", 1, "table")
+
+
+def test_the_words_in_a_figure_are_quoted(answers):
+    assert "Braye yard 212" in answers[2]["answer"] and answers[2]["status"] == "answered"
+    assert places(answers[2])[0] == ("annual_report.pdf", 11, "figure")
+
+
+def test_every_citation_has_its_box_where_the_page_has_places(answers):
+    for citation in (citation for answer in answers for citation in answer["citations"]):
+        assert (citation["box"] is None) == (citation["document"]["name"] == "maintenance_manual.docx")
+        assert citation["quote"]
