@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from flows.showing import Output
 from storage.answer_records import Answer, AnswerStatus, Citation
 from storage.answers import answer_json
+from tasks.question import shortened
 
 STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}
 STATUS_WORDS = {AnswerStatus.ANSWERED: "answered", AnswerStatus.PARTIAL: "answered in part", AnswerStatus.NOT_FOUND: "not found"}
@@ -62,8 +63,3 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
         for answer in answers
     ]
     output.table(("id", "asked (UTC)", "status", "question"), rows)
-
-
-def shortened(text: str, longest: int) -> str:
-    """Return a text of at most so many characters; a cut is marked."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

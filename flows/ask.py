@@ -19,9 +19,10 @@ from storage.snapshot import open_for_reading
 from tasks.answering import gathered, record
 from tasks.ask_request import AskRequest, asked_scope, checked_questions
 from tasks.extractive_reader import ExtractiveReader
-from tasks.lineage import lineage_of_run, steps_heard
+from tasks.lineage import lineage_of_run, working_at
 from tasks.models.embedder import open_embedder
 from tasks.question import AskDesk, desk_of, understand
+from tasks.step import Workplace
 
 
 async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
@@ -41,18 +42,20 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
             settings=request.settings.model_dump(mode="json"),
             run_id=ASKING + uuid4().hex,
             snapshot=lambda: snapshot.number,
-        ):
+        ) as place:
             for text in questions:
-                yield await answer_one(text, request, desk)
+                yield await answer_one(text, request, desk, place)
 
 
-async def answer_one(text: str, request: AskRequest, desk: AskDesk) -> Answer:
+async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace) -> Answer:
     """Answer one question and keep the answer."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="seconds")
-    with steps_heard() as steps:
+    with working_at(place) as steps:
         # The graph's tables take longer to load than a question to embed.
         question, _tables = await asyncio.gather(understand.submit(answer_id, text, desk), asyncio.to_thread(desk.snapshot.warm_up))
         findings = await READERS[request.reader](question, desk)
-    answer = gathered(answer_id=answer_id, asked=asked, question=text, findings=findings, request=request, desk=desk, steps=steps)
-    await record.submit(answer)
+        answer = gathered(
+            answer_id=answer_id, asked=asked, question=text, findings=findings, request=request, desk=desk, steps=steps
+        )
+        await record.submit(answer)
     return answer

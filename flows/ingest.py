@@ -35,7 +35,7 @@ from tasks.document_steps import (
 )
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, embedder_for, survey
-from tasks.lineage import lineage_of_run
+from tasks.lineage import lineage_of_run, working_at
 from tasks.models.embedder import open_embedder
 from tasks.outcomes import Outcome, failed, ready, unexpected
 from tasks.parsing import ParseError
@@ -59,6 +59,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             run_id=str(flow_run.id),
             snapshot=lambda: corpus.snapshot,
         ) as place,
+        working_at(place),
         ending_in_order(),
     ):
         model = open_embedder(embedder, apart=True)

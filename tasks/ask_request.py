@@ -19,6 +19,8 @@ from tasks.planning import displayed
 LONGEST_QUESTION = 10_000
 """Characters. A question of more is a document; the embedder reads some 1,000 of them."""
 PAGE_RANGE = re.compile(r"\s*(?P<first>[0-9]{1,6})\s*(?:-\s*(?P<last>[0-9]{1,6})\s*)?")
+NOTHING = str.maketrans("", "", "\u00ad\u200b\ufeff")
+JOINERS = "\u200c\u200d"
 
 
 class QuestionError(ValueError):
@@ -54,9 +56,12 @@ def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:
 
 
 def clean(question: str) -> str:
-    """Return the question on one line, without signs that cannot be printed or written as UTF-8."""
-    writable = question.encode("utf-8", "replace").decode()
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in writable).split())
+    """Return the question on one line, without signs that cannot be printed or written as UTF-8.
+
+    Joiners belong to words of many scripts and stay; soft hyphens and spaces of no width are nothing.
+    """
+    writable = question.encode("utf-8", "replace").decode().translate(NOTHING)
+    return " ".join("".join(sign if sign.isprintable() or sign in JOINERS else " " for sign in writable).split())
 
 
 def read_batch(path: Path) -> tuple[str, ...]:
@@ -65,7 +70,7 @@ def read_batch(path: Path) -> tuple[str, ...]:
     Empty lines are left out. Raise QuestionError where the file cannot be read, holds none, or a line cannot be used.
     """
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise QuestionError(
@@ -89,7 +94,9 @@ def question_of_line(line: str) -> str:
         return line
     try:
         said = json.loads(line)
-    except ValueError:
+    except ValueError as error:
+        if line.lstrip()[0] == "{":
+            raise QuestionError(f'{line[:60]!r} is no JSON ({error}); write {{"question": "..."}}') from error
         return line
     question = said.get("question") if isinstance(said, dict) else said
     if not isinstance(question, str):

@@ -82,7 +82,7 @@ class ScoreSettings(Settings):
     def _sums_to_one(self) -> Self:
         total = self.relevance + self.propagation + self.diffusion
         if abs(total - 1) > SUM_TOLERANCE:
-            raise ValueError(f"relevance, propagation and diffusion sum to {total:g}; they must sum to 1")
+            raise ValueError(f"relevance, propagation and diffusion sum to {total:g} instead of 1")
         return self
 
 

@@ -27,27 +27,28 @@ def lineage_of_run(
     run_id: str,
     snapshot: Callable[[], int],
 ) -> Iterator[Workplace]:
-    """Give the steps inside the block their workplace, and write how the run began and ended, and at which snapshot."""
+    """Give the workplace of a run, and write how the run began and ended, and at which snapshot."""
     run_id = run_id or uuid.uuid4().hex
     artifacts = ArtifactStore(artifacts_folder())
     log = RunLog(location.runs / f"{run_id}.jsonl")
     place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
     log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
-    token = workplace.set(place)
     outcome = "ended by an error"
     try:
         yield place
         outcome = "stopped" if stop_requested() else "ended"
     finally:
-        workplace.reset(token)
         log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
 
 
 @contextmanager
-def steps_heard() -> Iterator[list[StepRecord]]:
-    """Give the list of what the steps inside the block did, as far as they began in this context."""
+def working_at(place: Workplace) -> Iterator[list[StepRecord]]:
+    """Let the steps inside the block work there; give the list of what they did.
+
+    Two runs may go on side by side in one task: only what stands inside the block is of this one.
+    """
     heard: list[StepRecord] = []
-    token = workplace.set(replace(workplace.get(), listener=heard.append))
+    token = workplace.set(replace(place, listener=heard.append))
     try:
         yield heard
     finally:

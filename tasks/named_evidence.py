@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from storage.candidate_graph import MODALITIES, CandidateGraph
+from storage.search import nodes_in_scope
 from tasks.algorithms.asked_modalities import asked_modalities
 from tasks.algorithms.bm25 import bm25_scores
 from tasks.algorithms.coded_texts import CodedText, count_codes
@@ -42,6 +43,14 @@ def _place_bonus(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskD
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
     keys = zip(owners, graph.pages.tolist(), strict=True)
     return np.array([max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)])
+
+
+def unknown_places(question: Question, graph: CandidateGraph, desk: AskDesk) -> list[str]:
+    """Return the places of the question that nothing in what is asked has; none where not all of it is at hand."""
+    if not question.places or len(graph) < nodes_in_scope(desk.snapshot, desk.scope):
+        return []
+    unknown = resolve(question.places, graph, desk).unknown
+    return [f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in unknown]
 
 
 def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> ResolvedPlaces:

@@ -66,9 +66,9 @@ def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
     return StepKey(question_id, identify(question_id, text, desk.embedder.identity.key), shortened(text))
 
 
-def shortened(text: str) -> str:
-    """Return a question fit for the name of a step."""
-    return text if len(text) <= NAME_LENGTH else f"{text[: NAME_LENGTH - 1]}…"
+def shortened(text: str, longest: int = NAME_LENGTH) -> str:
+    """Return a text of at most so many characters, as the name of a step has by default; a cut is marked."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def understood(question: Question) -> dict[str, str]:

@@ -33,8 +33,8 @@ class Piece:
 
 
 def pieces_on(path: PathText) -> list[Piece]:
-    """Return the pieces of a path, in order."""
-    return [piece for node in path.nodes for piece in pieces_of(node, path.rows.get(node.id, ()))]
+    """Return the pieces of a path, in order; reference lists and the like say nothing, and are not quoted."""
+    return [piece for node in path.nodes if not node.meaningless for piece in pieces_of(node, path.rows.get(node.id, ()))]
 
 
 def pieces_of(node: Node, rows: Sequence[TableRow]) -> Iterator[Piece]:

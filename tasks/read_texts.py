@@ -31,6 +31,11 @@ class ReadTexts:
                 self._texts.popitem(last=False)
         return found
 
+    def coded_once(self, texts: Sequence[str]) -> list[CodedText]:
+        """Return texts coded that are kept by whoever asks."""
+        with self._lock:
+            return [code_text(text, self._vocabulary) for text in texts]
+
     def code(self, stem: str) -> int:
         """Return the code of a stem, UNKNOWN where no text that was read holds it."""
         return self._vocabulary.codes.get(stem, UNKNOWN)

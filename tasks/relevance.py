@@ -19,7 +19,7 @@ from tasks.ask_settings import RelevanceSettings
 from tasks.named_evidence import named_bonus
 from tasks.question import AskDesk, Question
 from tasks.read_texts import read_texts
-from tasks.scope_statistics import Statistics, scope_statistics
+from tasks.scope_statistics import Statistics, paper_text, scope_statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str
         found: list[str] = graph.columns["search_text"].tolist()
         return found
     both = zip(graph.columns["summary"], graph.columns["keywords"], strict=True)
-    return [f"{summary} {' '.join(words)}" for summary, words in both]
+    return [paper_text(summary, words) for summary, words in both]
 
 
 def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:

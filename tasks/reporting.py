@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +18,6 @@ from tasks.report.report_settings import ReportSettings
 from tasks.settings import LimitSettings, WorkSettings
 
 DEFAULT_REPORT, DEFAULT_LIMITS, DEFAULT_WORK = ReportSettings(), LimitSettings(), WorkSettings()
-
-READABLE_BY_ALL = 0o644
-"""A report is made to be shown; what we keep for ourselves is readable by its owner only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +67,20 @@ def write_report(
     with full_disk_explained(path.parent, len(page)):
         try:
             write_durably(path, page)
-            path.chmod(READABLE_BY_ALL)
+            path.chmod(mode_of_new_files())
         except OSError as error:
             if is_full_disk(error):
                 raise
             problem = f"report {str(path)!r} cannot be written: {error.strerror}; name another file"
             raise NotWritableError(error.errno, problem) from error
     return report.left_out
+
+
+def mode_of_new_files() -> int:
+    """Return the mode that a file gets which anybody makes here: a report is made to be shown, as far as its owner wants."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def check_target(path: Path) -> None:

@@ -13,7 +13,7 @@ from storage.records import EdgeKind
 from storage.search import find_candidates as search_candidates
 from storage.search import load_scope, nodes_in_scope
 from tasks.algorithms.combined_score import combined_score
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.cosines import FloatArray, pair_cosines
 from tasks.algorithms.diffusion import personalized_pagerank, scaled_by_maximum, top_seeds
 from tasks.algorithms.propagation import propagate, propagation_weights
 from tasks.ask_request import QuestionError, nothing_in
@@ -109,7 +109,7 @@ def arc_cosines(graph: CandidateGraph) -> FloatArray:
     cosines = graph.weights.copy()
     other = np.flatnonzero(~np.isin(graph.arc_kinds, SIMILARITY_CODES))
     tails, heads = graph.tails[other], graph.heads[other]
-    cosines[other] = np.clip(np.einsum("md,md->m", graph.vectors[tails], graph.vectors[heads], dtype=np.float64), 0.0, 1.0)
+    cosines[other] = np.clip(pair_cosines(vectors=graph.vectors, first=tails, second=heads), 0.0, 1.0)
     return cosines
 
 

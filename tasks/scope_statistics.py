@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -37,8 +39,8 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot, desk.scope)
     if total <= len(lengths):
         return here
-    size = desk.settings.candidates.sample
-    sample = desk.snapshot.view.remembered(("coded sample", desk.scope, size), lambda: _sampled(desk, size))
+    kind, size = desk.settings.relevance.text, desk.settings.candidates.sample
+    sample = desk.snapshot.view.remembered(("coded sample", desk.scope, kind, size), lambda: _sampled(desk, size))
     code = read_texts(desk.snapshot).code
     held = (count_codes(sample, [code(stem) for stem in question.terms.stems]) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
@@ -48,6 +50,17 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
 
 
 def _sampled(desk: AskDesk, size: int) -> list[CodedText]:
-    texts = scope_sample(desk.snapshot, desk.scope, size, column="search_text")
-    # A text is named by itself: the samples of two scopes hold different texts in the same places.
-    return read_texts(desk.snapshot).coded("sample", texts, texts)
+    """Return a sample of what BM25 sees of the scope."""
+
+    def column(name: str) -> Sequence[Any]:
+        return scope_sample(desk.snapshot, desk.scope, size, column=name)
+
+    if desk.settings.relevance.text == "content":
+        return read_texts(desk.snapshot).coded_once(column("search_text"))
+    both = zip(column("summary"), column("keywords"), strict=True)
+    return read_texts(desk.snapshot).coded_once([paper_text(summary, words) for summary, words in both])
+
+
+def paper_text(summary: str, keywords: Sequence[str]) -> str:
+    """Return what the paper's BM25 sees of a node."""
+    return f"{summary} {' '.join(keywords)}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from storage.answer_records import EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage
+from storage.answer_records import AnswerStatus, EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
 from tasks.judging import Verdict
+from tasks.named_evidence import unknown_places
 from tasks.path_reader import PathReading, Synthesis
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores, page_scores
@@ -73,14 +74,22 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
         for path, reading in zip(best.paths, best.readings, strict=True)
     )
     routed = evidence.verdict is not None
+    synthesis = desk.reader.synthesize(question, best.readings, scores.rarity)
+    missing = tuple(f"nothing in what was asked is called {name}" for name in unknown_places(question, graph, desk))
     return Findings(
-        synthesis=desk.reader.synthesize(question, best.readings, scores.rarity),
+        synthesis=doubted(synthesis, missing) if missing else synthesis,
         readings=evidence.all_readings,
         paths=paths if routed else (),
         pages=ranked_pages(graph, scores, names),
         evidence_pages=places_of(graph, [node for path in best.paths for node in path.nodes], names),
         gate=gate_report(evidence),
     )
+
+
+def doubted(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
+    """Return an answer to a question that names what is not there: at best it answers a part, and it is half as sure."""
+    status = AnswerStatus.PARTIAL if synthesis.status is AnswerStatus.ANSWERED else synthesis.status
+    return replace(synthesis, status=status, sureness=synthesis.sureness / 2, notes=(*missing, *synthesis.notes))
 
 
 def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, NamedDocument]) -> tuple[PagePlace, ...]:

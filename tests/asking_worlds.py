@@ -24,9 +24,10 @@ from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, asked_scope
 from tasks.ask_settings import AskSettings
 from tasks.extractive_reader import ExtractiveReader
-from tasks.lineage import lineage_of_run
+from tasks.lineage import lineage_of_run, working_at
 from tasks.path_reader import PathReader
 from tasks.question import AskDesk, Question, desk_of, understand
+from tasks.step import workplace
 from tests.storage import worlds
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
@@ -60,7 +61,7 @@ class AxisEmbedder:
 
 @dataclass(frozen=True)
 class Passage:
-    """A node to be; `arcs` lead from it to other passages of its document, by place. A table's lines are rows, the first its head."""
+    """A node to be; `arcs` lead from it to other passages of its document, by place. Lines of a table are rows, the first its head."""
 
     text: str
     page: int = 1
@@ -158,7 +159,10 @@ def at_desk(
 @contextmanager
 def at_work(location: CorpusLocation, snapshot: Snapshot) -> Iterator[None]:
     """Give the steps inside the block a run to write to."""
-    with lineage_of_run(location, parameters={}, settings={}, run_id="ask-test", snapshot=lambda: snapshot.number):
+    with (
+        lineage_of_run(location, parameters={}, settings={}, run_id="ask-test", snapshot=lambda: snapshot.number) as place,
+        working_at(place),
+    ):
         yield
 
 
@@ -175,7 +179,7 @@ def asked(text: str, desk: AskDesk) -> Question:
 def answer_at(desk: AskDesk, text: str, *, reader: str = "flow") -> Answer:
     """Ask at a desk of a small world, by the whole flow."""
     request = AskRequest(questions=(text,), reader=reader, settings=desk.settings)
-    return asyncio.run(answer_one(text, request, desk))
+    return asyncio.run(answer_one(text, request, desk, workplace.get()))
 
 
 async def collected(answers: AsyncGenerator[Answer, None]) -> list[Answer]:

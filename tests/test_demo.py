@@ -1,4 +1,4 @@
-"""The three questions of `make demo` are answered rightly, from the right pages: one of two pages, one of a row, one of a figure."""
+"""The three questions of `make demo` are answered rightly, from the right pages: two of them, a row, the words of a figure."""
 
 import json
 

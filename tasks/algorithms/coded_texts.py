@@ -18,6 +18,8 @@ from tasks.algorithms.word_stems import stems_of, words_of
 Codes = npt.NDArray[np.int32]
 UNKNOWN = -1
 """The code of a stem that no text holds."""
+REMEMBERED_CHUNKS = 200_000
+"""What was read of so many chunks is remembered, some 80 MB; then all of it is forgotten, and the common ones soon come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Vocabulary:
         """Return the codes of a chunk's stems, of those kept, and how many words it has; a new stem gets the next free code."""
         found = self.chunks.get(chunk)
         if found is None:
+            if len(self.chunks) >= REMEMBERED_CHUNKS:
+                self.chunks.clear()
             words = words_of(chunk)
             stems = tuple(self._code(stem) for word in words for stem in stems_of(word))
             kept = tuple(self._code(stem) for word in words if says_something(word) for stem in parts_of(word))

@@ -20,8 +20,8 @@ COARSE_STEPS = 2048
 FINE_STEPS = 2**25
 """Products are multiples of 2**-50 and sums of unit vectors stay under 2: exact in the 53 bits of float64."""
 
-PAIRS_AT_ONCE = 8192
-"""Bounds the memory of `pair_cosines`: about 50 MB for vectors of 384 numbers."""
+PAIRS_AT_ONCE = 512
+"""So many pairs fit the processor's cache: twenty times as many take three times as long a pair."""
 
 
 def snap_coarse(vectors: Vectors) -> npt.NDArray[np.float32]:
@@ -36,10 +36,10 @@ def snap_fine(vectors: Vectors) -> FloatArray:
 
 def pair_cosines(*, vectors: Vectors, first: IntArray, second: IntArray) -> FloatArray:
     """Return the cosine of row `first[p]` with row `second[p]` for each p; 0 where one of them is zero."""
-    cosines = np.zeros(len(first))
+    cosines, fine = np.zeros(len(first)), snap_fine(vectors)
     for start in range(0, len(first), PAIRS_AT_ONCE):
         part = slice(start, start + PAIRS_AT_ONCE)
-        cosines[part] = np.einsum("pd,pd->p", snap_fine(vectors[first[part]]), snap_fine(vectors[second[part]]))
+        cosines[part] = np.einsum("pd,pd->p", fine[first[part]], fine[second[part]])
     return cosines
 
 

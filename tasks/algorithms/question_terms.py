@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from tasks.algorithms.asked_part import asked_part
+from tasks.algorithms.kept_stems import says_something
 from tasks.algorithms.keywords import YEAR
-from tasks.algorithms.question_names import UNSAID, marked_in, names_in
+from tasks.algorithms.question_names import marked_in, names_in
 from tasks.algorithms.word_stems import stems_of, words_of
 
 _PLACE_NUMBER = re.compile(
@@ -43,7 +44,7 @@ def question_terms(question: str) -> QuestionTerms:
         asked = asked.casefold()
     names = names_in(asked)
     named = {word for name in names for word in name if word[0].isupper()}
-    content = [word for word in words_of(_PLACE_NUMBER.sub(" ; ", asked)) if _says_something(word) or word in named]
+    content = [word for word in words_of(_PLACE_NUMBER.sub(" ; ", asked)) if says_something(word) or word in named]
     written: dict[str, str] = {}
     anchors: set[str] = set()
     for word in content or words_of(asked):
@@ -64,9 +65,3 @@ def question_terms(question: str) -> QuestionTerms:
 def _is_number(word: str) -> bool:
     """Tell a number that means itself from the small ones that count ("3 ways") and from ordinals ("the 6th")."""
     return len(word) > 1 and word.translate(_NUMBER_SIGNS).isdigit()
-
-
-def _says_something(word: str) -> bool:
-    if word.isupper() and len(word) > 1:
-        return True
-    return word.casefold() not in UNSAID and (len(word) > 1 or word.isdigit() or not word.isascii())

@@ -182,7 +182,9 @@ def test_an_answer_is_kept_as_it_was_given():
     assert json.dumps(answer_json(kept)) == json.dumps(answer_json(answer))
 
 
-@pytest.mark.parametrize("question", ["収益はいくらですか", "Какова выручка?", "كم الإيرادات؟", "½", "𝟙", "Ⅷ", "1.1." * 300, "x" * 10_000])
+@pytest.mark.parametrize(
+    "question", ["収益はいくらですか", "Какова выручка?", "كم الإيرادات؟", "½", "𝟙", "Ⅷ", "1.1." * 300, "x" * 10_000]
+)
 @pytest.mark.parametrize("candidates", [{}, {"whole_limit": 1}], ids=["whole", "large"])
 def test_whatever_is_asked_has_an_answer_in_words(question, candidates):
     answer = one(question, settings={"candidates": candidates})
@@ -197,7 +199,12 @@ def test_whatever_is_asked_has_an_answer_in_words(question, candidates):
         (("a " * 50_000,), {}, QuestionError, "has 99,999 characters; ask in at most 10,000"),
         ((COAST, "???"), {}, QuestionError, r"'\?\?\?' holds no word"),
         ((COAST,), {"corpus": "smal"}, UnknownCorpusError, "no corpus 'smal', the nearest is 'small'; make it"),
-        ((COAST,), {"documents": ("budget.xls",)}, UnknownDocumentError, "no document 'budget.xls' .* the nearest is 'budget.xlsx'"),
+        (
+            (COAST,),
+            {"documents": ("budget.xls",)},
+            UnknownDocumentError,
+            "no document 'budget.xls' .* the nearest is 'budget.xlsx'",
+        ),
         ((COAST,), {"pages": "7"}, QuestionError, "no page '7' in what is asked; the longest document has 6"),
         ((COAST,), {"documents": ("budget.xlsx",), "modality": "figure"}, QuestionError, "no 'figure' in the documents asked; ask"),
         ((COAST,), {"pages": "2", "modality": "figure"}, QuestionError, "no 'figure' on the pages '2-2' of the corpus; ask"),

@@ -36,6 +36,13 @@ def test_a_question_in_another_script_is_a_question(question):
     assert checked_questions([question]) == (question,)
 
 
+@pytest.mark.parametrize(
+    ("question", "kept"), [("می\u200cخواهم", "می\u200cخواهم"), ("क्\u200dष", "क्\u200dष"), ("co\u00adoperate", "cooperate")]
+)
+def test_words_of_other_scripts_are_not_torn(question, kept):
+    assert checked_questions([question]) == (kept,)
+
+
 def test_a_question_is_put_on_one_line_without_what_a_terminal_obeys():
     assert checked_questions(["  what\nis \x1b[31mthis\ud800 "]) == ("what is [31mthis?",)
 
@@ -53,8 +60,16 @@ def test_what_is_no_page_range_is_refused(pages):
 
 def test_a_batch_is_lines_or_json_lines(tmp_path):
     path = tmp_path / "questions.txt"
-    path.write_text('\ufeffWhat is it?\n\n{"question": "How deep?", "id": 7}\n"Who?"\n"quoted" words: what do they mean?\n', "utf-8")
+    path.write_text(
+        '\ufeffWhat is it?\n\n{"question": "How deep?", "id": 7}\n"Who?"\n"quoted" words: what do they mean?\n', "utf-8"
+    )
     assert read_batch(path) == ("What is it?", "How deep?", "Who?", '"quoted" words: what do they mean?')
+
+
+def test_only_the_end_of_a_line_ends_a_question(tmp_path):
+    path = tmp_path / "questions.jsonl"
+    path.write_text('{"question": "What\u2028is it?"}\r\nWho\x0csaid so?\r\n', "utf-8", newline="")
+    assert read_batch(path) == ("What is it?", "Who said so?")
 
 
 @pytest.mark.parametrize(
@@ -62,6 +77,7 @@ def test_a_batch_is_lines_or_json_lines(tmp_path):
     [
         (b"\n\n", "holds no question"),
         (b'{"text": "x"}\n', 'line 1 of .*has no "question"'),
+        (b"{question: broken}\n", "line 1 of .*is no JSON"),
         (b"fine?\n???\n", "line 2 of .*holds no word"),
         (b"\xff\xfe\x00", "is not UTF-8"),
     ],
@@ -117,7 +133,9 @@ def test_a_document_named_twice_is_asked_once(corpus):
 
 
 def test_the_nearest_name_is_told(corpus):
-    with pytest.raises(UnknownDocumentError, match=r"no document 'raport.pdf' in corpus 'default', the nearest is 'report.pdf'; name it"):
+    with pytest.raises(
+        UnknownDocumentError, match=r"no document 'raport.pdf' in corpus 'default', the nearest is 'report.pdf'; name it"
+    ):
         asked_scope(corpus, asked(documents=("raport.pdf",)))
 
 

@@ -9,7 +9,15 @@ from tasks.ask_settings import AllSettings, AskSettings, ScoreSettings
 from tasks.settings import IngestSettings, SettingsError, load_settings
 
 PAPER = {
-    "routing": {"sources": 8, "sinks": 8, "minimum_similarity": 0.22, "diversity": 0.7, "visual_bonus": 0.05, "demand": 6.0, "paths": 60},
+    "routing": {
+        "sources": 8,
+        "sinks": 8,
+        "minimum_similarity": 0.22,
+        "diversity": 0.7,
+        "visual_bonus": 0.05,
+        "demand": 6.0,
+        "paths": 60,
+    },
     "relevance": {"lexical_share": 0.5},
     "score": {"relevance": 0.5, "propagation": 0.3, "diffusion": 0.2, "damping": 0.85, "diffusion_tolerance": 1e-6},
     "selection": {
@@ -71,7 +79,7 @@ def test_every_wrong_field_is_named_at_once(tmp_path):
     for name in ("ask.routing.sources = 0", "ask.routing.demand = -1", "ask.gate.depth = 'deep'", "ask.relevance.text = 'all'"):
         assert name in said
     assert "there is no setting ask.routing.sinkz" in said and "there is no setting asks" in said
-    assert "ask.score: relevance, propagation and diffusion sum to 1.4; they must sum to 1" in said
+    assert "ask.score: relevance, propagation and diffusion sum to 1.4 instead of 1" in said
     assert said.endswith("`flowreader settings` lists names and bounds") and "\n" not in said
 
 
@@ -87,7 +95,7 @@ def test_the_weights_of_the_score_sum_to_one_or_are_refused(relevance, propagati
     if abs(sum(weights.values()) - 1) <= 1e-12:
         assert ScoreSettings(**weights).model_dump(include=set(weights)) == weights
     elif abs(sum(weights.values()) - 1) > 1e-6:
-        with pytest.raises(ValidationError, match="they must sum to 1"):
+        with pytest.raises(ValidationError, match="instead of 1"):
             ScoreSettings(**weights)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from storage.corpus import open_for_writing
 from storage.runs import read_run
-from tasks.lineage import lineage_of_run, steps_heard
+from tasks.lineage import lineage_of_run, working_at
 from tasks.progress import forget_stop, request_stop
 from tasks.step import StepKey, step, workplace
 from tests.storage import worlds
@@ -22,7 +22,8 @@ def test_a_run_leaves_its_beginning_and_its_end(corpus):
     with lineage_of_run(
         corpus.location, snapshot=lambda: corpus.snapshot, parameters={"paths": ["/in"]}, settings={"rounds": 3}, run_id="r1"
     ) as place:
-        assert workplace.get() is place
+        with working_at(place):
+            assert workplace.get().run_id == "r1"
         worlds.publish(corpus, worlds.graph("report"))
     run = read_run(corpus.location.runs / "r1.jsonl")
     assert run.entries[0]["parameters"] == {"paths": ["/in"]} and run.entries[0]["code_version"]
@@ -55,30 +56,48 @@ def count(name):
     """Do nothing, and leave a record."""
 
 
+def run(corpus, run_id):
+    return lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id=run_id)
+
+
 def test_what_the_steps_of_a_block_did_is_heard_beside_the_file(corpus):
-    with lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r3") as place:
-        count("before")
-        with steps_heard() as heard:
+    with run(corpus, "r3") as place:
+        with working_at(place):
+            count("before")
+        with working_at(place) as heard:
             count("inside")
             asyncio.run(count.submit("in a thread"))
-        count("after")
-        assert workplace.get() is place
     assert [record.subject for record in heard] == ["inside", "in a thread"]
     written = read_run(corpus.location.runs / "r3.jsonl").steps()
-    assert [record.subject for record in written] == ["before", "inside", "in a thread", "after"] and heard == written[1:3]
+    assert [record.subject for record in written] == ["before", "inside", "in a thread"] and heard == written[1:]
 
 
 def test_two_questions_at_once_hear_only_their_own_steps(corpus):
-    async def ask(name):
-        with steps_heard() as heard:
+    async def ask(name, place):
+        with working_at(place) as heard:
             await asyncio.gather(count.submit(name), count.submit(name))
         return [record.subject for record in heard]
 
-    async def both():
-        return await asyncio.gather(ask("one"), ask("two"))
+    async def both(place):
+        return await asyncio.gather(ask("one", place), ask("two", place))
 
-    with lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r4"):
-        assert asyncio.run(both()) == [["one", "one"], ["two", "two"]]
+    with run(corpus, "r4") as place:
+        assert asyncio.run(both(place)) == [["one", "one"], ["two", "two"]]
+
+
+def test_two_runs_side_by_side_write_each_to_its_own_file(corpus):
+    with run(corpus, "r6") as first, run(corpus, "r7") as second:
+        with working_at(first):
+            count("first")
+        with working_at(second):
+            count("second")
+        with working_at(first):
+            count("first again")
+    files = {name: read_run(corpus.location.runs / f"{name}.jsonl").steps() for name in ("r6", "r7")}
+    assert {name: [record.subject for record in steps] for name, steps in files.items()} == {
+        "r6": ["first", "first again"],
+        "r7": ["second"],
+    }
 
 
 def test_a_step_that_fails_is_heard_too(corpus):
@@ -87,7 +106,6 @@ def test_a_step_that_fails_is_heard_too(corpus):
         """Fail."""
         raise ValueError("broken")
 
-    with lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r5"):
-        with steps_heard() as heard, pytest.raises(ValueError, match="broken"):
-            fail()
+    with run(corpus, "r5") as place, working_at(place) as heard, pytest.raises(ValueError, match="broken"):
+        fail()
     assert [record.error for record in heard] == ["ValueError: broken"]

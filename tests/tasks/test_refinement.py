@@ -23,7 +23,9 @@ ISLANDS = written(
     Passage("steel for the blade in the tide", page=9, arcs=((3, SIMILAR, 0.9),)),
     Passage("a harbour", page=12),
     # As long as a model in bfloat16 may make it: a cosine of two such passes 1.
-    evolved=np.float32(1.0004) * np.array([[1, 1, 0, 0, 0, 0, 0, 1]] * 5 + [[0, 0, 0, 0, 0, 3**0.5, 0, 0]], np.float32) / np.float32(3**0.5),
+    evolved=np.float32(1.0004)
+    * np.array([[1, 1, 0, 0, 0, 0, 0, 1]] * 5 + [[0, 0, 0, 0, 0, 3**0.5, 0, 0]], np.float32)
+    / np.float32(3**0.5),
 )
 TEXT = "What does the tide do to the steel of the blade?"
 

@@ -65,13 +65,17 @@ def test_each_path_stands_beside_what_its_reader_said(scene):
     assert [path.nodes for path in found_.paths] == [(graph.ids[first], graph.ids[second]), (graph.ids[second],)]
     assert [path.answer for path in found_.paths] == ["yes", ""] and found_.synthesis.answer == "yes"
     assert (found_.paths[0].flow, found_.paths[0].quality, found_.paths[0].share) == (0.5, 0.25, 0.125)
-    assert {path for chain in found_.paths for path in chain.nodes} <= {each.id for each in desk.snapshot.nodes(document_id("report"))}
+    assert {path for chain in found_.paths for path in chain.nodes} <= {
+        each.id for each in desk.snapshot.nodes(document_id("report"))
+    }
     assert found_.paths[0].pages == (PagePlace(NamedDocument(document_id("report"), "report.pdf"), 1),) + found_.paths[1].pages
 
 
 def test_evidence_pages_are_those_of_all_paths_each_once_in_their_order(scene):
     places = [node(scene, "report", ordinal) for ordinal in (4, 5, 0, 1)]
-    found_ = found(scene, Evidence((path_of(*places[:2]), path_of(places[2]), path_of(places[3])), read("a", "b", "c"), verdict=QUIET))
+    found_ = found(
+        scene, Evidence((path_of(*places[:2]), path_of(places[2]), path_of(places[3])), read("a", "b", "c"), verdict=QUIET)
+    )
     assert [place.page for place in found_.evidence_pages] == [3, 1]
     assert places_of(scene[1], [], scene[3].names) == ()
 

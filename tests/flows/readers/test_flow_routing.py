@@ -26,7 +26,10 @@ HARBOUR = written(
 )
 ISLANDS = written(
     "islands",
-    *[Passage(f"The harbour of island {n} is {n}0 metres deep at low tide.", page=n, arcs=((n % 6, SIMILAR, 0.5),)) for n in range(1, 7)],
+    *[
+        Passage(f"The harbour of island {n} is {n}0 metres deep at low tide.", page=n, arcs=((n % 6, SIMILAR, 0.5),))
+        for n in range(1, 7)
+    ],
 )
 LONG = "The harbour is {}0 metres deep at low tide, say the pilots, who sound it with a lead line every spring, storm or no storm."
 STRAIT = written(
@@ -36,7 +39,9 @@ STRAIT = written(
 )
 """Short passages that no arc joins to the long ones, which can answer."""
 NOTE = written("note", Passage("A cable costs 7 pounds."))
-LONELY = written("lonely", *[Passage(f"The {word} weighs 12 tonnes.", page=place + 1) for place, word in enumerate(("blade", "cable"))])
+LONELY = written(
+    "lonely", *[Passage(f"The {word} weighs 12 tonnes.", page=place + 1) for place, word in enumerate(("blade", "cable"))]
+)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,22 @@ from tasks.algorithms.coded_texts import UNKNOWN, Vocabulary, code_text, count_c
 from tasks.algorithms.kept_stems import kept_stems
 from tasks.algorithms.term_counts import count_terms
 
-CHUNKS = ["Net", "income,", "of", "the", "(debt)", "debt-to-equity", "long-term", "-", "US", "us", "2021", "FY2021", "収入", "収入高"]
+CHUNKS = [
+    "Net",
+    "income,",
+    "of",
+    "the",
+    "(debt)",
+    "debt-to-equity",
+    "long-term",
+    "-",
+    "US",
+    "us",
+    "2021",
+    "FY2021",
+    "収入",
+    "収入高",
+]
 CHUNKS += ["and/or", "R&D", "equity.", "$x_1$", "\n\n"]
 STEMS = ["net", "incom", "debt", "equity", "term", "2021", "収入", "入高", "r&d", "absent"]
 TEXTS = st.lists(st.lists(st.sampled_from(CHUNKS), max_size=14).map(" ".join), max_size=5)
