@@ -49,7 +49,7 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
 
 async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace) -> Answer:
     """Answer one question and keep the answer."""
-    answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="seconds")
+    answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     with working_at(place) as steps:
         # The graph's tables take longer to load than a question to embed.
         question, _tables = await asyncio.gather(understand.submit(answer_id, text, desk), asyncio.to_thread(desk.snapshot.warm_up))

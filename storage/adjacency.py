@@ -70,14 +70,22 @@ class Adjacency:
 
     def positions_of(self, ids: Sequence[str]) -> IntArray:
         """Return where the ids are; raise UnknownNodeError where one is not."""
-        strange = [name for name in ids if not (len(self.ids) and HEXADECIMAL_ID.fullmatch(name))]
-        if strange or not ids:
-            return _none_of(strange)
-        asked = digests(ids)
+        found = self.find(ids)
+        if (found < 0).any():
+            strange = ids[int(np.argmin(found))]
+            raise UnknownNodeError(f"node {strange[:12]!r} is not in this snapshot; ask again for what is there now")
+        return found
+
+    def find(self, ids: Sequence[str]) -> IntArray:
+        """Return where the ids are, -1 for one that is not there or is none."""
+        found = np.full(len(ids), -1, np.int64)
+        usable = [place for place, name in enumerate(ids) if HEXADECIMAL_ID.fullmatch(name)] if len(self.ids) else []
+        asked = digests([ids[place] for place in usable])
         # what is beyond the last id is compared with it, and so is found to be another
         places = np.minimum(np.searchsorted(self.ids, asked, sorter=self.by_id), len(self.ids) - 1)
-        found = self.by_id[places].astype(np.int64)
-        return found if (same := self.ids[found] == asked).all() else _none_of([ids[int(np.argmin(same))]])
+        positions = self.by_id[places].astype(np.int64)
+        found[usable] = np.where(self.ids[positions] == asked, positions, -1)
+        return found
 
     def positions_of_rows(self, rows: npt.NDArray[np.uint64]) -> IntArray:
         """Return where LanceDB's rows are."""
@@ -89,13 +97,6 @@ class Adjacency:
         owners = np.repeat(np.arange(len(positions)), counts)
         first = np.cumsum(counts) - counts
         return owners, np.arange(len(owners)) - first[owners] + begins[owners]
-
-
-def _none_of(strange: Sequence[str]) -> IntArray:
-    """Return no position; raise UnknownNodeError where that is not what was asked for."""
-    if strange:
-        raise UnknownNodeError(f"node {strange[0][:12]!r} is not in this snapshot; ask again for what is there now")
-    return np.empty(0, np.int64)
 
 
 def digests(ids: Sequence[str]) -> Digests:

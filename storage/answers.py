@@ -15,7 +15,7 @@ from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
 from storage.catalog import storable
 from storage.codec import CodecError, adapter
 from storage.locations import CorpusLocation
-from storage.removals import noted_removals
+from storage.removals import is_gone, noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
 from storage.snapshot import ID_PREFIX
 
@@ -101,7 +101,7 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
 
 def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
     """Yield the answers whose line holds these bytes, each after its place in time: when, the how manieth line, of which file."""
-    gone = noted_removals(location) - set(present)
+    removals = noted_removals(location)
     for path in asking_files(location):
         for line in path.read_bytes().splitlines():
             entry = read_entry(line) if sign in line else None
@@ -111,6 +111,11 @@ def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str
                 answer = answer_from_json(entry)
             except CodecError:
                 continue
+            gone = {
+                document.id
+                for document in (speaking(answer) if removals else ())
+                if is_gone(document, snapshot=answer.snapshot, removals=removals, present=present)
+            }
             yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
 
 

@@ -22,9 +22,9 @@ class CandidateGraph:
     """n nodes in the order of their ids, which is the order of everything, and m arcs ordered by tail, head and kind.
 
     `documents` (n,) are positions in `document_ids`, which are sorted; `kinds`, `modalities` and `arc_kinds` are positions in
-    NODE_KINDS, MODALITIES and EDGE_KINDS; `summary_words` (n,) is how long the summaries are. `hops` (n,) says how far a node is
-    from what was searched for: 0 for what was found, and for a whole scope. `columns` has the columns asked for, (n,) arrays of
-    strings, of tuples of strings, or of None where the table has nothing; `initial_vectors` is there where it was asked for.
+    NODE_KINDS, MODALITIES and EDGE_KINDS; `summary_words` (n,) is how long the summaries are. `columns` has the columns asked
+    for, (n,) arrays of strings, of tuples of strings, or of None where the table has nothing; `initial_vectors` is there where it
+    was asked for.
     """
 
     ids: tuple[str, ...]
@@ -36,7 +36,6 @@ class CandidateGraph:
     modalities: IntArray
     meaningless: npt.NDArray[np.bool_]
     summary_words: IntArray
-    hops: IntArray
     vectors: Vectors
     initial_vectors: Vectors | None
     columns: Mapping[str, npt.NDArray[Any]]
@@ -50,7 +49,7 @@ class CandidateGraph:
         return len(self.ids)
 
 
-def assemble(adjacency: Adjacency, positions: IntArray, hops: IntArray, columns: Mapping[str, npt.NDArray[Any]]) -> CandidateGraph:
+def assemble(adjacency: Adjacency, positions: IntArray, columns: Mapping[str, npt.NDArray[Any]]) -> CandidateGraph:
     """Return the graph of the nodes at these positions, which are ordered by id; `columns` has their vectors too."""
     named, documents = np.unique(adjacency.documents[positions], return_inverse=True)
     tails, heads, kinds, weights = arcs_among(adjacency, positions)
@@ -64,7 +63,6 @@ def assemble(adjacency: Adjacency, positions: IntArray, hops: IntArray, columns:
         modalities=adjacency.modalities[positions].astype(np.int64),
         meaningless=adjacency.meaningless[positions].astype(bool),
         summary_words=adjacency.summary_words[positions].astype(np.int64),
-        hops=hops,
         vectors=columns["vector"],
         initial_vectors=columns.get("initial_vector"),
         columns={name: values for name, values in columns.items() if name not in {"vector", "initial_vector"}},

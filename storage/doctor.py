@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import pyarrow.compute as pc
 
+from storage.adjacency_files import intact, place_of
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.garbage import KEEP_SECONDS, corpora_in, in_use, unnamed_files
@@ -22,6 +23,7 @@ from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
 
 INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
 PUBLISH_AGAIN = "run `flowreader ingest` of any document in this corpus; it publishes all of them again from their artifacts"
+DERIVE_AGAIN = "run `flowreader ingest` of any document in this corpus; it derives them again"
 CLEAN_UP = "run `flowreader ingest` of any document in this corpus; it deletes what nothing needs"
 READ_AGAIN = "remove the document with `flowreader documents remove --now` and ingest it again"
 
@@ -43,12 +45,13 @@ def examine(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
 
 
 def examine_graph(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check ids, versions, counts, edges' ends and vectors."""
+    """Check ids, versions, counts, edges' ends, vectors and the arcs derived from them."""
     yield from examine_ids(snapshot)
     yield from examine_versions(snapshot)
     yield from examine_counts(snapshot)
     yield from examine_edges(snapshot)
     yield from examine_vectors(snapshot)
+    yield from examine_adjacency(snapshot)
 
 
 def examine_ids(snapshot: Snapshot) -> Iterator[Finding]:
@@ -121,6 +124,16 @@ def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
                     )
                 except GraphError as error:
                     yield Finding("vectors", str(error), READ_AGAIN)
+
+
+def examine_adjacency(snapshot: Snapshot) -> Iterator[Finding]:
+    """Check that the arcs kept for questions, where they are, are as they were written; else the next ingest mends them."""
+    store = snapshot.graph_store
+    place = place_of(store.folder, store.versions())
+    if place.exists() and not intact(place):
+        with suppress(OSError):
+            snapshot.location.index_due.touch()
+        yield Finding("adjacency", f"the files in {place} do not match their checksum", DERIVE_AGAIN)
 
 
 def examine_artifacts(snapshot: Snapshot, memo: StepMemo) -> Iterator[Finding]:

@@ -2,15 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
+from storage.answer_records import NamedDocument
 from storage.answers import answer_from_json, answer_json, without_words
 from storage.artifacts import write_durably
 from storage.codec import CodecError
 from storage.disk import full_disk_explained
 from storage.locations import CorpusLocation
+from storage.memo import HEXADECIMAL
+from storage.removals import Removal, is_gone
 from storage.runs import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
+
+
+def gone_from_answers(location: CorpusLocation, removals: Collection[Removal], *, present: Collection[str]) -> set[str]:
+    """Return whose words the removals take from the kept answers: the removed documents', and earlier contents' of their files.
+
+    A file that was read in again keeps its name and gets another id; answers quote both. `present` are the documents published now.
+    """
+    gone = {removal.document_id for removal in removals}.difference(present)
+    signs = {json.dumps(name)[1:-1].encode() for removal in removals for name in removal.names}
+    for path in asking_files(location) if signs else ():
+        for line in path.read_bytes().splitlines():
+            entry = read_entry(line) if any(sign in line for sign in signs) else None
+            if entry is None or entry["kind"] != EntryKind.ANSWER:
+                continue
+            snapshot = entry["snapshot"] if isinstance(entry.get("snapshot"), int) else 0
+            gone |= {
+                document.id
+                for document in _named_documents(entry)
+                if HEXADECIMAL.fullmatch(document.id) and is_gone(document, snapshot=snapshot, removals=removals, present=present)
+            }
+    return gone
+
+
+def _named_documents(told: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
+    """Yield all that has an id and a name, wherever it stands: so also of an answer that a newer FlowReader kept."""
+    if isinstance(told, dict):
+        if isinstance(told.get("id"), str) and isinstance(told.get("name"), str):
+            yield NamedDocument(told["id"], told["name"])
+        told = list(told.values())
+    if isinstance(told, list):
+        for inner in told:
+            yield from _named_documents(inner)
 
 
 def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:

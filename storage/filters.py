@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NewType
 
-from storage.records import EdgeKind, Modality, NodeKind
+from storage.records import Modality
 
 Filter = NewType("Filter", str)
 """A filter that this module built."""
@@ -25,31 +25,27 @@ class FilterError(ValueError):
 class Column(StrEnum):
     """The columns that a filter may name."""
 
-    ID = "id"
     DOCUMENT = "document_id"
-    SOURCE = "source"
-    TARGET = "target"
     SOURCE_DOCUMENT = "source_document"
     TARGET_DOCUMENT = "target_document"
     NODE = "node_id"
-    KIND = "kind"
     MODALITY = "modality"
     PAGE = "page"
     NUMBER = "number"
 
 
-Value = str | int | NodeKind | Modality | EdgeKind
+Value = str | int | Modality
 
 
 def literal(value: Value) -> str:
-    """Return the value as SQL; raise FilterError for all but 64 hexadecimal digits, an integer, a kind or a modality."""
-    if isinstance(value, NodeKind | Modality | EdgeKind):
+    """Return the value as SQL; raise FilterError for all but 64 hexadecimal digits, an integer or a modality."""
+    if isinstance(value, Modality):
         return f"'{value.value}'"
     if type(value) is int:
         return str(value)
     if type(value) is str and HEXADECIMAL_ID.fullmatch(value):
         return f"'{value}'"
-    raise FilterError(f"{value!r} may not stand in a filter; take an id of 64 hexadecimal digits, an integer, a kind or a modality")
+    raise FilterError(f"{value!r} may not stand in a filter; take an id of 64 hexadecimal digits, an integer or a modality")
 
 
 def one_of(column: Column, values: Iterable[Value]) -> Filter:

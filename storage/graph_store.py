@@ -127,7 +127,7 @@ class GraphStore:
         The adjacency of these versions is written beside them.
         """
         from storage.adjacency import derive
-        from storage.adjacency_files import load, place_of, save
+        from storage.adjacency_files import intact, place_of, save
 
         for name in TableName:
             table = self.tables[name]
@@ -135,7 +135,7 @@ class GraphStore:
             while before != (before := int(table.version)):
                 table.optimize()
         place = place_of(self.folder, self.versions())
-        if load(place) is None:
+        if not intact(place):
             save(derive(self), place)
         return self.versions()
 
@@ -155,7 +155,8 @@ class GraphStore:
 
         for name in TableName:
             self.tables[name].optimize(cleanup_older_than=older_than[name], delete_unverified=True)
-        drop_others(place_of(self.folder, self.versions()), min(older_than[TableName.NODES], older_than[TableName.EDGES]))
+        # where one table has nothing old that is pinned, a snapshot may still pin something of the other
+        drop_others(place_of(self.folder, self.versions()), max(older_than[TableName.NODES], older_than[TableName.EDGES]))
 
 
 def of_documents(name: TableName, documents: frozenset[str]) -> Filter:

@@ -8,10 +8,8 @@ import numpy.typing as npt
 from storage.adjacency import Adjacency, IntArray
 
 
-def expand(
-    adjacency: Adjacency, seeds: IntArray, *, hops: int, limit: int, allowed: npt.NDArray[np.bool_] | None
-) -> tuple[IntArray, IntArray]:
-    """Return at most `limit` positions, the seeds first, and how many hops each is away; only `allowed` (n,) ones, all without it.
+def expand(adjacency: Adjacency, seeds: IntArray, *, hops: int, limit: int, allowed: npt.NDArray[np.bool_] | None) -> IntArray:
+    """Return at most `limit` positions, the seeds first, then what each hop reaches; only `allowed` (n,) ones, all without it.
 
     A hop follows arcs either way. Within a hop the nodes come by their strongest arc from the hop before, ties by id.
     """
@@ -23,7 +21,7 @@ def expand(
         heads = adjacency.heads[listed]
         way = open_to_hops[heads]
         found.append(_strongest(adjacency, heads[way], adjacency.weights[listed[way]])[: limit - sum(map(len, found))])
-    return np.concatenate(found), np.repeat(np.arange(len(found)), [len(hop) for hop in found])
+    return np.concatenate(found)
 
 
 def _strongest(adjacency: Adjacency, heads: IntArray, weights: npt.NDArray[np.float64]) -> IntArray:

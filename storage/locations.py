@@ -86,7 +86,7 @@ class CorpusLocation:
 
     @property
     def purge_due(self) -> Path:
-        """Stands from a removal until no file holds the removed text any more; its age says when that may be."""
+        """Stands from a removal until no file holds the removed text any more; it says of what, and since when."""
         return self.folder / "PURGE-DUE"
 
     @property

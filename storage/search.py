@@ -37,7 +37,7 @@ def load_scope(snapshot: Snapshot, scope: Scope, *, columns: Sequence[str], init
     view = snapshot.view
     return view.remembered(
         ("whole", scope, tuple(columns), initial_vectors),
-        lambda: _graph(view, _by_id(view, _mask(view, scope)), None, columns, initial_vectors),
+        lambda: _graph(view, _by_id(view, _mask(view, scope)), columns, initial_vectors),
     )
 
 
@@ -62,9 +62,8 @@ def find_candidates(
     view = snapshot.view
     _check_vector(vector, view.dimension)
     seeds = _seeds(view, scope, vector, words, by_vector, by_text)
-    positions, away = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
-    order = np.argsort(view.adjacency.ids[positions])
-    return _graph(view, positions[order], away[order], columns, initial_vectors)
+    positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
+    return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
 
 
 def scope_sample(snapshot: Snapshot, scope: Scope, size: int, *, column: str) -> tuple[str, ...]:
@@ -81,12 +80,9 @@ def _sample(view: GraphView, scope: Scope, size: int, column: str) -> tuple[str,
     return tuple(view.columns.take(positions, [column])[column].tolist())
 
 
-def _graph(
-    view: GraphView, positions: IntArray, away: IntArray | None, columns: Sequence[str], initial_vectors: bool
-) -> CandidateGraph:
+def _graph(view: GraphView, positions: IntArray, columns: Sequence[str], initial_vectors: bool) -> CandidateGraph:
     read = [*columns, "vector", *(["initial_vector"] if initial_vectors else [])]
-    hops = np.zeros(len(positions), np.int64) if away is None else away
-    return assemble(view.adjacency, positions, hops, view.columns.take(positions, read))
+    return assemble(view.adjacency, positions, view.columns.take(positions, read))
 
 
 def _by_id(view: GraphView, mask: Mask | None) -> IntArray:

@@ -183,6 +183,11 @@ class Snapshot:
         """Return the nodes in the order asked; raise UnknownNodeError where one is not in the snapshot."""
         return self.view.nodes_by_id(ids)
 
+    def nodes_found(self, ids: Sequence[str]) -> list[Node]:
+        """Return those of the nodes that are in the snapshot, in the order asked."""
+        places = self.view.adjacency.find(ids).tolist()
+        return self.view.nodes_by_id([name for name, place in zip(ids, places, strict=True) if place >= 0])
+
     def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
         """Return the table rows of those of the nodes that have some, in order; raise UnknownNodeError as `nodes_by_id` does."""
         return self.view.rows_by_node(ids)

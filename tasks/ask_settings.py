@@ -69,14 +69,15 @@ class ScoreSettings(Settings):
     keep_unreached: bool = Field(
         True, description="a node that no arc reaches keeps its relevance; false: the paper, which lowers it"
     )
-    propagation_tolerance: float = Field(1e-4, gt=0, le=0.1, description="largest change of a score at which eq. 4 has settled")
+    propagation_tolerance: float = Field(1e-4, ge=1e-9, le=0.1, description="largest change of a score at which eq. 4 has settled")
     seeds: int = Field(8, ge=1, le=100, description="most relevant nodes that the random walk starts from; not given in the paper")
     scale_diffusion: bool = Field(
         True, description="divide psi by its maximum: it sums to 1 over the graph and does nothing otherwise; false: the paper"
     )
     damping: float = Field(0.85, gt=0, le=0.95, description="PageRank's")
-    diffusion_tolerance: float = Field(1e-6, gt=0, le=0.1, description="PageRank's")
-    steps: int = Field(2000, ge=1, le=100000, description="at most so many iterations of either; both settle in far fewer")
+    diffusion_tolerance: float = Field(1e-6, ge=1e-9, le=0.1, description="PageRank's")
+    # Each step of either leaves at most 0.95 of the last change, and 1 + log(1e-9) / log(0.95) = 405.
+    steps: int = Field(2000, ge=500, le=100000, description="at most so many iterations of either; 405 settle both in any case")
 
     @model_validator(mode="after")
     def _sums_to_one(self) -> Self:
@@ -106,14 +107,31 @@ class RoutingSettings(Settings):
     sources: int = Field(
         8, ge=1, le=100, description="paper: nodes where flow enters, at most; of either: what System 2 adds to them, at most"
     )
-    sinks: int = Field(8, ge=1, le=100, description="paper: nodes where flow leaves, at most; of either: where saturation looks")
-    diversity: float = Field(0.7, ge=0, le=1, description="paper: lambda of MMR: 1 takes the best sources, 0 the most unlike")
-    visual_bonus: float = Field(0.05, ge=0, le=1, description="added to the answerability of figures and tables")
-    dense_percentile: float = Field(95.0, ge=1, le=100, description="a node with so many words is as dense as can be (rho = 1)")
-    demand: float = Field(
-        6.0, gt=0, le=100, description="paper: F, evidence to route, no more than fits; of either: what saturation is told by"
+    sinks: int = Field(
+        8, ge=1, le=100, description="paper: nodes where flow leaves, at most; prizes: only the gate's saturation looks there"
     )
-    minimum_similarity: float = Field(0.22, ge=0, le=1, description="r_min: window and semantic arcs below are not used")
+    diversity: float = Field(0.7, ge=0, le=1, description="paper: lambda of MMR: 1 takes the best sources, 0 the most unlike")
+    visual_bonus: float = Field(
+        0.05,
+        ge=0,
+        le=1,
+        description="added to the answerability of figures and tables, by which sinks are chosen; prizes: only for the saturation",
+    )
+    dense_percentile: float = Field(
+        95.0,
+        ge=1,
+        le=100,
+        description="a node with so many words is as dense as can be (rho = 1 in answerability); prizes: only for the saturation",
+    )
+    demand: float = Field(
+        6.0, gt=0, le=100, description="paper: F, evidence to route, no more than fits; prizes: only what saturation is told by"
+    )
+    minimum_similarity: float = Field(
+        0.22,
+        ge=0,
+        le=1,
+        description="r_min: window and semantic arcs below are not used; prizes: only for the saturation, and for where to expand",
+    )
     paths: int = Field(60, ge=1, le=1000, description="paths that the flow is taken apart into, at most")
 
 
@@ -142,12 +160,18 @@ class GateSettings(Settings):
     saturation: float = Field(0.6, ge=0, le=1, description="a flow that fits less fires the gate")
     saturation_of: Literal["connection", "paper"] = Field(
         "connection",
-        description="connection: of the network with its sinks opened; paper: of the whole, which only measures the sinks",
+        description=(
+            "connection: of the network with its sinks opened, which is low only where the graph falls apart (0.999 on average, so "
+            "it hardly ever fires); paper: of the whole, which measures the sinks, and no bridge across its cut can raise it"
+        ),
     )
     enabled: bool = Field(True, description="false: the first pass is the answer")
     pairs: int = Field(32, ge=1, le=1000, description="pairs of passages that are rated, at most: four calls of eight")
     bridge_above: float = Field(0.1, ge=0, le=1, description="a bridge rated higher becomes an arc")
     depth: int = Field(2, ge=1, le=5, description="hops from the sources within which new ones are found")
+    entry_share: float = Field(
+        0.5, ge=0, le=1, description="prizes: what is left of the entry where nothing is supported, so that more pages are read"
+    )
     damping: float = Field(0.6, ge=0, le=1, description="lambda of the re-weighting")
     bound: float = Field(0.3, ge=0, le=1, description="a weight changes by so much at most")
     cited_boost: float = Field(0.1, ge=0, le=1, description="added to the score of nodes that readers quoted")

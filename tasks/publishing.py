@@ -11,13 +11,13 @@ import numpy as np
 from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
-from storage.erasing import erase_quotes
+from storage.erasing import erase_quotes, gone_from_answers
 from storage.garbage import KEEP_SECONDS, Garbage, collect
 from storage.graph_checks import GraphError
 from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentState, Edge, identify
-from storage.removals import noted_removals
+from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.memory import give_back
@@ -126,11 +126,9 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
 
 
 def purge_is_due(location: CorpusLocation) -> bool:
-    """Say whether a document was removed so long ago that nobody can still be reading it."""
-    try:
-        return time.time() - location.purge_due.stat().st_mtime > KEEP_SECONDS
-    except FileNotFoundError:
-        return False
+    """Say whether a document was removed so long ago that nobody can still be reading it; one noted in the future counts too."""
+    since = first_removal(location)
+    return since is not None and not 0 <= time.time() - since <= KEEP_SECONDS
 
 
 def upkeep_is_due(location: CorpusLocation) -> bool:
@@ -150,9 +148,15 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
 
 
 def erase_removed(corpus: CorpusWriter) -> int:
-    """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some."""
-    removed = noted_removals(corpus.location)
-    return erase_quotes(corpus.location, removed - {record.id for record in corpus.documents()}) if removed else 0
+    """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some.
+
+    With them go those of earlier contents of their files: who removes a file wants none of its words left.
+    """
+    removals = noted_removals(corpus.location)
+    if not removals:
+        return 0
+    present = {record.id for record in corpus.documents()}
+    return erase_quotes(corpus.location, gone_from_answers(corpus.location, removals, present=present))
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:

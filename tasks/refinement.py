@@ -16,10 +16,12 @@ from tasks.algorithms.gate import Trigger
 from tasks.algorithms.reweighting import arcs_at, damped_weights, top_decile_arcs
 from tasks.algorithms.source_expansion import expanded_sources
 from tasks.path_reader import PathReading
+from tasks.prize_edits import joined_both_ways, laid_downhill, let_in, new_pages
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
-from tasks.routing import Routed, Terrain
+from tasks.routing import Routed
 from tasks.step import step
+from tasks.terrain import Terrain
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,53 +78,69 @@ class _Editor:
     graph: CandidateGraph
     desk: AskDesk
 
+    @property
+    def prizes(self) -> bool:
+        """Whether visits earn; else the edits are the paper's."""
+        return self.desk.settings.routing.formulation == "prizes"
+
     def bridge(self, terrain: Terrain, routed: Routed) -> Refined:
         """T1: add arcs across the cut where the passages have to do with each other, and weigh those at the cut anew."""
-        settings = self.desk.settings.gate
+        pairs = self._across(terrain, routed)
+        rated = self._rate(pairs[:, 0], pairs[:, 1])
+        accepted = accepted_bridges(scores=rated, above=self.desk.settings.gate.bridge_above)
+        tails, heads = pairs[accepted, 0], pairs[accepted, 1]
+        weights = rated[accepted] if self.prizes else np.maximum(self._similarities(tails, heads), 0.0)
+        reweighted = self.reweight(terrain, self._strongest_at(terrain, np.unique(pairs)))
+        grown = replace(
+            reweighted.terrain,
+            tails=np.concatenate([terrain.tails, tails]),
+            heads=np.concatenate([terrain.heads, heads]),
+            similarities=np.concatenate([reweighted.terrain.similarities, weights]),
+            usable=np.concatenate([terrain.usable, np.ones(len(accepted), dtype=np.bool_)]),
+        )
+        added = self._edits("bridge", tails, heads, np.zeros(len(accepted)), weights)
+        return Refined(terrain=grown, edits=(*added, *reweighted.edits))
+
+    def _across(self, terrain: Terrain, routed: Routed) -> IntArray:
+        """Return the pairs to rate across the cut (p, 2), each as its arc would run."""
+        tails, heads = joined_both_ways(terrain) if self.prizes else (terrain.tails, terrain.heads)
         pairs = cut_pairs(
             source_side=routed.cut.source_side,
             sink_side=routed.cut.sink_side,
-            tails=terrain.tails,
-            heads=terrain.heads,
+            tails=tails,
+            heads=heads,
             scores=terrain.scores,
-            limit=settings.pairs // 2,
+            limit=self.desk.settings.gate.pairs // 2,
         )
-        rated = self._rate(pairs[:, 0], pairs[:, 1])
-        bridges = accepted_bridges(pairs=pairs, scores=rated, above=settings.bridge_above)
-        similarities = np.maximum(self._similarities(bridges[:, 0], bridges[:, 1]), 0.0)
-        at_cut = np.zeros(len(terrain.scores), dtype=np.bool_)
-        at_cut[np.unique(pairs)] = True
-        reweighted = self.reweight(
-            terrain, self._strongest(terrain, arcs_at(members=at_cut, tails=terrain.tails, heads=terrain.heads))
-        )
-        grown = replace(
-            reweighted.terrain,
-            tails=np.concatenate([terrain.tails, bridges[:, 0]]),
-            heads=np.concatenate([terrain.heads, bridges[:, 1]]),
-            similarities=np.concatenate([reweighted.terrain.similarities, similarities]),
-        )
-        added = self._edits("bridge", bridges[:, 0], bridges[:, 1], np.zeros(len(bridges)), similarities)
-        return Refined(terrain=grown, edits=(*added, *reweighted.edits))
+        return laid_downhill(terrain, pairs) if self.prizes else pairs
 
     def expand(self, terrain: Terrain, scores: NodeScores) -> Refined:
-        """T3: let evidence start from more places near the sources, and weigh the arcs at the sources anew."""
+        """T3: let evidence start from more places near the sources, and weigh the arcs at the sources anew.
+
+        Chains of prizes begin on new pages, and at less: sources that cost nothing would take the place of better ones.
+        """
         settings = self.desk.settings
-        found = expanded_sources(
+        found = self._near(terrain, scores, count=len(self.graph) if self.prizes else settings.routing.sources)
+        entry, begun = terrain.entry, found
+        if self.prizes:
+            found = new_pages(self.graph, terrain, near=found, propagated=scores.propagated, count=settings.routing.sources)
+            entry *= settings.gate.entry_share
+            begun = np.concatenate([found, let_in(terrain, entry=entry)])
+        reweighted = self.reweight(terrain, self._strongest_at(terrain, terrain.sources))
+        ids = self.graph.ids
+        added = tuple(GraphEdit("source", ids[node], "", 0.0, float(terrain.scores[node])) for node in begun.tolist())
+        grown = replace(reweighted.terrain, sources=np.concatenate([terrain.sources, found]), entry=entry)
+        return Refined(terrain=grown, edits=(*added, *reweighted.edits))
+
+    def _near(self, terrain: Terrain, scores: NodeScores, *, count: int) -> IntArray:
+        return expanded_sources(
             sources=terrain.sources,
             tails=terrain.tails,
             heads=terrain.heads,
             propagated=scores.propagated,
-            depth=settings.gate.depth,
-            count=settings.routing.sources,
+            depth=self.desk.settings.gate.depth,
+            count=count,
         )
-        at_source = np.zeros(len(terrain.scores), dtype=np.bool_)
-        at_source[terrain.sources] = True
-        arcs = self._strongest(terrain, arcs_at(members=at_source, tails=terrain.tails, heads=terrain.heads))
-        reweighted = self.reweight(terrain, arcs)
-        ids = self.graph.ids
-        added = tuple(GraphEdit("source", ids[node], "", 0.0, float(terrain.scores[node])) for node in found.tolist())
-        grown = replace(reweighted.terrain, sources=np.concatenate([terrain.sources, found]))
-        return Refined(terrain=grown, edits=(*added, *reweighted.edits))
 
     def reweight(self, terrain: Terrain, arcs: IntArray) -> Refined:
         """T2: weigh arcs by what their step says to the question, damped and bounded."""
@@ -134,8 +152,12 @@ class _Editor:
         similarities[arcs] = new
         return Refined(terrain=replace(terrain, similarities=similarities), edits=self._edits("re-weight", tails, heads, old, new))
 
-    def _strongest(self, terrain: Terrain, arcs: IntArray) -> IntArray:
-        """Return half as many arcs as may be rated, those between the strongest nodes first."""
+    def _strongest_at(self, terrain: Terrain, nodes: IntArray) -> IntArray:
+        """Return half as many of the usable arcs at the nodes as may be rated, those between the strongest first."""
+        members = np.zeros(len(terrain.scores), dtype=np.bool_)
+        members[nodes] = True
+        arcs = arcs_at(members=members, tails=terrain.tails, heads=terrain.heads)
+        arcs = arcs[terrain.usable[arcs]]
         strength = np.minimum(terrain.scores[terrain.tails[arcs]], terrain.scores[terrain.heads[arcs]])
         return arcs[np.argsort(-strength, kind="stable")][: self.desk.settings.gate.pairs // 2]
 

@@ -45,14 +45,15 @@ class RemovedCorpus:
 def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Receipt:
     """Unpublish a document, named by id or file name; with `now` wait for its readers and delete what it left.
 
-    Answers that quote it lose their words at once, and again, for those that were being given, when the last reader is gone.
+    Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
+    when the last reader is gone.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
         record, embedder = snapshot.find(asked), snapshot.embedder
         counts = snapshot.counts(record.id)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
-        note_removal(location, record.id)
+        note_removal(location, record, snapshot=corpus.snapshot)
         number = corpus.publish(removed=[record.id])
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
         if now and cleaned.complete:

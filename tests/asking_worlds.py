@@ -61,7 +61,7 @@ class AxisEmbedder:
 
 @dataclass(frozen=True)
 class Passage:
-    """A node to be; `arcs` lead from it to other passages of its document, by place. Lines of a table are rows, the first its head."""
+    """A node to be; `arcs` lead from it to others of its document, by place. Lines of a table are rows, the first its head."""
 
     text: str
     page: int = 1

@@ -46,16 +46,15 @@ def cut_pairs(
     return pairs[:limit]
 
 
-def accepted_bridges(*, pairs: IntArray, scores: FloatArray, above: float) -> IntArray:
-    """Return the pairs whose score is above the bound (p, 2), in the order given.
+def accepted_bridges(*, scores: FloatArray, above: float) -> IntArray:
+    """Return the places of the pairs whose score is above the bound, in order.
 
     Args:
-        pairs: (p, 2).
         scores: (p,), what the scorer gave, in [0, 1].
         above: the bound, itself not enough.
     """
     require_range(name="bridge scores", values=scores, low=0.0, high=1.0)
-    return pairs[scores > above]
+    return np.flatnonzero(scores > above)
 
 
 def _new_pairs(before: IntArray, behind: IntArray, edges: IntArray, nodes: int) -> IntArray:

@@ -28,11 +28,6 @@ class FlowNetwork:
     source: int
     sink: int
 
-    @property
-    def edges(self) -> int:
-        """Return how many of the arcs are edges of the graph: `flow[: network.edges]` is what runs inside it."""
-        return int(np.count_nonzero((self.tails != self.source) & (self.heads != self.sink)))
-
 
 def edge_costs(*, cosines: FloatArray, tail_scores: FloatArray, head_scores: FloatArray) -> FloatArray:
     """Return 1 - max(cos, 0) (h_u + h_v) / 2 for each edge (eq. 5); below 0 only where a score is above 1."""

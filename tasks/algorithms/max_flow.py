@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import IntArray
 from tasks.algorithms.flow_network import FlowNetwork
 from tasks.algorithms.flow_solvers import UNITS_OF_FLOW, refused, solver_arcs
 
@@ -19,14 +18,11 @@ BoolArray = npt.NDArray[np.bool_]
 class MaximumFlow:
     """The greatest flow and the minimum cut nearest to the supersource.
 
-    `cut_tails` and `cut_heads` are the arcs of the network that cross it and could carry something, those of the supersource and
-    the supersink among them. `source_side` (nodes,) marks what the supersource still reaches through room left over, `sink_side`
-    (nodes,) what still reaches the supersink; no node is both, and many are neither.
+    `source_side` (nodes,) marks what the supersource still reaches through room left over, `sink_side` (nodes,) what still reaches
+    the supersink; no node is both, and many are neither.
     """
 
     value: float
-    cut_tails: IntArray
-    cut_heads: IntArray
     source_side: BoolArray
     sink_side: BoolArray
 
@@ -52,12 +48,8 @@ def max_flow(network: FlowNetwork) -> MaximumFlow:
     from_begin[solver.get_source_side_min_cut()] = True
     to_end[solver.get_sink_side_min_cut()] = True
     before, behind = (to_end, from_begin) if arcs.turned else (from_begin, to_end)
-    tails, heads = network.tails[arcs.places], network.heads[arcs.places]
-    crossing = before[tails] & ~before[heads]
     return MaximumFlow(
         value=solver.optimal_flow() / UNITS_OF_FLOW,
-        cut_tails=tails[crossing],
-        cut_heads=heads[crossing],
         source_side=before[: network.nodes],
         sink_side=behind[: network.nodes],
     )

@@ -4,11 +4,12 @@ The paper's costs (eq. 5) are all close to 1, so its cheapest flow is made of th
 are no better than the best-ranked ones. Here a good chain is cheaper than two poor ones. With s = h / max h:
 
 - to begin at a source costs `entry`: what is not worth that much is no evidence by itself;
-- to go on from u to v costs entry (1 - trust s_u): the stronger the passage and the surer the relation, the weaker a continuation
+- to go on from u to v costs step (1 - trust s_u): the stronger the passage and the surer the relation, the weaker a continuation
   may be that is still worth reading;
 - to visit v earns s_v, once.
 
-Chains run from the stronger to the weaker node only. So nothing runs in circles, however much it would earn.
+Chains run from the higher to the lower node only, as a rule from the stronger to the weaker one. So nothing runs in circles,
+however much it would earn.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from tasks.algorithms.checks import require_places, require_range
 from tasks.algorithms.cosines import FloatArray, IntArray
 from tasks.algorithms.flow_network import FlowNetwork
+from tasks.algorithms.max_flow import BoolArray
 from tasks.algorithms.path_decomposition import FlowPath
 
 LEAST_GAIN = 1e-4
@@ -31,10 +33,11 @@ def prize_network(
     tails: IntArray,
     heads: IntArray,
     trusts: FloatArray,
+    heights: FloatArray,
     scores: FloatArray,
     sources: IntArray,
-    entries: FloatArray,
     entry: float,
+    step: float,
 ) -> FlowNetwork:
     """Build the network; each node v is split into where it is entered, v, and where it is left, n + v.
 
@@ -44,31 +47,31 @@ def prize_network(
     Args:
         tails: (m,), where each arc begins.
         heads: (m,), where it ends.
-        trusts: (m,), how sure the relation is, in [0, 1]; an arc of 0 carries nothing.
+        trusts: (m,), how sure the relation is, in [0, 1]; an arc of 0 carries nothing, nor does one that is not `downhill`.
+        heights: (n,), finite.
         scores: (n,), h, at least 0.
         sources: (s,), distinct nodes.
-        entries: (s,), what each source costs, in [0, 1] of the best score.
-        entry: in [0, 1], what a step costs that no relation makes cheaper.
+        entry: what it costs to begin at a source, in [0, 1] of the best score.
+        step: likewise, what a step costs that no relation makes cheaper.
 
     Raises:
         ValueError: nodes that are not there, numbers out of range.
     """
     nodes = len(scores)
     require_range(name="scores", values=scores, low=0.0, high=np.inf)
-    for name, values in (("trusts", trusts), ("entries", entries), ("entry", entry)):
+    for name, values in (("trusts", trusts), ("entry", entry), ("step", step)):
         require_range(name=name, values=values, low=0.0, high=1.0)
     for name, places in (("tails", tails), ("heads", heads), ("sources", sources)):
         require_places(name=name, places=places, count=nodes)
     prizes = scores / (scores.max(initial=0.0) or 1.0)
-    downhill = (prizes[tails] > prizes[heads]) | ((prizes[tails] == prizes[heads]) & (tails < heads))
-    usable = downhill & (trusts > 0)
+    usable = downhill(heights=heights, tails=tails, heads=heads) & (trusts > 0)
     onward = np.bincount(tails[usable], minlength=nodes).astype(np.float64)
-    paying = sources[prizes[sources] >= entries]
+    paying = sources[prizes[sources] >= entry]
     every, source, sink = np.arange(nodes), 2 * nodes, 2 * nodes + 1
     parts = (
-        (nodes + tails, heads, entry * (1.0 - trusts * prizes[tails]), usable.astype(np.float64)),
+        (nodes + tails, heads, step * (1.0 - trusts * prizes[tails]), usable.astype(np.float64)),
         (every, nodes + every, -prizes, np.ones(nodes)),
-        (np.full(len(sources), source), sources, entries, np.ones(len(sources))),
+        (np.full(len(sources), source), sources, np.full(len(sources), entry), np.ones(len(sources))),
         (np.full(len(paying), source), nodes + paying, np.full(len(paying), LEAST_GAIN), onward[paying]),
         (nodes + every, np.full(nodes, sink), np.zeros(nodes), 1.0 + onward),
     )
@@ -82,6 +85,13 @@ def prize_network(
         source=source,
         sink=sink,
     )
+
+
+def downhill(*, heights: FloatArray, tails: IntArray, heads: IntArray) -> BoolArray:
+    """Return which arcs lead from a higher node to a lower one (m,), or of two of the same height to that of the larger index."""
+    require_range(name="heights", values=heights, low=-np.inf, high=np.inf)
+    above, below = heights[tails], heights[heads]
+    return np.asarray((above > below) | ((above == below) & (tails < heads)))
 
 
 def joined_halves(paths: Sequence[FlowPath], *, nodes: int) -> tuple[FlowPath, ...]:

@@ -15,14 +15,13 @@ SUM_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares of the last step (K,) after mixing (eq. 10) and before it (eq. 9), and the steps taken.
+    """The shares of the last step (K,) after mixing (eq. 10) and before it (eq. 9).
 
     After mixing no share is below mixing / K, so whether a path is extinct is seen before it.
     """
 
     mixed: FloatArray
     unmixed: FloatArray
-    steps: int
 
 
 def proportional_shares(*, weights: FloatArray) -> FloatArray:
@@ -52,13 +51,15 @@ def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float,
         ValueError: shapes that do not fit, numbers out of range, shares that do not add up.
     """
     _require_game(payoff=payoff, start=start, mixing=mixing)
-    mixed, unmixed, steps, moved = start, start, 0, np.inf
-    while len(start) and steps < max_steps and moved >= tolerance:
+    mixed, unmixed = start, start
+    for _ in range(max_steps if len(start) else 0):
         unmixed = replicator_step(payoff=payoff, shares=mixed)
         following = (1.0 - mixing) * unmixed + mixing / len(start)
         moved = float(np.linalg.norm(following - mixed))
-        mixed, steps = following, steps + 1
-    return Shares(mixed=mixed, unmixed=unmixed, steps=steps)
+        mixed = following
+        if moved < tolerance:
+            break
+    return Shares(mixed=mixed, unmixed=unmixed)
 
 
 def replicator_step(*, payoff: FloatArray, shares: FloatArray) -> FloatArray:

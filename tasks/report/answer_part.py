@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from storage.answer_records import Answer, AnswerStatus, Citation
 from tasks.report.evidence import Evidence
 from tasks.report.markup import Markup, join, tag
-from tasks.report.wording import GONE, REMOVED, bar, cut, place_line
+from tasks.report.wording import GONE, bar, cut, place_line, why_gone
 
 STATUS_WORDS = {
     AnswerStatus.ANSWERED: ("✓", "Answered"),
@@ -59,23 +59,24 @@ def show_citations(citations: Sequence[Citation], evidence: Evidence, targets: M
 
 
 def _citation(number: int, citation: Citation, evidence: Evidence, targets: Mapping[int, str]) -> Markup:
-    here = evidence.holds(citation.document)
     target = targets.get(number)
     badge = (
         tag("a", str(number), class_="number", href=f"#{target}", aria_label=f"Show citation {number} in its place")
         if target
         else tag("span", str(number), class_="number")
     )
-    quote = citation.quote if here else ""
-    words = (
-        tag("blockquote", cut(quote, QUOTE_LETTERS), dir="auto")
-        if quote
-        else tag("p", _why_silent(citation, evidence), class_="remark")
-    )
+    quote = "" if citation.document.id in evidence.removed else citation.quote
+    remark = _remark(citation, evidence, quoted=bool(quote))
     where = place_line(evidence, citation.document.id, citation.document.name, citation.page, citation.section)
-    gone = [tag("p", GONE, class_="remark")] if quote and citation.node_id not in evidence.nodes else []
-    return tag("li", badge, tag("div", words, tag("p", where, class_="place"), *gone), id=f"citation-{number}")
+    place, told = tag("p", where, class_="place"), [tag("p", remark, class_="remark")] if remark else []
+    shown = [tag("blockquote", cut(quote, QUOTE_LETTERS), dir="auto"), place, *told] if quote else [*told, place]
+    return tag("li", badge, tag("div", *shown), id=f"citation-{number}")
 
 
-def _why_silent(citation: Citation, evidence: Evidence) -> str:
-    return "No words are quoted here." if evidence.holds(citation.document) else REMOVED
+def _remark(citation: Citation, evidence: Evidence, *, quoted: bool) -> str:
+    """Say what is missing: the words, or in the corpus of today what they stand in."""
+    if not evidence.holds(citation.document):
+        return why_gone(evidence, citation.document, quoted=quoted)
+    if not quoted:
+        return "No words are quoted here."
+    return "" if citation.node_id in evidence.nodes else GONE

@@ -52,12 +52,16 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Everything of the corpus that the report shows. What is not in `documents` was removed and is not quoted."""
+    """Everything of the corpus that the report shows.
+
+    What is not in `documents` was replaced, or is one of `removed` (ids) and is not quoted.
+    """
 
     sheets: tuple[Sheet, ...]
     nodes: Mapping[str, Node]
     documents: Mapping[str, DocumentRecord]
     labels: Mapping[PageKey, str]
+    removed: frozenset[str]
     left_out: tuple[str, ...]
 
     def holds(self, document: NamedDocument) -> bool:
@@ -73,6 +77,6 @@ class Evidence:
         return f"{word} {page}{printed}" if word else ""
 
     def name(self, document_id: str) -> str:
-        """Return the document's name, its id's beginning where it was removed."""
+        """Return the document's name, its id's beginning where it is gone."""
         record = self.documents.get(document_id)
         return record.name if record else document_id[:12]

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from storage.answer_records import Answer, Citation, PagePlace, RankedPage
+from storage.answers import removed_note
 from storage.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.records import Box, DocumentRecord, Node, Page
 from storage.snapshot import Snapshot
-from storage.tables import TableName, nodes_of, pages_of
+from storage.tables import TableName, pages_of
 from tasks.report.evidence import Evidence, Exhibit, Mark, PageKey, Sheet
-from tasks.report.page_pictures import NoPictureError, PictureDesk
+from tasks.report.page_pictures import PictureDesk
 from tasks.report.pictures import Picture
+from tasks.report.source_copies import NoPictureError, SourceCopies
 
 MEGABYTE = 1_000_000
 ROOM_FOR_WORDS = 0.15
@@ -48,26 +50,31 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, desk: PictureDesk) -> Ev
     nodes = read_nodes(snapshot, wanted)
     pages = read_pages(snapshot, _places(answer, nodes.values(), desk.report.candidate_pages))
     allowance = Allowance(desk.report.page_pictures, (1 - ROOM_FOR_WORDS) * desk.report.megabytes * MEGABYTE)
-    sheets = tuple(
-        _sheet(cited, documents.get(cited[0][1].document.id), pages.get(key), nodes, desk, allowance)
-        for key, cited in _by_page(answer.citations).items()
-        if key[0] in documents
-    )
+    with SourceCopies(desk.limits.file_megabytes) as copies:
+        sheets = tuple(
+            _sheet(cited, documents.get(cited[0][1].document.id), pages.get(key), nodes, desk, copies, allowance)
+            for key, cited in _by_page(answer.citations).items()
+            if key[0] in documents
+        )
     return Evidence(
         sheets=sheets,
         nodes=nodes,
         documents=documents,
         labels={key: page.label for key, page in pages.items() if page.label},
+        removed=_removed(answer) - documents.keys(),
         left_out=tuple(dict.fromkeys(allowance.left_out)),
     )
 
 
+def _removed(answer: Answer) -> frozenset[str]:
+    """Return the documents that the answer's notes say were removed; their words were taken out of it then."""
+    shown: list[Citation | PagePlace] = [*answer.citations, *(place for path in answer.paths for place in path.pages)]
+    return frozenset(place.document.id for place in shown if removed_note(place.document) in answer.notes)
+
+
 def read_nodes(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, Node]:
     """Return the nodes that are there, by id; what is no id names none."""
-    usable = {node for node in ids if HEXADECIMAL_ID.fullmatch(node)}
-    if not usable:
-        return {}
-    return {node.id: node for node in nodes_of(snapshot.graph_store.read(TableName.NODES, one_of(Column.ID, usable)))}
+    return {node.id: node for node in snapshot.nodes_found(sorted(set(ids)))}
 
 
 def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:
@@ -103,13 +110,14 @@ def _sheet(
     page: Page | None,
     nodes: Mapping[str, Node],
     desk: PictureDesk,
+    copies: SourceCopies,
     allowance: Allowance,
 ) -> Sheet:
     """Return a page with the boxes of its citations; those without a box, or all without a picture, are shown themselves."""
     first = cited[0][1]
     picture, remark = None, ""
     try:
-        picture = _page_picture(cited, document, page, desk, allowance)
+        picture = _page_picture(cited, document, page, desk, copies, allowance)
     except NoPictureError as error:
         remark = str(error)
         if remark:
@@ -130,14 +138,19 @@ def _sheet(
 
 
 def _page_picture(
-    cited: Sequence[Numbered], document: DocumentRecord | None, page: Page | None, desk: PictureDesk, allowance: Allowance
+    cited: Sequence[Numbered],
+    document: DocumentRecord | None,
+    page: Page | None,
+    desk: PictureDesk,
+    copies: SourceCopies,
+    allowance: Allowance,
 ) -> Picture | None:
     """Return the page's picture where a box is to be drawn on it; raise NoPictureError where it cannot be had."""
     if document is None or page is None or not any(citation.box for _, citation in cited):
         return None
     if not allowance.pages:
         raise NoPictureError(f"only {desk.report.page_pictures} pages are drawn in a report")
-    picture = desk.page(document, page)
+    picture = desk.page(document, page, copies)
     allowance.take(picture)
     allowance.pages -= 1
     return picture

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import stat
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.records import DocumentRecord, DocumentState, Page
 from tasks.parsers.media import PDF
 from tasks.parsing import ParseError, ParserStartError, render_page
-from tasks.planning import real_path
 from tasks.report.pictures import Picture, PictureError, shrink_picture
 from tasks.report.report_settings import ReportSettings
+from tasks.report.source_copies import NoPictureError, SourceCopies
 from tasks.settings import LimitSettings, WorkSettings
 
 POINTS_PER_INCH = 72
 DPI_BOUNDS = (18, 300)
-
-
-class NoPictureError(LookupError):
-    """A page, or an element, of which no picture can be had; the message says why, in words for the report's reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +33,13 @@ class PictureDesk:
         except ArtifactDamagedError as error:
             raise NoPictureError("its picture is missing or damaged; ingest the document again") from error
 
-    def page(self, document: DocumentRecord, page: Page) -> Picture:
-        """Return the page's picture; raise NoPictureError where there is none and none can be drawn."""
+    def page(self, document: DocumentRecord, page: Page, copies: SourceCopies) -> Picture:
+        """Return the page's picture, drawn from a copy of the file; raise NoPictureError where there is none and none can be."""
         if page.image:
             return self.kept(page.image)
         if document.media_type != PDF or page.width_points <= 0:
             raise NoPictureError("")
-        path = find_unchanged(document.paths, document.id)
-        if path is None:
-            raise NoPictureError("its file was moved or changed since it was read, so the page cannot be drawn")
+        path = copies.of(document)
         low, high = DPI_BOUNDS
         dpi = min(max(round(self.report.picture_width * POINTS_PER_INCH / page.width_points), low), high)
         try:
@@ -70,17 +60,3 @@ class PictureDesk:
             )
         except PictureError as error:
             raise NoPictureError(str(error)) from error
-
-
-def find_unchanged(paths: Sequence[str], document_id: str) -> Path | None:
-    """Return the first of the paths, as the catalog shows them, where the document's very bytes still lie."""
-    for shown in paths:
-        found = real_path(shown)
-        try:
-            if found and stat.S_ISREG(Path(found).lstat().st_mode):
-                with Path(found).open("rb") as stream:
-                    if hashlib.file_digest(stream, "sha256").hexdigest() == document_id:
-                        return Path(found)
-        except OSError:
-            continue
-    return None

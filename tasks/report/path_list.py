@@ -8,7 +8,7 @@ from storage.answer_records import EvidencePath
 from storage.records import Modality
 from tasks.report.evidence import Evidence
 from tasks.report.markup import Markup, join, tag
-from tasks.report.wording import GONE, REMOVED, cut, few_words, figure, place_line
+from tasks.report.wording import GONE, REMOVED, cut, few_words, figure, place_line, why_gone
 
 WORDS_OF_A_NODE = 220
 WORDS_OF_A_READER = 600
@@ -28,8 +28,7 @@ def _path(path: EvidencePath, evidence: Evidence, ids: Sequence[str], named: set
         named.add(node)
         nodes.append(tag("li", _node(path, place, evidence), id=mark))
     figures = tag("p", f"flow {figure(path.flow)} · quality {figure(path.quality)} · share {figure(path.share)}", class_="figures")
-    here = all(evidence.holds(page.document) for page in path.pages)
-    said = path.answer if here else REMOVED
+    said = REMOVED if any(page.document.id in evidence.removed for page in path.pages) else path.answer
     verdict = (
         tag("p", tag("strong", "Read: "), cut(said, WORDS_OF_A_READER), class_="said-by-reader", dir="auto")
         if said
@@ -41,8 +40,9 @@ def _path(path: EvidencePath, evidence: Evidence, ids: Sequence[str], named: set
 def _node(path: EvidencePath, place: int, evidence: Evidence) -> Markup:
     node = evidence.nodes.get(path.nodes[place])
     if node is None:
-        removed = place < len(path.pages) and not evidence.holds(path.pages[place].document)
-        return tag("span", REMOVED if removed else GONE, class_="remark")
+        lost = [page.document for page in path.pages[place : place + 1] if not evidence.holds(page.document)]
+        said = why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else GONE
+        return tag("span", said, class_="remark")
     kind = "" if node.modality is Modality.TEXT else f"{node.label or node.modality.value.capitalize()} · "
     where = place_line(evidence, node.document_id, evidence.name(node.document_id), node.page)
     words = tag("bdi", cut(few_words(node), WORDS_OF_A_NODE) or "without words", class_="node-words")

@@ -6,6 +6,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+from storage.answer_records import NamedDocument
 from storage.records import Modality, Node
 from tasks.report.evidence import Evidence
 from tasks.report.markup import HIDDEN_SIGNS, Markup, join, tag
@@ -15,6 +16,8 @@ ROUND_FROM = 999.5
 SHORTEST_RUN = 2
 GONE = "This element is not in the corpus any more: its document was read again with other settings."
 REMOVED = "The document was removed."
+REPLACED = "The document was replaced, or read again, since this was answered; its earlier words are not in the corpus any more."
+ABSENT = "The document is not in the corpus any more."
 
 
 def place_line(evidence: Evidence, document_id: str, name: str, page: int, section: Sequence[str] = ()) -> Markup:
@@ -25,6 +28,13 @@ def place_line(evidence: Evidence, document_id: str, name: str, page: int, secti
     if section:
         parts.append(tag("span", join((tag("bdi", title) for title in section), SECTION_SIGN), class_="section"))
     return join(parts, " · ")
+
+
+def why_gone(evidence: Evidence, document: NamedDocument, *, quoted: bool) -> str:
+    """Say why the corpus does not hold a document any more; words are kept of one that was replaced, of a removed one none."""
+    if document.id in evidence.removed:
+        return REMOVED
+    return REPLACED if quoted else ABSENT
 
 
 def short_place(evidence: Evidence, node: Node | None, *, with_document: bool) -> str:

@@ -145,12 +145,8 @@ def test_every_citation_and_path_exists_in_the_snapshot(question):
         for citation in answer.citations:
             (node,) = snapshot.nodes_by_id([citation.node_id])
             assert records[citation.document.id].name == citation.document.name and node.document_id == citation.document.id
-            assert (node.page, node.box, node.section_path, node.modality) == (
-                citation.page,
-                citation.box,
-                citation.section,
-                citation.modality,
-            )
+            assert (node.page, node.section_path, node.modality) == (citation.page, citation.section, citation.modality)
+            assert citation.box in {None, node.box}
             said = " ".join([node.content, node.caption, node.picture_text, *(row.text for row in rows.get(node.id, ()))])
             assert "".join(citation.quote.strip(" …").split()) in "".join(said.split())
         for path in answer.paths:
@@ -183,7 +179,7 @@ def test_an_answer_is_kept_as_it_was_given():
 
 
 @pytest.mark.parametrize(
-    "question", ["収益はいくらですか", "Какова выручка?", "كم الإيرادات؟", "½", "𝟙", "Ⅷ", "1.1." * 300, "x" * 10_000]
+    "question", ["収益はいくらですか", "Какова выручка?", "كم الإيرادات؟", "½", "\U0001d7d9", "Ⅷ", "1.1." * 300, "x" * 10_000]
 )
 @pytest.mark.parametrize("candidates", [{}, {"whole_limit": 1}], ids=["whole", "large"])
 def test_whatever_is_asked_has_an_answer_in_words(question, candidates):

@@ -72,6 +72,13 @@ def test_an_id_is_found_and_a_strange_one_is_named(adjacency):
             adjacency.positions_of([ids[0], strange])
 
 
+def test_of_some_ids_those_that_are_there_are_found(adjacency):
+    there = sorted(ALL_NODES)[5]
+    (place,) = adjacency.positions_of([there]).tolist()
+    assert adjacency.find(["", there, "f" * 64, there, "A" * 64]).tolist() == [-1, place, -1, place, -1]
+    assert adjacency.find([]).tolist() == []
+
+
 def test_digests_keep_every_byte():
     ids = ["00" * 32, "ab" * 31 + "00", "00" + "ff" * 31]
     assert hexadecimal(digests(ids)) == ids

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.answer_records import Confidence
+from storage.answer_records import Confidence, NamedDocument
 from storage.answers import (
     AmbiguousAnswerError,
     UnknownAnswerError,
@@ -25,11 +25,12 @@ from storage.codec import CodecError
 from storage.records import StepRecord
 from storage.removals import note_removal
 from storage.runs import asking_files
-from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
-from tests.storage.worlds import corpus_in, document_id
+from tests.storage.answer_worlds import answer, asking_log, citation, named, numbered, path
+from tests.storage.worlds import corpus_in, document_id, graph, record
 
 STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
 REPORT, PAPER = document_id("report"), document_id("paper")
+EARLIER = NamedDocument(document_id("paper before"), "paper.pdf")
 NAMES = st.lists(st.sampled_from(["report", "paper", "slides"]), unique=True)
 
 
@@ -216,9 +217,19 @@ def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():
     assert without_words(repeated, {PAPER}).answer == ""
 
 
+def test_so_are_words_of_an_earlier_content_of_its_file(location):
+    earlier = replace(answer("slides"), snapshot=3, citations=(replace(citation("slides"), document=EARLIER),), paths=())
+    keep(location, earlier, replace(earlier, snapshot=4, answer_id="e" * 64))
+    assert [kept.citations[0].quote for kept in read_answers(location, present={REPORT})] == ["words of slides"] * 2
+    note_removal(location, record(graph("paper")), snapshot=3)
+    later, bare = read_answers(location, present={REPORT})
+    assert later.citations[0].quote == "words of slides"
+    assert (bare.citations[0].quote, bare.answer, bare.notes) == ("", "", ("the quoted document paper.pdf was removed",))
+
+
 def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_with_it(location):
     keep(location, answer("report", "paper"))
-    note_removal(location, PAPER)
+    note_removal(location, record(graph("paper")), snapshot=3)
     (partly,) = read_answers(location, present={REPORT})
     assert [citation.quote for citation in partly.citations] == ["words of report", ""]
     assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]

@@ -28,8 +28,7 @@ def test_the_columns_are_those_of_the_records(adjacency):
     names = sorted(ALL_NODES)[3:60]
     positions = adjacency.positions_of(names)
     vectors, texts = np.ones((len(names), 2), np.float32), np.array(["text"] * len(names), object)
-    hops = np.arange(len(names))
-    graph = assemble(adjacency, positions, hops, {"search_text": texts, "vector": vectors})
+    graph = assemble(adjacency, positions, {"search_text": texts, "vector": vectors})
     nodes = [ALL_NODES[name] for name in names]
     assert list(graph.ids) == names
     assert len(graph) == len(names)
@@ -41,13 +40,12 @@ def test_the_columns_are_those_of_the_records(adjacency):
     assert [MODALITIES[code] for code in graph.modalities] == [node.modality for node in nodes]
     assert graph.meaningless.tolist() == [node.meaningless for node in nodes]
     assert graph.summary_words.tolist() == [len(node.summary.split()) for node in nodes]
-    assert graph.hops is hops
     assert graph.vectors is vectors
     assert (graph.initial_vectors, set(graph.columns)) == (None, {"search_text"})
 
 
 def test_no_node_is_a_graph_of_nothing(adjacency):
     nobody = np.empty(0, np.int64)
-    graph = assemble(adjacency, nobody, nobody, {"vector": np.empty((0, 2), np.float32), "initial_vector": np.empty((0, 2))})
+    graph = assemble(adjacency, nobody, {"vector": np.empty((0, 2), np.float32), "initial_vector": np.empty((0, 2))})
     assert (len(graph), graph.document_ids, len(graph.tails)) == (0, (), 0)
     assert graph.initial_vectors.shape == (0, 2)

@@ -5,11 +5,13 @@ import numpy as np
 import pytest
 
 from storage import catalog
+from storage.adjacency_files import intact, place_of
 from storage.catalog import Change
 from storage.corpus import open_for_writing
 from storage.current import release
 from storage.doctor import examine
 from storage.reconciling import NO_CHANGE
+from storage.snapshot import open_for_reading
 from storage.tables import TableName, graph_tables
 from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, memo_in, publish, record
 
@@ -92,6 +94,20 @@ def test_bad_vectors_are_found(place, memo, report):
         corpus._graph.replace(frozenset([report.document_id]), graph_tables([half], [], DIMENSION))
         smuggle(place, corpus)
     assert checks(place, memo) == {"vectors"}
+
+
+def test_altered_arcs_are_found_and_left_to_the_next_ingest(place, memo, report):
+    with writing(place) as corpus:
+        publish(corpus, report)
+        corpus.index()
+        with open_for_reading(place) as snapshot:
+            kept = place_of(place.lance, snapshot.graph_store.versions())
+        assert examine(place, memo) == []
+        path = kept / "pages.npy"
+        path.write_bytes(path.read_bytes()[:-4] + b"\x07\x00\x00\x00")
+        assert checks(place, memo) == {"adjacency"} and place.index_due.exists()
+        corpus.index()
+    assert intact(kept) and examine(place, memo) == []
 
 
 @pytest.mark.parametrize("damage", [None, b"", b"other"])

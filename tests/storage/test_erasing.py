@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.answer_records import Confidence
+from storage.answer_records import Confidence, NamedDocument
 from storage.answers import answer_json, find_answer, read_answers
 from storage.disk import DiskFullError
-from storage.erasing import erase_quotes
+from storage.erasing import erase_quotes, gone_from_answers
+from storage.removals import Removal
 from storage.runs import asking_files, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered, words_of
 from tests.storage.worlds import corpus_in, document_id
@@ -51,6 +52,29 @@ def test_quotes_are_erased_from_every_file_and_counted_by_answer(location):
     assert find_answer(location, other.answer_id, present=()) == other and len(read_answers(location, present=())) == 4
     assert [entry["sequence"] for entry in read_run(location.runs / "ask-a.jsonl").entries] == [0, 1, 2]
     assert erase_quotes(location, {PAPER}) == 0 == erase_quotes(location, [])
+
+
+def quoting(earlier, **changes):
+    """An answer that quotes an earlier content of a file, under its name and another id."""
+    cited = replace(answer("slides").citations[0], document=earlier)
+    return replace(answer("slides"), citations=(cited,), paths=(), **changes)
+
+
+def test_with_a_removed_document_go_earlier_contents_of_its_file_and_no_others(location):
+    odd = 'p\u00e4per "1"\u2028.pdf'
+    removal = Removal(PAPER, 0.0, ("paper.pdf", odd), 3)
+    earlier, copy, later, here = (
+        NamedDocument(document_id(name), odd if name == "copy" else "paper.pdf") for name in ("earlier", "copy", "later", "here")
+    )
+    keep(location, quoting(earlier), quoting(copy), quoting(later, snapshot=4), quoting(here), answer("report"))
+    asking_log(location, "newer").answer({"text": "?", "documents": [{"id": "f" * 64, "name": odd}, {"id": "", "name": odd}]})
+    gone = gone_from_answers(location, [removal], present={REPORT, here.id})
+    assert gone == {PAPER, earlier.id, copy.id, "f" * 64}
+    assert gone_from_answers(location, [removal], present={PAPER}) == set()
+    assert gone_from_answers(location, [Removal(PAPER, 0.0)], present=()) == {PAPER}
+    assert erase_quotes(location, gone) == 3
+    quoted = {kept.citations[0].document for kept in read_answers(location, present=()) if kept.citations[0].quote}
+    assert quoted == {later, here, answer("report").citations[0].document}
 
 
 def test_where_nobody_asked_nothing_is_erased(location):

@@ -3,10 +3,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.filters import Column, FilterError, between, either, every, literal, one_of
-from storage.records import EdgeKind, Modality, NodeKind
+from storage.records import Modality, NodeKind
 
 IDS = st.text("0123456789abcdef", min_size=64, max_size=64)
-SAFE = IDS | st.integers() | st.sampled_from([*NodeKind, *Modality, *EdgeKind])
+SAFE = IDS | st.integers() | st.sampled_from(list(Modality))
 
 
 @given(st.text())
@@ -16,11 +16,12 @@ def test_no_text_but_an_id_gets_into_a_filter(text):
 
 
 @pytest.mark.parametrize(
-    "value", ["' OR true --", "a" * 63, "A" * 64, "a" * 64 + "\n", "a" * 64 + "'", None, 1.5, True, b"a" * 64, ["a" * 64]]
+    "value",
+    ["' OR true --", "a" * 63, "A" * 64, "a" * 64 + "\n", "a" * 64 + "'", None, 1.5, True, b"a" * 64, ["a" * 64], NodeKind.TABLE],
 )
 def test_what_is_nearly_an_id_is_refused(value):
     with pytest.raises(FilterError):
-        one_of(Column.ID, [value])
+        one_of(Column.NODE, [value])
 
 
 @given(st.lists(SAFE, max_size=5))
@@ -31,7 +32,7 @@ def test_equal_sets_give_equal_filters_without_anything_unquoted(values):
 
 
 def test_no_value_keeps_no_row():
-    assert one_of(Column.ID, []) == "false"
+    assert one_of(Column.NODE, []) == "false"
 
 
 def test_filters_are_joined_in_brackets():

@@ -26,6 +26,11 @@ def test_nodes_come_whole_and_in_the_order_asked(snapshot):
     assert snapshot.nodes_by_id([]) == []
 
 
+def test_of_nodes_that_may_be_gone_those_that_are_there_come(snapshot):
+    assert snapshot.nodes_found(["f" * 64, IDS[3], "no id", IDS[1]]) == [ALL_NODES[IDS[3]], ALL_NODES[IDS[1]]]
+    assert snapshot.nodes_found([]) == snapshot.nodes_found(["f" * 64]) == []
+
+
 def test_rows_come_by_their_node_in_order(snapshot):
     tables = [each.nodes[0].id for each in GRAPHS[:2]]
     assert snapshot.rows_by_node([*tables, GRAPHS[2].nodes[1].id]) == {each.nodes[0].id: each.rows for each in GRAPHS[:2]}

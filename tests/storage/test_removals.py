@@ -1,9 +1,16 @@
+import os
+import time
+from dataclasses import replace
+
 import pytest
 
-from storage.removals import note_removal, noted_removals
-from tests.storage.worlds import corpus_in, document_id
+from storage.answer_records import NamedDocument
+from storage.removals import Removal, first_removal, is_gone, note_removal, noted_removals
+from tests.storage.worlds import corpus_in, document_id, graph, record
 
-FIRST, SECOND = document_id("report"), document_id("paper")
+REPORT, PAPER = (record(graph(name)) for name in ("report", "paper"))
+EARLIER = NamedDocument(document_id("report before"), "report.pdf")
+REMOVED = Removal(REPORT.id, 1.5, ("copy.pdf", "report.pdf"), 7)
 
 
 @pytest.fixture
@@ -12,18 +19,68 @@ def location(tmp_path):
 
 
 def test_removals_are_noted_until_the_purge(location):
-    assert noted_removals(location) == set()
-    for document in (FIRST, SECOND, FIRST):
-        note_removal(location, document)
-    assert noted_removals(location) == {FIRST, SECOND}
+    assert (noted_removals(location), first_removal(location)) == ((), None)
+    for document in (REPORT, PAPER, REPORT):
+        note_removal(location, document, snapshot=3)
+    assert {removal.document_id for removal in noted_removals(location)} == {REPORT.id, PAPER.id}
+    assert len(noted_removals(location)) == 2
     location.purge_due.unlink()
-    assert noted_removals(location) == set()
+    assert noted_removals(location) == ()
 
 
-@pytest.mark.parametrize("said", [b"", b"\xff\x00", b"report.pdf\n" + FIRST[:9].encode()])
-def test_a_note_without_ids_names_no_document(location, said):
+def test_each_keeps_its_own_time_and_a_later_one_puts_none_off(location):
+    before = time.time()
+    note_removal(location, REPORT, snapshot=3)
+    (first,) = noted_removals(location)
+    assert before <= first.moment <= time.time() and first.snapshot == 3
+    note_removal(location, PAPER, snapshot=4)
+    note_removal(location, replace(REPORT, paths=("/elsewhere/copy.pdf",)), snapshot=5)
+    noted = {removal.document_id: removal for removal in noted_removals(location)}
+    assert noted[REPORT.id] == Removal(REPORT.id, first.moment, ("copy.pdf", "report.pdf"), 5)
+    assert first_removal(location) == first.moment < noted[PAPER.id].moment
+
+
+def test_the_names_are_those_that_answers_say_whatever_stands_in_them(location):
+    note_removal(location, replace(REPORT, paths=("/in/a\nb\x85\u2028.pdf", "/in/\udcff.pdf")), snapshot=3)
+    note_removal(location, replace(PAPER, paths=()), snapshot=3)
+    noted = {removal.document_id: removal.names for removal in noted_removals(location)}
+    assert noted == {REPORT.id: ("\\udcff.pdf", "a\nb\x85\u2028.pdf"), PAPER.id: ()}
+
+
+def test_the_bare_ids_of_an_older_program_have_the_time_of_the_file(location):
+    location.folder.mkdir(parents=True)
+    location.purge_due.write_text(f"{REPORT.id}\n")
+    os.utime(location.purge_due, (5, 5))
+    assert noted_removals(location) == (Removal(REPORT.id, 5.0),)
+    note_removal(location, PAPER, snapshot=3)
+    assert first_removal(location) == 5.0
+
+
+@pytest.mark.parametrize("said", [b"", b"\xff\x00", b"report.pdf\n" + REPORT.id[:9].encode(), b'{"moment": 3}'])
+def test_a_note_without_ids_names_no_document_and_waits_since_it_was_written(location, said):
     location.folder.mkdir(parents=True)
     location.purge_due.write_bytes(said)
-    assert noted_removals(location) == set()
-    note_removal(location, FIRST)
-    assert noted_removals(location) == {FIRST}
+    os.utime(location.purge_due, (5, 5))
+    assert (noted_removals(location), first_removal(location)) == ((), 5.0)
+    note_removal(location, REPORT, snapshot=3)
+    assert [removal.document_id for removal in noted_removals(location)] == [REPORT.id]
+
+
+@pytest.mark.parametrize(
+    ("document", "snapshot", "present", "gone"),
+    [
+        (NamedDocument(REPORT.id, "report.pdf"), 9, set(), True),
+        (NamedDocument(REPORT.id, "report.pdf"), 7, {REPORT.id}, False),
+        (EARLIER, 7, set(), True),
+        (replace(EARLIER, name="copy.pdf"), 7, set(), True),
+        (replace(EARLIER, name="other.pdf"), 7, set(), False),
+        (EARLIER, 7, {EARLIER.id}, False),
+        (EARLIER, 7, {REPORT.id}, False),
+        (EARLIER, 8, set(), False),
+    ],
+)
+def test_an_earlier_content_goes_with_its_file_unless_it_is_there_or_the_file_is_back_or_is_a_later_one(
+    document, snapshot, present, gone
+):
+    assert is_gone(document, snapshot=snapshot, removals=(REMOVED,), present=present) is gone
+    assert not is_gone(document, snapshot=snapshot, removals=(), present=present)

@@ -102,6 +102,12 @@ def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
     assert step["subject"] == answer.answer_id
 
 
-def test_two_answers_have_two_keys(desk):
+def test_an_answer_is_keyed_by_its_id(desk):
     answer = made(desk)
-    assert answer_key(answer) == answer_key(made(desk)) != answer_key(replace(answer, answer="8 [1]"))
+    assert answer_key(answer) == answer_key(made(desk)) != answer_key(replace(answer, answer_id="1" * 32))
+    assert len(answer_key(replace(answer, question="a" * 10_000)).name) < 100
+
+
+def test_what_has_no_place_on_a_page_has_no_box(desk):
+    somewhere = replace(quoted(), node=replace(REPORT.nodes[0], box=(0.0, 0.0, 1.0, 1.0)))
+    assert citation(somewhere, desk.names).box is None

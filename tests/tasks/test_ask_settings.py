@@ -1,11 +1,15 @@
 """The settings of a question: the paper's tables, bounds and reasons for all, every wrong value named at once."""
 
+import annotated_types
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.ask_settings import AllSettings, AskSettings, ScoreSettings
+from tasks.algorithms.diffusion import personalized_pagerank
+from tasks.algorithms.propagation import propagate
+from tasks.ask_settings import AllSettings, AskSettings, RoutingSettings, ScoreSettings
 from tasks.settings import IngestSettings, SettingsError, load_settings
 
 PAPER = {
@@ -104,3 +108,64 @@ def test_settings_are_frozen_and_take_no_other_name():
         AskSettings().gate.pairs = 3
     with pytest.raises(ValidationError):
         AskSettings.model_validate({"gates": {}})
+
+
+def within(name):
+    """Draw what the bounds of a setting of the score allow."""
+    field = ScoreSettings.model_fields[name]
+    low = next(bound for bound in field.metadata if isinstance(bound, annotated_types.Ge | annotated_types.Gt))
+    (high,) = (bound.le for bound in field.metadata if isinstance(bound, annotated_types.Le))
+    if isinstance(low, annotated_types.Gt):
+        return st.floats(low.gt, high, exclude_min=True)
+    return st.integers(low.ge, high) if field.annotation is int else st.floats(low.ge, high)
+
+
+ITERATED = ("anchor", "propagation_tolerance", "damping", "diffusion_tolerance", "steps")
+SLOWEST = {"anchor": 0.95, "propagation_tolerance": 1e-9, "damping": 0.95, "diffusion_tolerance": 1e-9, "steps": 500}
+
+
+@st.composite
+def graphs(draw):
+    count = draw(st.integers(1, 6))
+    place = st.integers(0, count - 1)
+    arcs = np.array(draw(st.lists(st.tuples(place, place), max_size=12)), dtype=np.int64).reshape(-1, 2)
+    number = st.sampled_from([0.0, 1e-6, 0.5, 1.0])
+    weights, relevance = (draw(st.lists(number, min_size=n, max_size=n)) for n in (len(arcs), count))
+    return np.array(relevance, dtype=float), arcs, np.array(weights, dtype=float)
+
+
+LOOP = np.array([1.0, 0.0, 0.0]), np.array([[0, 1], [1, 0], [0, 2], [2, 0]]), np.ones(4)
+
+
+@given(st.fixed_dictionaries({name: within(name) for name in ITERATED}), graphs(), st.booleans())
+@example(SLOWEST, LOOP, False)
+def test_no_settings_within_their_bounds_leave_the_score_unsettled(values, graph, keep_unreached):
+    settings, (relevance, arcs, weights) = ScoreSettings(**values), graph
+    drawn = {"tails": arcs[:, 0], "heads": arcs[:, 1], "weights": weights, "max_steps": settings.steps}
+    phi = propagate(
+        **drawn,
+        relevance=relevance,
+        anchor=settings.anchor,
+        tolerance=settings.propagation_tolerance,
+        keep_unreached=keep_unreached,
+    )
+    psi = personalized_pagerank(
+        **drawn,
+        nodes=len(relevance),
+        seeds=np.flatnonzero(relevance),
+        seed_weights=relevance[relevance > 0],
+        damping=settings.damping,
+        tolerance=settings.diffusion_tolerance,
+    )
+    assert np.isfinite(phi).all() and np.isfinite(psi).all()
+
+
+@pytest.mark.parametrize("name", ["propagation_tolerance", "diffusion_tolerance", "steps"])
+def test_too_few_steps_and_too_small_tolerances_are_refused_when_the_file_is_read(tmp_path, name):
+    with pytest.raises(SettingsError, match=rf"ask\.score\.{name} = 1"):
+        load_settings(written(tmp_path, f"[ask.score]\n{name} = {1 if name == 'steps' else 1e-12}\n"), AllSettings)
+
+
+@pytest.mark.parametrize("name", ["minimum_similarity", "visual_bonus", "dense_percentile", "sinks", "demand"])
+def test_a_setting_that_prizes_need_for_the_saturation_alone_says_so(name):
+    assert "prizes: only" in RoutingSettings.model_fields[name].description

@@ -7,7 +7,7 @@ from storage.records import NodeKind
 from storage.scope import Scope
 from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement
 from tasks.algorithms.page_sums import pages_of_nodes
-from tasks.named_evidence import named_bonus, resolve
+from tasks.named_evidence import named_bonus, resolve, unknown_places
 from tasks.read_texts import read_texts
 from tasks.retrieval import find_candidates
 from tests.asking_worlds import Passage, asked, at_desk, at_place, published, written
@@ -80,6 +80,14 @@ def test_what_a_question_names_in_vain_is_known(desk):
     question = asked("What do page 99 and Table 7 say?", desk)
     found = resolve(question.places, find_candidates(question, desk), desk)
     assert not found.pages and not found.nodes and set(found.unknown) == set(question.places)
+    assert sorted(unknown_places(question, find_candidates(question, desk), desk)) == ["page 99", "table 7"]
+
+
+def test_among_candidates_of_a_larger_scope_nothing_is_said_to_be_missing(desk):
+    place = at_place(desk, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0, "limit": 10})
+    question = asked("What do page 99 and Table 7 say?", place)
+    assert unknown_places(question, find_candidates(question, place), place) == []
+    assert unknown_places(asked("the tide", desk), find_candidates(question, desk), desk) == []
 
 
 def test_a_statement_is_lifted_where_a_line_of_it_is_asked_for_and_more_for_a_ratio(desk):

@@ -1,7 +1,8 @@
 """Publishing links what is new with what is there, the same whatever came first."""
 
 import itertools
-import os
+import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +16,7 @@ from storage.snapshot import open_for_reading
 from tasks import publishing
 from tasks.outcomes import Outcome
 from tasks.planning import Plan
-from tasks.publishing import clean_up, index, publish, rename, upkeep_is_due, wipe
+from tasks.publishing import clean_up, index, publish, purge_is_due, rename, upkeep_is_due, wipe
 from tasks.settings import EvolutionSettings
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
@@ -94,7 +95,7 @@ def test_a_document_that_is_back_keeps_its_quotes(home):
     location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report")], {}, SETTINGS)
-        note_removal(location, GRAPHS["report"].document_id)
+        note_removal(location, outcome("report").record, snapshot=corpus.snapshot)
         corpus.publish(removed=[GRAPHS["report"].document_id])
         publish(corpus, [outcome("report")], {}, SETTINGS)
         asking_log(location, "r1").answer(answer_json(answer("report")))
@@ -102,16 +103,35 @@ def test_a_document_that_is_back_keeps_its_quotes(home):
     assert read_answers(location, present={GRAPHS["report"].document_id}) == [answer("report")]
 
 
-def test_a_removal_is_purged_by_the_first_ingest_after_its_time(home):
+def set_clock(monkeypatch, seconds):
+    """Let the clock that removals are noted and judged by be so far ahead."""
+    now = time.time
+    for module in ("storage.removals", "tasks.publishing"):
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(time=lambda: now() + seconds))
+
+
+def test_a_removal_noted_in_the_future_is_due_at_once(home, monkeypatch):
+    location = worlds.corpus_in(home)
+    with monkeypatch.context() as ahead:
+        set_clock(ahead, 1_000_000)
+        note_removal(location, outcome("paper").record, snapshot=1)
+        assert not purge_is_due(location)
+    assert purge_is_due(location)
+
+
+def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(home, monkeypatch):
     location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
         index(corpus)
-        note_removal(location, GRAPHS["paper"].document_id)
+        note_removal(location, outcome("paper").record, snapshot=corpus.snapshot)
         corpus.publish(removed=[GRAPHS["paper"].document_id])
         asking_log(location, "late").answer(answer_json(answer("report", "paper")))
         assert not upkeep_is_due(location)
-        os.utime(location.purge_due, (0, 0))
+        set_clock(monkeypatch, 3500)
+        assert not upkeep_is_due(location)
+        note_removal(location, outcome("slides").record, snapshot=corpus.snapshot)
+        set_clock(monkeypatch, 3700)
         assert upkeep_is_due(location)
         index(corpus)
         assert not location.purge_due.exists()

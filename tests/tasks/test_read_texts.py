@@ -32,6 +32,12 @@ def test_a_stem_has_a_code_from_the_first_text_that_holds_it():
     assert count_codes(texts, [known.code("tide"), known.code("steel"), known.code("storm")]).tolist() == [[2, 0, 0], [0, 1, 0]]
 
 
+def test_texts_that_others_keep_share_the_codes_and_are_not_kept():
+    known = ReadTexts()
+    (text,) = known.coded_once(["tides and tides"])
+    assert count_codes([text], [known.code("tide")]).tolist() == [[2]] and not known._texts
+
+
 def test_no_more_texts_are_kept_than_the_bound_and_codes_outlive_them(monkeypatch):
     monkeypatch.setattr(module, "KEPT_TEXTS", 2)
     known = ReadTexts()

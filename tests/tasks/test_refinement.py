@@ -179,3 +179,49 @@ def test_an_edit_leaves_its_record_and_repeats_to_the_last_bit(desk):
     assert one.edits == two.edits and np.array_equal(one.terrain.similarities, two.terrain.similarities)
     first, second = run_of(desk.snapshot.location).steps()[-2:]
     assert first.step == second.step == "refine" and first.outputs == second.outputs and set(first.outputs) == {"edits"}
+
+
+def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_new_pages(desk):
+    before = scene(desk, rate=0.9, formulation="prizes")
+    arcs, refined = len(before.terrain.tails), before.refined(Trigger.LOW_SATURATION)
+    after, bridges = refined.terrain, edits_of(refined, "bridge")
+    tails, heads = after.tails[arcs:], after.heads[arcs:]
+    assert len(bridges) == len(tails) > 0 and after.usable[arcs:].all()
+    assert (before.terrain.scores[tails] >= before.terrain.scores[heads]).all()
+    assert after.similarities[arcs:].tolist() == [edit.after for edit in bridges] == [0.9] * len(bridges)
+    cut = before.routed.cut
+    assert all({cut.source_side[tail], cut.source_side[head]} == {True, False} for tail, head in zip(tails, heads, strict=True))
+    first, second = (route(before.question, terrain, before.desk) for terrain in (before.terrain, after))
+    crossed = second.flow.flow[arcs : len(after.tails)] > 0
+    read = [{node for chain in routed.chains for node in chain.nodes} for routed in (first, second)]
+    assert crossed.any() and read[0] < read[1]
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_no_rating_is_spent_on_arcs_that_chains_of_prizes_cannot_take(desk, trigger):
+    before = scene(desk, rate=1.0, formulation="prizes")
+    ids, terrain, refined = before.graph.ids, before.terrain, before.refined(trigger)
+    arcs = zip(terrain.tails.tolist(), terrain.heads.tolist(), terrain.usable.tolist(), strict=True)
+    usable = {(ids[tail], ids[head]) for tail, head, taken in arcs if taken}
+    bridged, changed = ({(edit.source, edit.target) for edit in edits_of(refined, kind)} for kind in ("bridge", "re-weight"))
+    assert not terrain.usable.all() and changed and changed <= usable
+    assert set(before.desk.reader.shown) <= usable | bridged
+
+
+def test_without_support_chains_of_prizes_begin_on_more_pages_and_at_less(desk):
+    before = scene(desk, formulation="prizes", entry_share=0.5)
+    refined = before.refined(Trigger.NO_SUPPORT)
+    assert refined.terrain.entry == 0.5 * before.terrain.entry
+    begun = {before.graph.ids.index(edit.source) for edit in edits_of(refined, "source")}
+    routed = route(before.question, refined.terrain, before.desk)
+    first, second = ({chain.nodes[0] for chain in flow.chains} for flow in (before.routed, routed))
+    assert second - first and second - first <= begun
+
+
+def test_new_sources_of_prizes_do_not_begin_for_nothing(desk):
+    before = scene(desk, formulation="prizes", entry_share=1.0)
+    refined = before.refined(Trigger.NO_SUPPORT)
+    after = refined.terrain
+    assert after.entry == before.terrain.entry
+    routed = route(before.question, after, before.desk)
+    assert {chain.nodes[0] for chain in routed.chains} == {chain.nodes[0] for chain in before.routed.chains}

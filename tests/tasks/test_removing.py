@@ -2,14 +2,17 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 
+from storage.answer_records import NamedDocument
 from storage.answers import answer_json, read_answers
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
+from tasks.publishing import erase_removed
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log
@@ -81,9 +84,44 @@ def test_answers_lose_their_quotes_at_once_and_those_given_meanwhile_when_the_la
 def test_without_now_an_answer_given_meanwhile_loses_its_quotes_with_the_next_change(location):
     assert remove_document(location, "paper.pdf", now=False).gone["answer_texts"] == 0
     keep_answer(location, "paper", "report")
-    assert noted_removals(location) == {PAPER.document_id}
+    assert [removal.document_id for removal in noted_removals(location)] == [PAPER.document_id]
     assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 1
     assert b"words of" not in everything_in(location.runs)
+
+
+def read_again(location, before, name):
+    """Publish another content of a document's file, as an ingest of the changed file does."""
+    after = worlds.graph(name)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[after], records=[worlds.record(after, f"/files/{before.title}.pdf")], removed=[before.document_id])
+        erase_removed(corpus)
+
+
+def test_what_is_only_replaced_keeps_its_quotes_until_its_file_is_removed(location):
+    keep_answer(location, "paper", "report", run="r1")
+    keep_answer(location, "report", run="r2")
+    read_again(location, PAPER, "second paper")
+    assert b"words of paper" in everything_in(location.runs)
+    receipt = remove_document(location, "paper.pdf", now=True)
+    assert (receipt.document_id, receipt.gone["answer_texts"]) == (worlds.document_id("second paper"), 1)
+    assert receipt.later == "nothing of it is left"
+    assert b"of paper" not in everything_in(location.folder)
+    quoting, untouched = sorted(read_answers(location, present=()), key=lambda kept: -len(kept.citations))
+    assert [citation.quote for citation in quoting.citations] == ["", "words of report"]
+    assert untouched == answer("report")
+
+
+def test_a_file_that_is_read_in_after_its_removal_and_then_replaced_keeps_its_quotes(location):
+    remove_document(location, "paper.pdf", now=False)
+    again = worlds.graph("paper again")
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[again], records=[worlds.record(again, "/files/paper.pdf")])
+    asked = replace(answer("paper again"), snapshot=corpus.snapshot)
+    cited = replace(asked.citations[0], document=NamedDocument(again.document_id, "paper.pdf"))
+    asked = replace(asked, citations=(cited,), paths=())
+    asking_log(location, "r1").answer(answer_json(asked))
+    read_again(location, replace(again, title="paper"), "paper at last")
+    assert noted_removals(location) and read_answers(location, present=()) == [asked]
 
 
 def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypatch):
@@ -96,7 +134,7 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
         remove_document(location, "paper.pdf", now=True)
     monkeypatch.undo()
     assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 0
-    assert read_answers(location, present=()) == [answer("paper")]
+    assert read_answers(location, present={PAPER.document_id}) == [answer("paper")]
 
 
 def test_a_corpus_is_removed_whole(location):

@@ -1,24 +1,17 @@
-"""Routing over a small hand-made graph: pages of three passages each, a reference and similarity edges."""
-
-from dataclasses import fields
+"""Routing over a small hand-made graph: which chains are made of it, how full the network is, and what is read."""
 
 import numpy as np
 import pytest
 
 from storage.artifacts import ArtifactStore, hash_bytes
-from storage.candidate_graph import EDGE_KINDS, MODALITIES, NODE_KINDS, CandidateGraph
 from storage.memo import StepMemo
-from storage.records import EdgeKind, Modality, NodeKind
+from storage.records import EdgeKind
 from storage.runs import RunLog
-from tasks.ask_settings import AskSettings, GateSettings, RoutingSettings, SelectionSettings
-from tasks.question import AskDesk, Question
+from tasks.ask_settings import GateSettings, RoutingSettings, SelectionSettings
 from tasks.retrieval import NodeScores
 from tasks.routing import best_passages, lay_out, route, select
 from tasks.step import Workplace, workplace
-
-PAGES = 5
-ON_EACH = 3
-COUNT = PAGES * ON_EACH
+from tests.tasks.routing_worlds import COUNT, a_graph, asked, at_desk, scored
 
 
 @pytest.fixture(autouse=True)
@@ -27,48 +20,6 @@ def place(tmp_path):
     token = workplace.set(Workplace(artifacts, StepMemo(tmp_path / "steps", artifacts), RunLog(tmp_path / "run.jsonl"), "run"))
     yield
     workplace.reset(token)
-
-
-def asked(text="Why did the pump fail?"):
-    return Question(**{**dict.fromkeys(field.name for field in fields(Question)), "id": "q", "text": text})
-
-
-def at_desk(**settings):
-    """Return a desk with nothing on it but settings: routing looks at no more."""
-    return AskDesk(**{**dict.fromkeys(field.name for field in fields(AskDesk)), "settings": AskSettings(**settings)})
-
-
-def a_graph(edges=()):
-    """Return a document of five pages; edges are (tail, head, kind, weight)."""
-    vectors = np.random.default_rng(5).normal(size=(COUNT, 8)).astype(np.float32)
-    texts = np.full(COUNT, MODALITIES.index(Modality.TEXT))
-    return CandidateGraph(
-        ids=tuple(f"{place:04x}" for place in range(COUNT)),
-        document_ids=("d",),
-        documents=np.zeros(COUNT, dtype=np.int64),
-        pages=1 + np.arange(COUNT) // ON_EACH,
-        ordinals=np.arange(COUNT),
-        kinds=np.full(COUNT, NODE_KINDS.index(NodeKind.PARAGRAPH)),
-        modalities=texts,
-        meaningless=np.zeros(COUNT, dtype=np.bool_),
-        summary_words=np.full(COUNT, 20),
-        hops=np.zeros(COUNT, dtype=np.int64),
-        vectors=vectors / np.linalg.norm(vectors, axis=1, keepdims=True),
-        initial_vectors=None,
-        columns={},
-        tails=np.array([edge[0] for edge in edges], dtype=np.int64),
-        heads=np.array([edge[1] for edge in edges], dtype=np.int64),
-        arc_kinds=np.array([EDGE_KINDS.index(edge[2]) for edge in edges], dtype=np.int64),
-        weights=np.array([edge[3] for edge in edges], dtype=np.float64),
-    )
-
-
-def scored(**best):
-    """Return scores of 0.05 but for the nodes named, as n3=0.8."""
-    values = np.full(COUNT, 0.05)
-    for name, value in best.items():
-        values[int(name[1:])] = value
-    return NodeScores(relevance=values, propagated=values, combined=values, rarity={})
 
 
 def follow(scores, edges=(), text="Why did the pump fail?", **settings):
@@ -114,24 +65,6 @@ def test_chains_begin_on_so_many_pages_at_most():
     assert nodes_of(paths) == [(0,), (6,)]
 
 
-def test_what_system_2_adds_is_used_and_begun_at():
-    desk, question = at_desk(), asked()
-    terrain = lay_out(question, a_graph(), scored(n0=0.8, n6=0.3, n12=0.2), desk)
-    grown = type(terrain)(
-        tails=np.append(terrain.tails, 0),
-        heads=np.append(terrain.heads, 6),
-        similarities=np.append(terrain.similarities, 0.9),
-        scores=terrain.scores,
-        answerability=terrain.answerability,
-        sources=np.append(terrain.sources, 13),
-        sinks=terrain.sinks,
-        related=terrain.related,
-        begun=terrain.begun,
-    )
-    assert nodes_of(select(question, terrain, route(question, terrain, desk), desk)) == [(0,)]
-    assert nodes_of(select(question, grown, route(question, grown, desk), desk)) == [(0, 6), (13,)]
-
-
 def test_the_flow_of_the_terrains_own_arcs_comes_first():
     terrain, routed, _ = follow(scored(n0=0.8, n12=0.3), [(0, 12, EdgeKind.REFERS_TO, 0.8)])
     carried = np.flatnonzero(routed.flow.flow[: len(terrain.tails)])
@@ -141,12 +74,9 @@ def test_the_flow_of_the_terrains_own_arcs_comes_first():
 PAPER = RoutingSettings(formulation="paper", sources=2, sinks=2, diversity=1)
 
 
-def test_the_papers_formulation_uses_the_graphs_own_arcs_only():
+def test_the_papers_formulation_routes_no_more_than_fits():
     edges = [(0, 4, EdgeKind.SEMANTIC, 0.9), (4, 0, EdgeKind.SEMANTIC, 0.2), (0, 3, EdgeKind.PART_OF, 0.1)]
-    terrain, routed, paths = follow(scored(n0=0.8, n4=0.7), edges, routing=PAPER)
-    # Below r_min a similarity is pruned, a relation of the layout is not.
-    assert list(zip(terrain.tails.tolist(), terrain.heads.tolist(), strict=True)) == [(0, 4), (0, 3)]
-    assert (terrain.sources.tolist(), terrain.sinks.tolist()) == ([0, 4], [0, 4])
+    _, routed, paths = follow(scored(n0=0.8, n4=0.7), edges, routing=PAPER)
     # Not the demand of 6 but what fits.
     assert routed.flow.amount == pytest.approx(0.8 + 0.7, abs=1e-6)
     assert nodes_of(paths) == [(0,), (4,)]

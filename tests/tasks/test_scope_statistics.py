@@ -17,7 +17,10 @@ FEW = {"whole_limit": 1, "by_vector": 3, "by_text": 3, "hops": 0, "limit": 10}
 @pytest.fixture(scope="module")
 def location(tmp_path_factory):
     """120 passages of `log` name the tide, 40 of `letters` the storm; one in ten of each has the crew beside it."""
-    logs = [Passage(f"the tide {'and the crew ' if place % 10 == 0 else ''}of day {place}") for place in range(120)]
+    logs = [
+        Passage(f"the tide {'and the crew ' if place % 10 == 0 else ''}of day {place}", summary="a log", keywords=("buoy",))
+        for place in range(120)
+    ]
     letters = [Passage(f"the storm {'and the crew ' if place % 10 == 0 else ''}of night {place}") for place in range(40)]
     return published(tmp_path_factory.mktemp("world"), written("log", *logs), written("letters", *letters))
 
@@ -83,3 +86,12 @@ def test_another_size_of_the_sample_is_another_sample(location):
         whole = at_place(desk, desk.scope, candidates={**FEW, "sample": 20000})
         _, exact, _ = statistics(whole, "tide storm crew")
     assert exact == {"tide": 120, "storm": 40, "crew": 16} != rough
+
+
+def test_what_the_paper_counts_is_sampled_where_it_is_counted(location):
+    with at_desk(location, candidates={**FEW, "sample": 20000}) as desk:
+        content = at_place(desk, desk.scope, candidates={**FEW, "sample": 20000})
+        paper = at_place(desk, desk.scope, candidates={**FEW, "sample": 20000}, relevance={"text": "paper"})
+        (_, own, _), (_, papers, _) = (statistics(place, "buoy tide") for place in (content, paper))
+    assert own == {"buoy": 0, "tide": 120}
+    assert papers["buoy"] == 120

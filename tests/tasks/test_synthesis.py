@@ -60,23 +60,23 @@ def read(*answers):
 
 def test_each_path_stands_beside_what_its_reader_said(scene):
     first, second = node(scene, "report", 0), node(scene, "report", 3)
-    found_ = found(scene, Evidence((path_of(first, second), path_of(second)), read("yes", ""), verdict=QUIET))
+    made = found(scene, Evidence((path_of(first, second), path_of(second)), read("yes", ""), verdict=QUIET))
     graph, desk = scene[1], scene[3]
-    assert [path.nodes for path in found_.paths] == [(graph.ids[first], graph.ids[second]), (graph.ids[second],)]
-    assert [path.answer for path in found_.paths] == ["yes", ""] and found_.synthesis.answer == "yes"
-    assert (found_.paths[0].flow, found_.paths[0].quality, found_.paths[0].share) == (0.5, 0.25, 0.125)
-    assert {path for chain in found_.paths for path in chain.nodes} <= {
+    assert [path.nodes for path in made.paths] == [(graph.ids[first], graph.ids[second]), (graph.ids[second],)]
+    assert [path.answer for path in made.paths] == ["yes", ""] and made.synthesis.answer == "yes"
+    assert (made.paths[0].flow, made.paths[0].quality, made.paths[0].share) == (0.5, 0.25, 0.125)
+    assert {path for chain in made.paths for path in chain.nodes} <= {
         each.id for each in desk.snapshot.nodes(document_id("report"))
     }
-    assert found_.paths[0].pages == (PagePlace(NamedDocument(document_id("report"), "report.pdf"), 1),) + found_.paths[1].pages
+    assert made.paths[0].pages == (PagePlace(NamedDocument(document_id("report"), "report.pdf"), 1), *made.paths[1].pages)
 
 
 def test_evidence_pages_are_those_of_all_paths_each_once_in_their_order(scene):
     places = [node(scene, "report", ordinal) for ordinal in (4, 5, 0, 1)]
-    found_ = found(
+    made = found(
         scene, Evidence((path_of(*places[:2]), path_of(places[2]), path_of(places[3])), read("a", "b", "c"), verdict=QUIET)
     )
-    assert [place.page for place in found_.evidence_pages] == [3, 1]
+    assert [place.page for place in made.evidence_pages] == [3, 1]
     assert places_of(scene[1], [], scene[3].names) == ()
 
 
@@ -90,8 +90,8 @@ def test_every_page_with_a_candidate_is_ranked_the_best_first_and_ties_by_docume
 
 
 def test_the_baseline_has_neither_paths_nor_a_gate_but_pages(scene):
-    found_ = found(scene, Evidence((path_of(0),), read("yes")))
-    assert found_.paths == () and found_.gate is None and found_.evidence_pages and found_.pages
+    made = found(scene, Evidence((path_of(0),), read("yes")))
+    assert made.paths == () and made.gate is None and made.evidence_pages and made.pages
 
 
 def test_a_quiet_gate_reports_what_it_saw(scene):
@@ -101,17 +101,17 @@ def test_a_quiet_gate_reports_what_it_saw(scene):
 def test_a_gate_that_fired_reports_the_first_pass_and_the_edits(scene):
     before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
     after = Evidence((path_of(1), path_of(2)), read("no", "so"), verdict=QUIET, before=before, edits=EDITS)
-    found_ = found(scene, after)
-    assert found_.gate == gate_report(after) == GateReport(0.5, 0.7, "low_consistency", EDITS)
-    assert found_.synthesis.answer == "no, so" and len(found_.paths) == 2
+    made = found(scene, after)
+    assert made.gate == gate_report(after) == GateReport(0.5, 0.7, "low_consistency", EDITS)
+    assert made.synthesis.answer == "no, so" and len(made.paths) == 2
 
 
 def test_what_the_first_pass_supported_is_not_lost_by_a_second_that_supports_nothing(scene):
     before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
     after = Evidence((path_of(1),), read(""), verdict=QUIET, before=before, edits=EDITS)
-    found_ = found(scene, after)
-    assert found_.synthesis.answer == "yes" and [path.answer for path in found_.paths] == ["yes"]
-    assert found_.gate is not None and found_.gate.edits == EDITS
+    made = found(scene, after)
+    assert made.synthesis.answer == "yes" and [path.answer for path in made.paths] == ["yes"]
+    assert made.gate is not None and made.gate.edits == EDITS
 
 
 def test_every_reading_is_paid_for_the_first_pass_too(scene):
@@ -120,9 +120,9 @@ def test_every_reading_is_paid_for_the_first_pass_too(scene):
     assert [reading.answer for reading in found(scene, after).readings] == ["yes", "no", ""]
 
 
-def test_without_a_path_nothing_is_found_and_the_pages_are_ranked_all_the_same(scene):
-    found_ = found(scene, Evidence((), (), verdict=QUIET))
-    assert found_.synthesis.status is AnswerStatus.NOT_FOUND and found_.evidence_pages == () and len(found_.pages) == 4
+def test_without_a_path_nothing_is_madeand_the_pages_are_ranked_all_the_same(scene):
+    made = found(scene, Evidence((), (), verdict=QUIET))
+    assert made.synthesis.status is AnswerStatus.NOT_FOUND and made.evidence_pages == () and len(made.pages) == 4
 
 
 def test_the_answer_leaves_its_hash_in_the_lineage(scene):
@@ -130,3 +130,13 @@ def test_the_answer_leaves_its_hash_in_the_lineage(scene):
     found(scene, Evidence((path_of(0),), read("no"), verdict=QUIET))
     yes, no = run_of(scene[3].snapshot.location).steps()[-2:]
     assert yes.step == no.step == "synthesize" and yes.outputs["answer"] != no.outputs["answer"]
+
+
+def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so(scene):
+    _, graph, scores, desk = scene
+    named = asked("What do page 99 and Table 7 say of the tide on page 2?", desk)
+    made = synthesize(named, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), desk)
+    assert made.synthesis.status is AnswerStatus.PARTIAL and made.synthesis.sureness == 0.5
+    assert len(made.synthesis.notes) == 2 and "page 99" in made.synthesis.notes[0] and "table 7" in made.synthesis.notes[1]
+    lost = synthesize(named, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), desk)
+    assert lost.synthesis.status is AnswerStatus.NOT_FOUND and len(lost.synthesis.notes) == 2

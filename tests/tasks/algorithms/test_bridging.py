@@ -88,14 +88,13 @@ def test_every_pair_would_let_more_through(seed):
 
 
 def test_only_scores_above_the_bound_are_accepted():
-    pairs = np.array([[0, 4], [2, 5], [2, 4]])
-    assert accepted_bridges(pairs=pairs, scores=np.array([0.1, 0.5, 0.11]), above=0.1).tolist() == [[2, 5], [2, 4]]
-    assert accepted_bridges(pairs=np.zeros((0, 2), dtype=np.int64), scores=np.zeros(0), above=0.1).shape == (0, 2)
+    assert accepted_bridges(scores=np.array([0.1, 0.5, 0.11]), above=0.1).tolist() == [1, 2]
+    assert accepted_bridges(scores=np.zeros(0), above=0.1).tolist() == []
 
 
 def test_what_does_not_fit_is_refused_by_name():
     with pytest.raises(ValueError, match="bridge scores must be finite, from 0 to 1, not nan"):
-        accepted_bridges(pairs=np.array([[0, 4]]), scores=np.array([np.nan]), above=0.1)
+        accepted_bridges(scores=np.array([np.nan]), above=0.1)
     with pytest.raises(ValueError, match="scores must be finite"):
         cut_pairs(**{**WORLD, "scores": np.full(6, np.nan)}, limit=3)
     with pytest.raises(ValueError, match="heads name place 6 of 6"):

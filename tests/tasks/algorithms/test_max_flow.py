@@ -26,7 +26,6 @@ def as_graph(world):
 def test_a_chain_worked_by_hand():
     found = max_flow(CHAIN)
     assert found.value == 0.1
-    assert (found.cut_tails.tolist(), found.cut_heads.tolist()) == ([3], [5])
     assert found.source_side.tolist() == [True] * 4
     assert found.sink_side.tolist() == [False] * 4
 
@@ -36,7 +35,6 @@ def test_opening_the_sinks_moves_the_cut_to_where_the_graph_is_narrow():
     assert opened.capacities.tolist() == [0.5, 0.2, 0.9, 0.8, 0.8]
     found = max_flow(opened)
     assert found.value == 0.2
-    assert (found.cut_tails.tolist(), found.cut_heads.tolist()) == ([1], [2])
     assert found.source_side.tolist() == [True, True, False, False]
     assert found.sink_side.tolist() == [False, False, True, True]
     assert connection_saturation(value=found.value, demand=6.0, source_capacity=source_capacity(CHAIN)) == pytest.approx(0.25)
@@ -59,17 +57,14 @@ def test_the_cut_holds_as_much_as_flows(world):
     before = np.append(found.source_side, [True, False])
     crossing = before[world.tails] & ~before[world.heads]
     assert world.capacities[crossing].sum() == pytest.approx(found.value, abs=1e-6)
-    carrying = crossing & (world.capacities >= 1e-9)
-    assert found.cut_tails.tolist() == world.tails[carrying].tolist()
-    assert found.cut_heads.tolist() == world.heads[carrying].tolist()
     behind = np.append(found.sink_side, [False, True])
     assert world.capacities[~behind[world.tails] & behind[world.heads]].sum() == pytest.approx(found.value, abs=1e-6)
     assert not (before & behind).any()
 
 
-def test_a_graph_that_falls_apart_carries_nothing_and_has_an_empty_cut():
+def test_a_graph_that_falls_apart_carries_nothing_from_one_side_to_the_other():
     found = max_flow(network(3, {(0, 1): (1.0, 0.5)}, sources={0: 0.5}, sinks={2: 0.5}))
-    assert (found.value, len(found.cut_tails)) == (0.0, 0)
+    assert found.value == 0.0
     assert (found.source_side.tolist(), found.sink_side.tolist()) == ([True, True, False], [False, False, True])
 
 

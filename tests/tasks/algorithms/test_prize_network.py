@@ -7,19 +7,20 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.path_decomposition import FlowPath, decompose
 from tasks.algorithms.paying_flow import paying_flow
-from tasks.algorithms.prize_network import joined_halves, prize_network
+from tasks.algorithms.prize_network import downhill, joined_halves, prize_network
 from tests.tasks.algorithms.flow_worlds import arcs
 
 
-def world(scores, relations, *, sources, entry=0.6, entries=None):
-    """Build the network of relations {(u, v): trust}."""
+def world(scores, relations, *, sources, entry=0.6, step=None, heights=None):
+    """Build the network of relations {(u, v): trust}; a step costs what an entry costs, and the heights are the scores."""
     return prize_network(
         **arcs(*relations),
         trusts=np.array(list(relations.values()), dtype=float),
+        heights=np.array(scores if heights is None else heights, dtype=float),
         scores=np.array(scores, dtype=float),
         sources=np.array(sources, dtype=np.int64),
-        entries=np.full(len(sources), entry) if entries is None else np.array(entries, dtype=float),
         entry=entry,
+        step=entry if step is None else step,
     )
 
 
@@ -62,8 +63,24 @@ def test_one_passage_leads_to_several_others():
     assert chains([1.0, 0.5, 0.5], {(0, 1): 0.7, (0, 2): 0.7}, sources=[0]) == [(0, 1), (0, 2)]
 
 
-def test_a_source_that_costs_nothing_is_always_read():
-    assert chains([1.0, 0.1], {}, sources=[0, 1], entries=[0.6, 0.0]) == [(0,), (1,)]
+def test_where_it_costs_less_to_begin_weaker_sources_are_read_and_steps_stay_as_dear():
+    assert chains([1.0, 0.5, 0.4], {(0, 2): 0.0}, sources=[0, 1]) == [(0,)]
+    assert chains([1.0, 0.5, 0.4], {}, sources=[0, 1], entry=0.45) == [(0,), (1,)]
+    # The step costs 0.9 (1 - 0.5) = 0.45 and wins 0.4; at the price of the entry it would cost 0.225.
+    assert chains([1.0, 0.5, 0.4], {(0, 2): 0.5}, sources=[0, 1], entry=0.45, step=0.9) == [(0,), (1,)]
+    assert chains([1.0, 0.5, 0.4], {(0, 2): 0.5}, sources=[0, 1], entry=0.45) == [(0, 2), (1,)]
+
+
+def test_chains_run_downhill_by_height_whatever_is_earned():
+    assert chains([0.8, 1.0], {(0, 1): 0.5}, sources=[0], heights=[2, 1]) == [(0, 1)]
+    assert chains([1.0, 0.8], {(0, 1): 0.5}, sources=[0], heights=[1, 2]) == [(0,)]
+
+
+def test_of_two_of_the_same_height_the_arc_to_the_larger_index_leads_downhill():
+    pairs = arcs((0, 1), (1, 0), (1, 2), (2, 1), (1, 1))
+    assert downhill(heights=np.array([1.0, 1.0, 0.5]), **pairs).tolist() == [True, False, True, False, False]
+    with pytest.raises(ValueError, match="heights must be finite"):
+        downhill(heights=np.array([1.0, 1.0, np.nan]), **pairs)
 
 
 @pytest.mark.parametrize("scores", [[], [0.0, 0.0]])
@@ -80,8 +97,8 @@ def test_without_scores_nothing_pays(scores):
         ({"relations": {(0, 2): 0.5}}, "heads name place 2 of 2"),
         ({"relations": {(-1, 1): 0.5}}, "tails name place -1 of 2"),
         ({"sources": [2]}, "sources name place 2 of 2"),
-        ({"entries": [-0.1]}, "entries must be finite, from 0 to 1, not -0.1 at place 0"),
-        ({"entry": 1.1, "entries": [1.0]}, "entry must be finite, from 0 to 1, not 1.1"),
+        ({"entry": -0.1}, "entry must be finite, from 0 to 1, not -0.1"),
+        ({"step": 1.1}, "step must be finite, from 0 to 1, not 1.1"),
     ],
 )
 def test_wrong_input_is_refused_by_name(wrong, words):

@@ -178,6 +178,7 @@ def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) 
         "nodes": {node.id: node for node in nodes},
         "documents": {r.id: r for r in records},
         "labels": {},
+        "removed": frozenset(),
         "left_out": (),
     }
     return Evidence(**given | more)

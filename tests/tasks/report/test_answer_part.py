@@ -52,10 +52,20 @@ def test_a_citation_quotes_and_says_where_and_leads_to_its_box():
 
 def test_a_citation_of_a_removed_document_says_so_and_no_more():
     gone = cite(NODE, PAPER, "secret words", document=NamedDocument("f" * 64, "gone.pdf"))
-    shown = show_citations([gone], EVIDENCE, {})
+    shown = show_citations([gone], evidence_of(NODE, records=(PAPER,), removed=frozenset({"f" * 64})), {})
     assert "The document was removed." in shown
     assert "secret" not in shown
     assert "href" not in shown
+
+
+def test_a_citation_of_a_replaced_document_keeps_its_words_and_says_so():
+    before = cite(NODE, PAPER, "earlier words", document=NamedDocument("f" * 64, "paper.pdf"))
+    shown = show_citations([before], EVIDENCE, {})
+    assert "earlier words</blockquote>" in shown
+    assert "The document was replaced, or read again, since this was answered" in shown
+    silent = show_citations([cite(NODE, PAPER, "", document=before.document)], EVIDENCE, {})
+    assert "The document is not in the corpus any more." in silent
+    assert "removed" not in shown + silent and "quoted here" not in silent
 
 
 def test_a_quote_that_is_empty_and_a_node_that_is_gone_are_told():

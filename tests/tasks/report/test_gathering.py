@@ -9,9 +9,10 @@ from PIL import Image
 from storage.answer_records import NamedDocument
 from storage.artifacts import ArtifactStore
 from tasks.report.gathering import Allowance, gather_evidence, read_nodes
-from tasks.report.page_pictures import NoPictureError, PictureDesk
+from tasks.report.page_pictures import PictureDesk
 from tasks.report.pictures import Picture
 from tasks.report.report_settings import ReportSettings
+from tasks.report.source_copies import NoPictureError
 from tasks.settings import LimitSettings, WorkSettings
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
@@ -134,6 +135,22 @@ def test_what_the_corpus_does_not_hold_is_left_out_and_odd_ids_name_nothing(worl
     assert evidence.sheets[0].marks[0].numbers == (3,)
     assert set(evidence.nodes) == {nodes[0].id, nodes[3].id}
     assert read_nodes(snapshot, ["no id"]) == {}
+
+
+def test_the_nodes_are_those_of_the_tables_and_no_table_is_searched_for_them(world, monkeypatch):
+    snapshot, _, _, nodes, _, parts = world
+    monkeypatch.setattr("storage.graph_store.GraphStore.read", None)
+    wanted = [parts[0].id, nodes[1].id, nodes[1].id, "d" * 64]
+    assert read_nodes(snapshot, wanted) == {node.id: node for node in (parts[0], nodes[1])}
+
+
+def test_documents_of_which_a_note_says_so_were_removed_and_others_were_not(world):
+    _, _, paper, nodes, letter, parts = world
+    gone, replaced = NamedDocument("f" * 64, "gone.pdf"), NamedDocument("e" * 64, "paper.pdf")
+    path = a_path(0.5, replace(nodes[0], document_id="d" * 64))
+    cited = [cite(nodes[0], paper, document=gone), cite(nodes[0], paper, document=replaced), cite(parts[0], letter)]
+    notes = tuple(f"the quoted document {name} was removed" for name in ("gone.pdf", "some.pdf", "letter.docx"))
+    assert gather(world, an_answer(tuple(cited), (path,), notes=notes)).removed == {"f" * 64, "d" * 64}
 
 
 def test_a_page_that_is_not_there_has_no_picture(world):

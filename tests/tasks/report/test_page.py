@@ -108,7 +108,7 @@ def test_paths_without_nodes_are_no_paths_and_too_many_are_counted():
 
 
 def test_citations_without_pages_to_show_stand_alone():
-    page = show_page(an_answer((cite(FIRST, PAPER),)), evidence_of(records=()), ReportSettings())
+    page = show_page(an_answer((cite(FIRST, PAPER),)), evidence_of(removed=frozenset({PAPER.id})), ReportSettings())
     assert 'class="sheets"' not in page
     assert "The document was removed." in page
 

@@ -34,6 +34,14 @@ def test_what_was_removed_or_read_again_is_told_and_not_quoted():
     gone = a_node("f" * 64, 0)
     path = a_path(0.5, gone, answer="secret words")
     assert path.pages == (PagePlace(NamedDocument("f" * 64, "some.pdf"), 1),)
-    shown = list_paths([path], EVIDENCE)
+    shown = list_paths([path], evidence_of(FIRST, SECOND, records=(PAPER,), removed=frozenset({"f" * 64})))
     assert shown.count("The document was removed.") == 2
     assert "secret" not in shown
+
+
+def test_of_what_was_only_replaced_the_readers_words_stay_and_nothing_is_said_to_be_removed():
+    shown = list_paths([a_path(0.5, a_node("f" * 64, 0), answer="so it was")], EVIDENCE)
+    assert "so it was" in shown and shown.count("The document was replaced, or read again, since this was answered") == 1
+    silent = list_paths([a_path(0.5, a_node("f" * 64, 0), answer="")], EVIDENCE)
+    assert "The document is not in the corpus any more." in silent
+    assert "removed" not in shown + silent

@@ -1,0 +1,75 @@
+"""The terrain where visits earn: chains begin at the best pages and go on by relations, downhill; and the flow that pays on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from storage.candidate_graph import EDGE_KINDS, CandidateGraph
+from storage.records import EdgeKind
+from tasks.algorithms.collecting import collects
+from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.min_cost_flow import RoutedFlow
+from tasks.algorithms.path_decomposition import FlowPath, decompose
+from tasks.algorithms.paying_flow import paying_flow
+from tasks.algorithms.prize_network import downhill, joined_halves, prize_network
+from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs
+from tasks.ask_settings import RoutingSettings
+from tasks.question import Question
+from tasks.retrieval import NodeScores
+from tasks.terrain import Terrain, graph_terrain, kept_arcs
+
+RELATION_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.REFERS_TO, EdgeKind.CAPTION_OF, EdgeKind.CONTINUES)]
+"""Kinds of arcs by which a chain of prizes goes on. Along the others (similar, near by, of the same section) it found pages, but no
+more gold ones among them than the ranking does."""
+
+
+def prize_terrain(question: Question, graph: CandidateGraph, scores: NodeScores, settings: RoutingSettings) -> Terrain:
+    """Lay out the graph's arcs, its relations usable, and those to the next page and to more of the same one."""
+    sources = page_leaders(documents=graph.documents, pages=graph.pages, scores=scores.combined, count=settings.start_pages)
+    plain = graph_terrain(graph, scores, settings, sources)
+    onward_tails, onward_heads = _reading_on(graph, scores.combined)
+    tails, heads = np.concatenate([plain.tails, onward_tails]), np.concatenate([plain.heads, onward_heads])
+    related = np.isin(graph.arc_kinds[kept_arcs(graph, settings)], RELATION_CODES)
+    onward = np.ones(len(onward_tails), dtype=np.bool_)
+    return replace(
+        plain,
+        tails=tails,
+        heads=heads,
+        similarities=np.concatenate([plain.similarities, settings.onward * onward]),
+        usable=np.concatenate([related, onward]) & downhill(heights=scores.combined, tails=tails, heads=heads),
+        entry=entry_of(question, settings),
+    )
+
+
+def entry_of(question: Question, settings: RoutingSettings) -> float:
+    """Return the share of the best score that a passage needs to be evidence by itself."""
+    return settings.entry_collecting if collects(question.text) else settings.entry
+
+
+def _reading_on(graph: CandidateGraph, scores: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return the arcs to more of the same page and to the next page."""
+    more = same_page_arcs(documents=graph.documents, pages=graph.pages, scores=scores)
+    turned = page_turn_arcs(documents=graph.documents, pages=graph.pages, scores=scores)
+    return np.concatenate([more[0], turned[0]]), np.concatenate([more[1], turned[1]])
+
+
+def route_prizes(terrain: Terrain, *, step: float, paths: int) -> tuple[RoutedFlow, tuple[FlowPath, ...]]:
+    """Route all that pays; return the flow, on the arcs of the terrain first, and at most so many chains that it is made of.
+
+    A step costs what it costs to begin before System 2 lets chains begin at less.
+    """
+    network = prize_network(
+        tails=terrain.tails,
+        heads=terrain.heads,
+        trusts=np.where(terrain.usable, terrain.similarities, 0.0),
+        heights=terrain.heights,
+        scores=terrain.scores,
+        sources=terrain.sources,
+        entry=terrain.entry,
+        step=step,
+    )
+    flow = paying_flow(network)
+    chains = decompose(network, flow=flow.flow, limit=paths)
+    return flow, joined_halves(chains, nodes=len(terrain.scores))
