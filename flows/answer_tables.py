@@ -29,7 +29,8 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
         output.line(f"[{number}] {place_of(citation)}", style="cyan")
         if citation.quote and citation.quote not in answer.answer:
             output.line(f"    {shortened(citation.quote, QUOTE_SHOWN)}", style="dim")
-    output.line(verdict(answer), style=STATUS_STYLE[answer.status])
+    if answer.answer:
+        output.line(verdict(answer), style=STATUS_STYLE[answer.status])
     for note in answer.notes:
         output.line(note, style="dim")
     spent = sum(answer.usage.seconds.values())
@@ -59,7 +60,12 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
         output.line(f'corpus {corpus} was not asked yet; ask: flowreader ask "QUESTION" --corpus {corpus}')
         return
     rows = [
-        (answer.answer_id[:8], answer.asked.replace("T", " ")[:16], answer.status.value, shortened(answer.question, QUESTION_SHOWN))
+        (answer.answer_id[:8], answer.asked.replace("T", " ")[:16], state(answer), shortened(answer.question, QUESTION_SHOWN))
         for answer in answers
     ]
     output.table(("id", "asked (UTC)", "status", "question"), rows)
+
+
+def state(answer: Answer) -> str:
+    """Return the status, or that the words are gone."""
+    return answer.status.value if answer.answer else "removed"

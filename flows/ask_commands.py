@@ -48,15 +48,19 @@ async def _answer(request: AskRequest, report_path: Path | None, output: Output)
     from flows.ask import ask as answers_to
 
     many = len(request.questions) > 1
-    waiting = output.side.status("reading", spinner="dots") if output.side.is_terminal else contextlib.nullcontext()
-    with waiting as bar:
+    waiting = output.side.status("reading", spinner="dots") if output.side.is_terminal else None
+    with waiting or contextlib.nullcontext():
         async with aclosing(answers_to(request)) as answers:
             number = 0
             async for answer in answers:
                 number += 1
-                if bar is not None and many:
-                    bar.update(f"{number} of {len(request.questions)} questions answered")
+                # The answer goes to standard output: what moves on standard error must be off the line first.
+                if waiting is not None:
+                    waiting.stop()
                 show_answer(answer, output, with_question=many)
+                if waiting is not None and number < len(request.questions):
+                    waiting.update(f"{number} of {len(request.questions)} questions answered")
+                    waiting.start()
     if report_path is not None:
         write_report_of(answer.answer_id, request.corpus, report_path, output)
 
@@ -88,12 +92,14 @@ def report(arguments: argparse.Namespace, output: Output) -> int:
     """Write the report of an answer."""
     path = arguments.output or Path(f"answer-{arguments.answer[:8]}.html")
     prepare_report(path)
-    write_report_of(arguments.answer, arguments.corpus, path, output)
+    left_out = write_report_of(arguments.answer, arguments.corpus, path, output)
+    if output.as_json:
+        output.data({"report": str(path.absolute()), "left_out": list(left_out)})
     return WELL
 
 
-def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> None:
-    """Write the page of an answer, and say where it is."""
+def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> tuple[str, ...]:
+    """Write the page of an answer, and say where it is; return what could not be shown."""
     from storage.answers import find_answer
     from storage.artifacts import ArtifactStore
     from tasks.reporting import write_report
@@ -105,6 +111,7 @@ def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> N
     for reason in left_out:
         output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)
     output.side.print(f"the report is in {path}", markup=False, soft_wrap=True)
+    return left_out
 
 
 def prepare_report(path: Path) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 from storage.answer_records import AnswerStatus
 from storage.records import Node
 from tasks.algorithms.expected_answers import holds_kind
+from tasks.algorithms.kept_stems import says_something
+from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.quoting import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
 from tasks.algorithms.term_counts import count_terms
 from tasks.algorithms.value_consistency import value_consistency
@@ -78,10 +80,10 @@ class ExtractiveReader:
         The answer is sure as far as the best quotes support it: of those measured, about that share stood on the right page.
         """
         found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
-        answers = self._answers(question, list(found.values()), rarity)
-        best = in_order(answers)[: self.settings.quotes]
         unnamed = lost_names(question, readings)
-        if unnamed or not best:
+        answers = [without_lost(answer, unnamed) for answer in self._answers(question, list(found.values()), rarity)]
+        best = in_order(answers)[: self.settings.quotes]
+        if not best:
             return not_found(len(readings), unnamed)
         missing = [*open_parts(answers), *self._open_words(question, answers, rarity)]
         agreement = self.consistency(question, readings)
@@ -133,7 +135,7 @@ class ExtractiveReader:
         said = {stem for answer in answers for quote in answer.quotes for stem in quote.covered | quote.beside}
         words = dict(zip(question.terms.stems, question.terms.words, strict=True))
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
-        lost = dict.fromkeys(words[stem] for stem in asked if stem not in said)
+        lost = dict.fromkeys(words[stem] for stem in asked if stem not in said and says_something(words[stem]))
         return [f"the quotes do not say {listed(list(lost))}"] if lost else []
 
 
@@ -155,6 +157,11 @@ def open_parts(answers: Sequence[PartAnswer]) -> list[str]:
     return [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
 
 
+def without_lost(answer: PartAnswer, unnamed: Sequence[str]) -> PartAnswer:
+    """Return the answer of a part, without quotes where the part names what stands nowhere."""
+    return replace(answer, quotes=()) if set(unnamed) & set(question_terms(answer.part.text).words) else answer
+
+
 def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
     """Return the names, years and numbers of the question that stand nowhere in what is asked, as the question writes them."""
     said = {stem for reading in readings for stem in reading.said}
@@ -169,7 +176,7 @@ def not_found(read: int, unnamed: Sequence[str]) -> Synthesis:
         if unnamed
         else f"none of the {read} passages that were read holds enough of the question's words"
     )
-    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), sureness=0.0, why=reason, notes=(EXTRACTIVE,))
+    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), sureness=0.0, why=reason)
 
 
 def listed(words: Sequence[str]) -> str:

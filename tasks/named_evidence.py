@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from storage.answer_records import NamedDocument
 from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.search import nodes_in_scope
 from tasks.algorithms.asked_modalities import asked_modalities
@@ -23,6 +25,8 @@ from tasks.read_texts import read_texts
 TITLE_PAGES = 2
 """Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
 
+NAME_WORD = re.compile(r"[^\W_]+")
+
 
 def named_bonus(
     question: Question, graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
@@ -30,19 +34,33 @@ def named_bonus(
     """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
     settings = desk.settings.named
     outright = np.maximum(
-        _place_bonus(question.places, graph, desk) * settings.place, _statement_bonus(question, graph, texts, pages, desk)
+        _place_bonus(question, graph, desk) * settings.place, _statement_bonus(question, graph, texts, pages, desk)
     )
     return outright + settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
 
 
-def _place_bonus(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> FloatArray:
-    """Return how strongly the question names each node or its page."""
-    if not places:
+def _place_bonus(question: Question, graph: CandidateGraph, desk: AskDesk) -> FloatArray:
+    """Return how strongly the question names each node or its page; where it says of which document, of that one alone."""
+    if not question.places:
         return np.zeros(len(graph))
-    found = resolve(places, graph, desk)
+    found = resolve(question.places, graph, desk)
+    meant = said_documents(question.text, [desk.names[document] for document in graph.document_ids])
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
     keys = zip(owners, graph.pages.tolist(), strict=True)
-    return np.array([max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)])
+    strengths = [max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)]
+    return np.where([owner in meant for owner in owners], strengths, 0.0)
+
+
+def said_documents(question: str, documents: Sequence[NamedDocument]) -> set[str]:
+    """Return the documents whose file name the question says in words ("the annual report"), all where it says none."""
+    said = {word.casefold() for word in NAME_WORD.findall(question)}
+    meant = {document.id for document in documents if name_words(document.name) and name_words(document.name) <= said}
+    return meant or {document.id for document in documents}
+
+
+def name_words(name: str) -> set[str]:
+    """Return the words of a file name without its ending."""
+    return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name)}
 
 
 def unknown_places(question: Question, graph: CandidateGraph, desk: AskDesk) -> list[str]:

@@ -1,0 +1,32 @@
+"""Ctrl-C ends the program quietly from its first moment on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+@pytest.mark.parametrize("seconds", [0.15, 0.4])
+def test_an_interrupt_while_it_loads_leaves_no_traceback(tmp_path, seconds):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "flows.start", "ask", "What?", "--corpus", "absent"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "FLOWREADER_HOME": str(tmp_path)},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    time.sleep(seconds)
+    process.send_signal(signal.SIGINT)
+    _said, complaint = process.communicate(timeout=60)
+    # before Python itself is up the signal ends the process, as it ends any
+    assert process.returncode in {130, -signal.SIGINT, 2}
+    assert b"Traceback" not in complaint or process.returncode == -signal.SIGINT
+
+
+def test_it_runs_the_command_line(tmp_path):
+    call = [sys.executable, "-m", "flows.start", "corpora", "list", "--json"]
+    done = subprocess.run(call, env={**os.environ, "FLOWREADER_HOME": str(tmp_path)}, capture_output=True, check=True)
+    assert done.stdout == b'{"corpora": []}\n'
