@@ -61,7 +61,8 @@ class ModelProcess:
         try:
             for part in (json.dumps(header).encode() + b"\n", *parts):
                 _write_all(self._process.stdin.fileno(), part)
-        except OSError:
+        except (OSError, ValueError):
+            # gone, or closed by somebody else
             return None
         return self._receive(seconds)
 

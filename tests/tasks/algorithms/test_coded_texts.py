@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
+from tasks.algorithms import coded_texts
 from tasks.algorithms.coded_texts import UNKNOWN, Vocabulary, code_text, count_code_pairs, count_codes
 from tasks.algorithms.kept_stems import kept_stems
 from tasks.algorithms.term_counts import count_terms
@@ -81,6 +82,14 @@ def test_a_second_reading_with_what_was_learned_is_the_same(texts):
     vocabulary = Vocabulary()
     first, second = ([code_text(text, vocabulary) for text in texts] for _ in range(2))
     assert all(np.array_equal(a.stems, b.stems) and np.array_equal(a.kept, b.kept) for a, b in zip(first, second, strict=True))
+
+
+def test_what_was_remembered_of_chunks_is_bounded_and_forgetting_it_changes_no_code(monkeypatch):
+    monkeypatch.setattr(coded_texts, "REMEMBERED_CHUNKS", 3)
+    vocabulary = Vocabulary()
+    first = code_text("net income of the debt-to-equity swaps", vocabulary)
+    assert len(vocabulary.chunks) <= 3
+    assert np.array_equal(first.stems, code_text("net income of the debt-to-equity swaps", vocabulary).stems)
 
 
 def test_on_plain_words_it_counts_what_scikit_learn_counts():

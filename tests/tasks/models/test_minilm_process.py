@@ -31,6 +31,12 @@ def test_a_model_that_was_killed_is_started_again_and_says_the_same(model):
     assert np.array_equal(model.embed_query("offshore wind"), before)
 
 
+def test_a_model_that_somebody_closed_is_started_again_and_says_the_same(model):
+    before = model.embed_query("offshore wind")
+    model._process.close()
+    assert np.array_equal(model.embed_query("offshore wind"), before)
+
+
 def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(model, monkeypatch):
     model.embed_query("offshore wind")
     monkeypatch.setattr(minilm_process, "SECONDS_PER_TEXT", 0.0)
