@@ -5,7 +5,6 @@ keywords -> candidates -> score -> route -> select -> read -> judge -> (refine o
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -19,7 +18,7 @@ from storage.snapshot import open_for_reading
 from tasks.answering import gathered, record
 from tasks.ask_request import AskRequest, asked_scope, checked_questions
 from tasks.extractive_reader import ExtractiveReader
-from tasks.lineage import lineage_of_run, working_at
+from tasks.lineage import lineage_of_run, working_at, writing_together
 from tasks.models.embedder import open_embedder
 from tasks.question import AskDesk, desk_of, understand
 from tasks.step import Workplace
@@ -50,9 +49,8 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
 async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace) -> Answer:
     """Answer one question and keep the answer."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
-    with working_at(place) as steps:
-        # The graph's tables take longer to load than a question to embed.
-        question, _tables = await asyncio.gather(understand.submit(answer_id, text, desk), asyncio.to_thread(desk.snapshot.warm_up))
+    with writing_together(place) as own_place, working_at(own_place) as steps:
+        question = await understand.submit(answer_id, text, desk)
         findings = await READERS[request.reader](question, desk)
         answer = gathered(
             answer_id=answer_id, asked=asked, question=text, findings=findings, request=request, desk=desk, steps=steps

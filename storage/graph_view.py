@@ -10,22 +10,24 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
+from pyarrow import compute
 
 from storage.adjacency import IntArray, hexadecimal
 from storage.candidate_graph import MODALITIES, NODE_KINDS
 from storage.filters import Column, one_of
 from storage.graph_store import GraphDamagedError, GraphStore
-from storage.lookups import take_rows
-from storage.node_columns import NodeColumns, Values
-from storage.records import Modality, Node, TableRow
+from storage.lookups import every_row, take_rows
+from storage.node_columns import NodeColumns, Values, WholeColumns
+from storage.records import Modality, Node, Passage, TableRow
 from storage.tables import VECTOR_COLUMNS, TableName, rows_of, vectors_of
 
 KEPT_NODES = 20_000
-"""Nodes whose columns are kept: 31 MB of vectors and about 10 MB for each text."""
+"""Nodes whose columns are kept: 31 MB of vectors and about 10 MB for each text. A graph of no more is kept whole."""
 KEPT_RESULTS = 16
 """What is remembered of scopes: masks of a byte a node, samples, small graphs."""
 
 Result = TypeVar("Result")
+Record = TypeVar("Record", Node, Passage)
 
 
 class GraphView:
@@ -41,7 +43,11 @@ class GraphView:
         self.graph = graph
         self.dimension = dimension
         self.adjacency = graph.adjacency()
-        self.columns = NodeColumns(self._read, nodes=len(self.adjacency.ids), capacity=KEPT_NODES)
+        nodes = len(self.adjacency.ids)
+        self._is_small = nodes <= KEPT_NODES
+        self.columns: NodeColumns | WholeColumns = (
+            WholeColumns(self._read, nodes=nodes) if self._is_small else NodeColumns(self._read, nodes=nodes, capacity=KEPT_NODES)
+        )
         self._results: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -60,11 +66,11 @@ class GraphView:
 
     def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
         """Return the nodes in the order asked; raise UnknownNodeError where one is not there."""
-        positions = self.adjacency.positions_of(ids)
-        known = self._known(positions)
-        read = self.columns.take(positions, [field.name for field in fields(Node) if field.name not in known])
-        columns = {**known, **{name: values.tolist() for name, values in read.items()}}
-        return [Node(**dict(zip(columns, row, strict=True))) for row in zip(*columns.values(), strict=True)]
+        return self._records(Node, ids)
+
+    def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
+        """Return what of the nodes is read for an answer, in the order asked; raise UnknownNodeError where one is not there."""
+        return self._records(Passage, ids)
 
     def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
         """Return the table rows of those of the nodes that have some; raise UnknownNodeError where a node is not there."""
@@ -72,11 +78,24 @@ class GraphView:
         tables = positions[self.adjacency.modalities[positions] == MODALITIES.index(Modality.TABLE)]
         if not len(tables):
             return {}
-        where = one_of(Column.NODE, self.adjacency.hex_ids(tables))
         rows: dict[str, list[TableRow]] = {}
-        for row in rows_of(self.graph.read(TableName.ROWS, where)):
+        for row in rows_of(self._table_rows(self.adjacency.hex_ids(tables))):
             rows.setdefault(row.node_id, []).append(row)
         return {name: tuple(found) for name, found in rows.items()}
+
+    def _table_rows(self, nodes: Sequence[str]) -> pa.Table:
+        """Return the rows of these nodes; of a small graph all rows are kept, for each search takes some milliseconds."""
+        if not self._is_small:
+            return self.graph.read(TableName.ROWS, one_of(Column.NODE, nodes))
+        every = self.remembered(TableName.ROWS, lambda: self.graph.read(TableName.ROWS))
+        return every.filter(compute.is_in(every["node_id"], pa.array(nodes)))
+
+    def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
+        positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]
+        known = self._known(positions)
+        read = self.columns.take(positions, [name for name in names if name not in known])
+        columns = [known[name] if name in known else read[name].tolist() for name in names]
+        return [form(*row) for row in zip(*columns, strict=True)]
 
     def _known(self, positions: IntArray) -> dict[str, list[Any]]:
         """Return the columns of nodes that need not be read: in a large corpus each column takes a millisecond."""
@@ -93,7 +112,9 @@ class GraphView:
 
     def _read(self, positions: IntArray, columns: Sequence[str]) -> Mapping[str, Values]:
         """Read the columns of the nodes; raise GraphDamagedError where a vector holds a number that is not finite."""
-        found = take_rows(self.graph, TableName.NODES, self.adjacency.rows[positions], columns)
+        rows = self.adjacency.rows[positions]
+        whole = len(rows) == len(self.adjacency.ids)
+        found = every_row(self.graph, TableName.NODES, columns) if whole else take_rows(self.graph, TableName.NODES, rows, columns)
         if found.num_rows != len(positions):
             raise GraphDamagedError(f"{len(positions) - found.num_rows} nodes cannot be read; run `flowreader doctor`")
         return {name: self._values(positions, name, found[name]) for name in columns}

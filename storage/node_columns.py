@@ -17,6 +17,25 @@ ReadColumns = Callable[[IntArray, Sequence[str]], Mapping[str, Values]]
 """Reads columns of the nodes at these positions, which ascend; the values come in their order."""
 
 
+class WholeColumns:
+    """The columns of a small graph, each read whole when it is first asked for; safe to call from many threads."""
+
+    def __init__(self, read: ReadColumns, *, nodes: int) -> None:
+        """Read nothing yet."""
+        self._read = read
+        self._nodes = nodes
+        self._kept: dict[str, Values] = {}
+        self._lock = threading.Lock()
+
+    def take(self, positions: IntArray, columns: Sequence[str]) -> dict[str, Values]:
+        """Return the columns' values at the positions, in their order."""
+        with self._lock:
+            unread = [name for name in columns if name not in self._kept]
+            if unread:
+                self._kept.update(self._read(np.arange(self._nodes), unread))
+            return {name: self._kept[name][positions] for name in columns}
+
+
 class NodeColumns:
     """A bounded store of column values, filled as they are asked for; safe to call from many threads."""
 

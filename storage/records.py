@@ -204,6 +204,26 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
+class Passage:
+    """What of a node is read for an answer, named as in Node; to fetch the rest of it takes as long again."""
+
+    id: str
+    document_id: str
+    kind: NodeKind
+    modality: Modality
+    page: int
+    meaningless: bool
+    content: str
+    box: Box | None
+    section_path: tuple[str, ...]
+    caption: str
+    label: str
+    picture: str | None
+    picture_text: str
+    search_text: str
+
+
+@dataclass(frozen=True, slots=True)
 class TableRow:
     """A row of a table node, searchable by itself: `text` says header and value for each cell."""
 

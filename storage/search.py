@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from storage.adjacency import Adjacency, IntArray
 from storage.candidate_graph import MODALITIES, CandidateGraph, assemble
 from storage.hops import expand
-from storage.lookups import matching_nodes, matching_rows, nearest_nodes
+from storage.lookups import RowIds, matching_nodes, matching_rows, nearest_nodes
 from storage.records import Vectors
 from storage.scope import Scope as Scope
 
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
     from storage.snapshot import Snapshot
 
 Mask = npt.NDArray[np.bool_]
+Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TextHits:
+    """What full text found: rows of the table `nodes`, and for rows of tables the ids of their nodes; higher scores are better."""
+
+    nodes: RowIds
+    scores: Scores
+    tables: Sequence[str]
+    row_scores: Scores
 
 
 def nodes_in_scope(snapshot: Snapshot, scope: Scope) -> int:
@@ -41,12 +53,21 @@ def load_scope(snapshot: Snapshot, scope: Scope, *, columns: Sequence[str], init
     )
 
 
+def find_words(snapshot: Snapshot, scope: Scope, words: Sequence[str], *, limit: int) -> TextHits:
+    """Return what full text has of the words in the scope, at most `limit` nodes and as many rows of tables; it takes no vector."""
+    graph = snapshot.view.graph
+    with ThreadPoolExecutor(1) as pool:
+        rows = pool.submit(matching_rows, graph, words, limit=limit, where=scope.row_filter())
+        nodes, scores = matching_nodes(graph, words, limit=limit, where=scope.node_filter())
+    return TextHits(nodes, scores, *rows.result())
+
+
 def find_candidates(
     snapshot: Snapshot,
     scope: Scope,
     *,
     vector: Vectors,
-    words: Sequence[str],
+    told: TextHits,
     by_vector: int,
     by_text: int,
     hops: int,
@@ -54,14 +75,14 @@ def find_candidates(
     columns: Sequence[str],
     initial_vectors: bool = False,
 ) -> CandidateGraph:
-    """Return at most `limit` nodes of the scope: the best by the vector (d,) and by full text, then what hops from them reach.
+    """Return at most `limit` nodes of the scope: the best by the vector (d,) and of `told`, then what hops from them reach.
 
     `columns` as in `load_scope`. Raise ValueError where the vector is not finite or of another dimension than the corpus, and
     GraphDamagedError where a stored one is.
     """
     view = snapshot.view
     _check_vector(vector, view.dimension)
-    seeds = _seeds(view, scope, vector, words, by_vector, by_text)
+    seeds = _seeds(view, scope, vector, told, by_vector, by_text)
     positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
     return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
 
@@ -116,26 +137,20 @@ def _check_vector(vector: Vectors, dimension: int) -> None:
         )
 
 
-def _seeds(view: GraphView, scope: Scope, vector: Vectors, words: Sequence[str], by_vector: int, by_text: int) -> IntArray:
+def _seeds(view: GraphView, scope: Scope, vector: Vectors, told: TextHits, by_vector: int, by_text: int) -> IntArray:
     """Return the positions found by vector and by text, by turns, the best first."""
-    nodes, rows = scope.node_filter(), scope.row_filter()
-    with ThreadPoolExecutor(2) as pool:
-        nearest = pool.submit(nearest_nodes, view.graph, vector, limit=by_vector, where=nodes)
-        told = pool.submit(matching_rows, view.graph, words, limit=by_text, where=rows)
-        holding, scores = matching_nodes(view.graph, words, limit=by_text, where=nodes)
-    close, distances = nearest.result()
-    tables, row_scores = told.result()
+    close, distances = nearest_nodes(view.graph, vector, limit=by_vector, where=scope.node_filter())
     adjacency = view.adjacency
     return by_turns(
         ranked(adjacency, adjacency.positions_of_rows(close), -distances),
         by_turns(
-            ranked(adjacency, adjacency.positions_of_rows(holding), scores),
-            ranked(adjacency, adjacency.positions_of(tables), row_scores),
+            ranked(adjacency, adjacency.positions_of_rows(told.nodes), told.scores),
+            ranked(adjacency, adjacency.positions_of(told.tables), told.row_scores),
         )[:by_text],
     )
 
 
-def ranked(adjacency: Adjacency, positions: IntArray, scores: npt.NDArray[np.float32]) -> IntArray:
+def ranked(adjacency: Adjacency, positions: IntArray, scores: Scores) -> IntArray:
     """Return the positions, each once at its best score, the highest first, ties by id."""
     by_id = np.argsort(adjacency.ids[positions])
     order = by_id[np.argsort(-scores[by_id], kind="stable")]

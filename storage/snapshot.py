@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from storage import catalog
 from storage.catalog import CatalogHead
 from storage.current import CurrentDamagedError, held, snapshot_path
 from storage.locations import CorpusLocation
-from storage.records import DocumentRecord, DocumentState, Edge, EmbedderIdentity, Modality, Node, Page, Section, TableRow, Vectors
+from storage.records import DocumentRecord, DocumentState, Edge, EmbedderIdentity, Modality, Node, Page, Passage, Section, TableRow, Vectors
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 LIKENESS = 0.5
 """From which share of common letters on a name may be a misspelling of another."""
+CORPORA_NAMED = 5
+"""Corpora that an error names, at most."""
 
 
 class UnknownCorpusError(LookupError):
@@ -139,10 +142,6 @@ class Snapshot:
         found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "label"])
         return sorted((row["document_id"], row["number"], row["label"]) for row in found.to_pylist())
 
-    def warm_up(self) -> None:
-        """Load what every question needs: LanceDB and the adjacency."""
-        _ = self.view.adjacency
-
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""
         return self._connection.execute("SELECT document_id, artifact FROM document_artifacts ORDER BY ALL").fetchall()
@@ -187,6 +186,19 @@ class Snapshot:
         """Return those of the nodes that are in the snapshot, in the order asked."""
         places = self.view.adjacency.find(ids).tolist()
         return self.view.nodes_by_id([name for name, place in zip(ids, places, strict=True) if place >= 0])
+
+    def passages_and_rows(self, ids: Sequence[str]) -> tuple[list[Passage], dict[str, tuple[TableRow, ...]]]:
+        """Return what of the nodes is read for an answer, in the order asked, and the rows of those that are tables.
+
+        Raise UnknownNodeError as `nodes_by_id` does.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            rows = pool.submit(self.view.rows_by_node, ids)
+            return self.view.passages_by_id(ids), rows.result()
+
+    def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
+        """Return what of the nodes is read for an answer, in the order asked; raise UnknownNodeError as `nodes_by_id` does."""
+        return self.view.passages_by_id(ids)
 
     def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
         """Return the table rows of those of the nodes that have some, in order; raise UnknownNodeError as `nodes_by_id` does."""
@@ -240,6 +252,18 @@ def nearest(asked: str, known: Sequence[str]) -> str:
     return f", the nearest is {lowered[found[0]]!r}" if found else ""
 
 
+def unknown_corpus(location: CorpusLocation, remedy: str) -> UnknownCorpusError:
+    """Return the error for a corpus that is not there: it names the home, the corpora that it holds, the nearest first."""
+    there = sorted(current.parent.name for current in location.folder.parent.glob(f"*/{location.current.name}"))
+    there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
+    more = f" and {len(there) - CORPORA_NAMED} more" if len(there) > CORPORA_NAMED else ""
+    held_there = ", ".join(map(repr, there[:CORPORA_NAMED])) + more if there else "none"
+    return UnknownCorpusError(
+        f"there is no corpus {location.name!r}{nearest(location.name, there)}: "
+        f"FLOWREADER_HOME {str(location.home)!r} holds {held_there}; {remedy}"
+    )
+
+
 @contextmanager
 def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """Pin the published snapshot and open it.
@@ -248,11 +272,7 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """
     with held(location) as current:
         if current is None:
-            others = [entry.name for entry in location.folder.parent.glob("*/") if entry.name != location.name]
-            raise UnknownCorpusError(
-                f"there is no corpus {location.name!r}{nearest(location.name, others)}; "
-                f"make it with `flowreader ingest PATH --corpus {location.name}`"
-            )
+            raise unknown_corpus(location, f"make it with `flowreader ingest PATH --corpus {location.name}`")
         if current.schema_version < catalog.SCHEMA_VERSION:
             raise CurrentDamagedError(
                 f"corpus {location.name!r} has schema {current.schema_version}, this FlowReader reads {catalog.SCHEMA_VERSION}; "

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storage.answer_records import AnswerStatus
-from storage.records import Node
+from storage.records import Passage
 from tasks.algorithms.expected_answers import holds_kind
 from tasks.algorithms.kept_stems import says_something
 from tasks.algorithms.question_terms import question_terms
@@ -44,10 +44,14 @@ class ExtractiveReader:
     settings: ReadingOutSettings
     name: str = "extractive"
 
-    def read(self, question: Question, path: PathText) -> PathReading:
-        """Quote the best pieces of the path for each part of the question that they hold enough of."""
+    def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
+        """Quote the best pieces of each path, one path after the other: threads would only wait for each other."""
+        parts = list(parts_of(question, paths[0].rarity, self.settings.context_share)) if paths else []
+        return tuple(self._read_one(question, parts, path) for path in paths)
+
+    def _read_one(self, question: Question, parts: Sequence[Part], path: PathText) -> PathReading:
         pieces = pieces_on(path)
-        answers = self._answers(question, quotes_on(pieces, path), path.rarity)
+        answers = self._answers(question, parts, quotes_on(pieces, path), path.rarity)
         sources = {(piece.node.id, piece.text): piece for piece in pieces}
         quotes = [
             shortened(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words) for quote in in_order(answers)
@@ -66,7 +70,9 @@ class ExtractiveReader:
             most_pairs=self.settings.compared_pairs,
         )
 
-    def rate_pairs(self, question: Question, pairs: Sequence[tuple[Node, Node]], similarities: Sequence[float]) -> list[float]:
+    def rate_pairs(
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float]
+    ) -> list[float]:
         """Return the cosine of the two passages times the share of the question's terms that they hold together."""
         stems = question.terms.stems
         texts = [f"{first.search_text} {second.search_text}" for first, second in pairs]
@@ -81,7 +87,8 @@ class ExtractiveReader:
         """
         found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
         unnamed = lost_names(question, readings)
-        answers = [without_lost(answer, unnamed) for answer in self._answers(question, list(found.values()), rarity)]
+        parts = list(parts_of(question, rarity, self.settings.context_share))
+        answers = [without_lost(answer, unnamed) for answer in self._answers(question, parts, list(found.values()), rarity)]
         best = in_order(answers)[: self.settings.quotes]
         if not best:
             return not_found(len(readings), unnamed)
@@ -99,14 +106,16 @@ class ExtractiveReader:
             notes=(*missing, EXTRACTIVE),
         )
 
-    def _answers(self, question: Question, quotes: Sequence[Quote], rarity: Mapping[str, float]) -> list[PartAnswer]:
+    def _answers(
+        self, question: Question, parts: Sequence[Part], quotes: Sequence[Quote], rarity: Mapping[str, float]
+    ) -> list[PartAnswer]:
         """Return for each part of the question the quotes that answer it."""
         settings, stems = self.settings, list(rarity)
         inside = marked(stems, [quote.covered for quote in quotes])
         beside = marked(stems, [quote.beside for quote in quotes])
         new = np.array([not says_nothing_new(quote, rarity.keys()) for quote in quotes], dtype=bool)
         answers: list[PartAnswer] = []
-        for part in parts_of(question, rarity, settings.context_share):
+        for part in parts:
             # A quote that holds no more than the names says nothing of what is asked.
             on_topic = (inside | beside) @ part.asked > 0.0
             fits = new & on_topic & np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)

@@ -42,6 +42,16 @@ def lineage_of_run(
 
 
 @contextmanager
+def writing_together(place: Workplace) -> Iterator[Workplace]:
+    """Give a workplace whose lineage is written when the block ends, however it ends; a kill inside loses it."""
+    log = place.log.holding()
+    try:
+        yield replace(place, log=log)
+    finally:
+        log.release()
+
+
+@contextmanager
 def working_at(place: Workplace) -> Iterator[list[StepRecord]]:
     """Let the steps inside the block work there; give the list of what they did.
 

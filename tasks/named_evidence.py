@@ -12,7 +12,7 @@ from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.search import nodes_in_scope
 from tasks.algorithms.asked_modalities import asked_modalities
 from tasks.algorithms.bm25 import bm25_scores
-from tasks.algorithms.coded_texts import CodedText, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, count_codes
 from tasks.algorithms.cosines import FloatArray, IntArray
 from tasks.algorithms.named_places import NamedPlace, PlaceKind
 from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements, statement_page
@@ -28,9 +28,7 @@ TITLE_PAGES = 2
 NAME_WORD = re.compile(r"[^\W_]+")
 
 
-def named_bonus(
-    question: Question, graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
-) -> FloatArray:
+def named_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk) -> FloatArray:
     """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
     settings = desk.settings.named
     outright = np.maximum(
@@ -90,9 +88,7 @@ def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) 
     )
 
 
-def _statement_bonus(
-    question: Question, graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
-) -> FloatArray:
+def _statement_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk) -> FloatArray:
     """Return what the financial statements weigh that show a quantity of the question, on the page of each in each document."""
     settings, bonus = desk.settings.named, np.zeros(len(graph))
     for statement, weight in named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
@@ -102,13 +98,13 @@ def _statement_bonus(
 
 
 def _statement_pages(
-    stems: Sequence[str], graph: CandidateGraph, texts: Sequence[CodedText], pages: IntArray, desk: AskDesk
+    stems: Sequence[str], graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk
 ) -> Iterator[int]:
     """Yield the page of each document that holds the statement of this wording, where it has one."""
     settings = desk.settings.relevance
     code = read_texts(desk.snapshot).code
     counts = sums_by_page(values=count_codes(texts, [code(stem) for stem in stems]), pages=pages)
-    lengths = sums_by_page(values=np.array([text.words for text in texts], dtype=np.float64), pages=pages)
+    lengths = sums_by_page(values=texts.words, pages=pages)
     owners = np.zeros(len(lengths), dtype=np.int64)
     owners[pages] = graph.documents
     for document in range(len(graph.document_ids)):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from storage.answer_records import AnswerStatus
-from storage.records import Node, TableRow
+from storage.records import Passage, TableRow
 
 if TYPE_CHECKING:
     from tasks.question import Question
@@ -21,7 +21,7 @@ class PathText:
     `said` are those that stand anywhere in what is asked, `titled` those in the name or title of each document, by its id.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[Passage, ...]
     rows: Mapping[str, tuple[TableRow, ...]]
     rarity: Mapping[str, float]
     worth: Mapping[str, float]
@@ -38,7 +38,7 @@ class Quote:
     are names, in the title of its document.
     """
 
-    node: Node
+    node: Passage
     text: str
     told: str
     worth: float
@@ -88,15 +88,17 @@ class PathReader(Protocol):
         """What an answer says of who read."""
         ...
 
-    def read(self, question: Question, path: PathText) -> PathReading:
-        """Answer from one path alone."""
+    def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
+        """Answer from each path alone, in their order; who waits for a model asks it of all paths at once."""
         ...
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
         """Return how well the supported answers agree, 0..1; 1 where fewer than two can be compared."""
         ...
 
-    def rate_pairs(self, question: Question, pairs: Sequence[tuple[Node, Node]], similarities: Sequence[float]) -> list[float]:
+    def rate_pairs(
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float]
+    ) -> list[float]:
         """Return for each pair of passages how much going from the first to the second helps with the question, 0..1."""
         ...
 

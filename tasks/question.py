@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from storage.answer_records import NamedDocument
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.records import identify
-from storage.search import Scope
+from storage.search import Scope, TextHits, find_words, nodes_in_scope
 from storage.snapshot import Snapshot
 from tasks.algorithms.named_places import NamedPlace, named_places
 from tasks.algorithms.question_terms import QuestionTerms, question_terms
@@ -47,13 +48,17 @@ def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: E
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what its words look for: terms for full text, places that it names, and its vector (d,)."""
+    """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
+
+    `told` is what full text has of the terms; None where the scope is so small that all of it is looked at.
+    """
 
     id: str
     text: str
     terms: QuestionTerms
     places: tuple[NamedPlace, ...]
     vector: npt.NDArray[np.float32]
+    told: TextHits | None
 
 
 def question_key(question: Question, *_inputs: object) -> StepKey:
@@ -82,11 +87,17 @@ def understood(question: Question) -> dict[str, str]:
 
 @step("keywords", version="1", retries=0, cache_key=text_key, told=understood)
 def understand(question_id: str, text: str, desk: AskDesk) -> Question:
-    """Find what a question looks for."""
-    return Question(
-        id=question_id,
-        text=text,
-        terms=question_terms(text),
-        places=named_places(text),
-        vector=desk.embedder.embed_query(text)[0],
-    )
+    """Find what a question looks for; full text searches while the model embeds."""
+    terms = question_terms(text)
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(look_up, terms.words, desk)
+        vector = desk.embedder.embed_query(text)[0]
+        return Question(question_id, text, terms, named_places(text), vector, told.result())
+
+
+def look_up(words: Sequence[str], desk: AskDesk) -> TextHits | None:
+    """Return what full text has of the words; None where the scope is so small that all of it is looked at."""
+    settings = desk.settings.candidates
+    if nodes_in_scope(desk.snapshot, desk.scope) <= settings.whole_limit:
+        return None
+    return find_words(desk.snapshot, desk.scope, words, limit=settings.by_text)

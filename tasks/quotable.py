@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
-from storage.records import Modality, Node, NodeKind, TableRow
+from storage.records import Modality, NodeKind, Passage, TableRow
 from tasks.algorithms.excerpts import excerpt
 from tasks.algorithms.kept_stems import parts_of, says_something
-from tasks.algorithms.quoting import Mask, cover
 from tasks.algorithms.told_rows import tell_row
-from tasks.algorithms.word_stems import words_of
+from tasks.algorithms.word_stems import stems_in, words_in_chunk
 from tasks.algorithms.words import sentences_of
 from tasks.path_reader import PathText, Quote
 
@@ -28,7 +27,7 @@ class Piece:
 
     text: str
     words: str
-    node: Node
+    node: Passage
     row: TableRow | None = None
 
 
@@ -37,7 +36,7 @@ def pieces_on(path: PathText) -> list[Piece]:
     return [piece for node in path.nodes if not node.meaningless for piece in pieces_of(node, path.rows.get(node.id, ()))]
 
 
-def pieces_of(node: Node, rows: Sequence[TableRow]) -> Iterator[Piece]:
+def pieces_of(node: Passage, rows: Sequence[TableRow]) -> Iterator[Piece]:
     """Yield the pieces of a node in reading order; a node without words has none."""
     if node.modality is Modality.TABLE and rows:
         yield from (Piece(row.text, row.text, node, row) for row in rows if not row.is_header)
@@ -50,29 +49,18 @@ def pieces_of(node: Node, rows: Sequence[TableRow]) -> Iterator[Piece]:
 
 def quotes_on(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
     """Return each piece as a quote of its full length, with the stems of the question in and beside it."""
-    stems = list(path.rarity)
-    inside, beside = cover(
-        pieces=[piece.words for piece in pieces],
-        besides=[" ".join((*piece.node.section_path, piece.node.caption)) for piece in pieces],
-        given=[path.titled.get(piece.node.document_id, frozenset()) for piece in pieces],
-        stems=stems,
-    )
-    return [
-        Quote(
-            node=piece.node,
-            text=piece.text,
-            told=piece.text,
-            worth=path.worth[piece.node.id],
-            covered=held(stems, inside, place),
-            beside=held(stems, beside, place),
-        )
-        for place, piece in enumerate(pieces)
-    ]
+    asked = frozenset(path.rarity)
+    around = {node.id: asked & stems_around(node, path) for node in path.nodes}
+    quotes: list[Quote] = []
+    for piece in pieces:
+        covered, beside = asked & stems_in(piece.words), around[piece.node.id]
+        quotes.append(Quote(piece.node, piece.text, piece.text, path.worth[piece.node.id], covered, beside - covered))
+    return quotes
 
 
-def held(stems: Sequence[str], mask: Mask, place: int) -> frozenset[str]:
-    """Return the stems that a row of the mask marks."""
-    return frozenset(stem for stem, found in zip(stems, mask[place].tolist(), strict=True) if found)
+def stems_around(node: Passage, path: PathText) -> frozenset[str]:
+    """Return the stems of the headings over a node and of its caption, and the names that its document is about."""
+    return stems_in(" ".join((*node.section_path, node.caption))) | path.titled.get(node.document_id, frozenset())
 
 
 def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_words: int) -> Quote:
@@ -89,5 +77,5 @@ def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
         return True
     # Most quotes have a new word at once.
     return not any(
-        says_something(word) and not stems >= set(parts_of(word)) for chunk in quote.text.split() for word in words_of(chunk)
+        says_something(word) and not stems >= set(parts_of(word)) for chunk in quote.text.split() for word in words_in_chunk(chunk)
     )

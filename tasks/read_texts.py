@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from storage.snapshot import Snapshot
-from tasks.algorithms.coded_texts import UNKNOWN, CodedText, Vocabulary, code_text
+from tasks.algorithms.coded_texts import UNKNOWN, CodedText, CodedTexts, Vocabulary, code_text
 
 KEPT_TEXTS = 20_000
 """A coded text of 80 words takes about a kilobyte."""
@@ -23,18 +23,18 @@ class ReadTexts:
         self._texts: OrderedDict[tuple[str, str], CodedText] = OrderedDict()
         self._lock = threading.Lock()
 
-    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> list[CodedText]:
+    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> CodedTexts:
         """Return the texts of the nodes coded; `kind` tells one text of a node from another."""
         with self._lock:
             found = [self._texts.get((kind, name)) or self._read(kind, name, text) for name, text in zip(ids, texts, strict=True)]
             while len(self._texts) > KEPT_TEXTS:
                 self._texts.popitem(last=False)
-        return found
+        return CodedTexts.of(found)
 
-    def coded_once(self, texts: Sequence[str]) -> list[CodedText]:
+    def coded_once(self, texts: Sequence[str]) -> CodedTexts:
         """Return texts coded that are kept by whoever asks."""
         with self._lock:
-            return [code_text(text, self._vocabulary) for text in texts]
+            return CodedTexts.of([code_text(text, self._vocabulary) for text in texts])
 
     def code(self, stem: str) -> int:
         """Return the code of a stem, UNKNOWN where no text that was read holds it."""

@@ -168,7 +168,7 @@ class _Editor:
     def _rate(self, tails: IntArray, heads: IntArray) -> FloatArray:
         """Have the reader rate the steps from one passage to the other."""
         ends = sorted({*tails.tolist(), *heads.tolist()})
-        nodes = {node.id: node for node in self.desk.snapshot.nodes_by_id([self.graph.ids[end] for end in ends])}
+        nodes = {node.id: node for node in self.desk.snapshot.passages_by_id([self.graph.ids[end] for end in ends])}
         pairs = [(nodes[self.graph.ids[a]], nodes[self.graph.ids[b]]) for a, b in zip(tails.tolist(), heads.tolist(), strict=True)]
         return np.array(
             self.desk.reader.rate_pairs(self.question, pairs, self._similarities(tails, heads).tolist()), dtype=np.float64

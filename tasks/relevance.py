@@ -10,7 +10,7 @@ import numpy as np
 from storage.candidate_graph import CandidateGraph
 from storage.records import Vectors
 from tasks.algorithms.bm25 import bm25_scores, inverse_frequencies
-from tasks.algorithms.coded_texts import CodedText, count_code_pairs, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, count_code_pairs, count_codes
 from tasks.algorithms.cosines import FloatArray
 from tasks.algorithms.kept_stems import asked_stems, neighbouring_pairs
 from tasks.algorithms.page_sums import page_means, pages_of_nodes, sums_by_page
@@ -24,10 +24,11 @@ from tasks.scope_statistics import Statistics, paper_text, scope_statistics
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """r of each node (n,), in 0..1, and how rare each stem of the question is in the scope."""
+    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which the candidates' content holds."""
 
     nodes: FloatArray
     rarity: Mapping[str, float]
+    said: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,14 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
     resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
     lifted = resembling + named_bonus(question, graph, texts, pages, desk)
     rarity = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
-    return Relevance(nodes=lifted / max(1.0, float(lifted.max(initial=0.0))), rarity=dict(zip(stems, rarity.tolist(), strict=True)))
+    return Relevance(
+        nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
+        rarity=dict(zip(stems, rarity.tolist(), strict=True)),
+        said=stems_said(question, graph, nodes, desk),
+    )
 
 
-def count_asked(question: Question, texts: Sequence[CodedText], desk: AskDesk) -> Counted:
+def count_asked(question: Question, texts: CodedTexts, desk: AskDesk) -> Counted:
     """Count the stems of the question, and behind them its pairs of neighbouring words."""
     code = read_texts(desk.snapshot).code
     pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
@@ -69,7 +74,16 @@ def count_asked(question: Question, texts: Sequence[CodedText], desk: AskDesk) -
         count_codes(texts, [code(stem) for stem in question.terms.stems]),
         count_code_pairs(texts, [(code(first), code(second)) for first, second in pairs]),
     ]
-    return Counted(np.hstack(counts), np.array([text.words for text in texts], dtype=np.float64))
+    return Counted(np.hstack(counts), texts.words)
+
+
+def stems_said(question: Question, graph: CandidateGraph, counted: Counted, desk: AskDesk) -> frozenset[str]:
+    """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
+    if desk.settings.relevance.text != "content":
+        content = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+        counted = count_asked(question, content, desk)
+    stems = question.terms.stems
+    return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())
 
 
 def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str]:

@@ -15,6 +15,7 @@ from storage.search import load_scope, nodes_in_scope
 from tasks.algorithms.combined_score import combined_score
 from tasks.algorithms.cosines import FloatArray, pair_cosines
 from tasks.algorithms.diffusion import personalized_pagerank, scaled_by_maximum, top_seeds
+from tasks.algorithms.page_sums import pages_of_nodes
 from tasks.algorithms.propagation import propagate, propagation_weights
 from tasks.ask_request import QuestionError, nothing_in
 from tasks.ask_settings import ScoreSettings
@@ -28,12 +29,13 @@ SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKin
 
 @dataclass(frozen=True, slots=True)
 class NodeScores:
-    """What each node is worth (n,): r, phi and h; `rarity` weighs the stems of the question, for whoever reads."""
+    """What each node is worth (n,): r, phi and h. For whoever reads: what the question's stems weigh, and which are said at all."""
 
     relevance: FloatArray
     propagated: FloatArray
     combined: FloatArray
     rarity: Mapping[str, float]
+    said: frozenset[str]
 
 
 def told_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
@@ -52,18 +54,17 @@ def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
 
     Raise QuestionError where it is empty: nothing found in nothing is no answer.
     """
-    settings, there = desk.settings.candidates, nodes_in_scope(desk.snapshot, desk.scope)
-    if not there:
+    if not nodes_in_scope(desk.snapshot, desk.scope):
         raise QuestionError(nothing_in(desk.scope))
-    whole = there <= settings.whole_limit
-    columns, initial = columns_for(question, desk, whole=whole), desk.settings.relevance.vectors == "initial"
-    if whole:
+    settings, initial = desk.settings.candidates, desk.settings.relevance.vectors == "initial"
+    columns = columns_for(question, desk)
+    if question.told is None:
         return load_scope(desk.snapshot, desk.scope, columns=columns, initial_vectors=initial)
     return search_candidates(
         desk.snapshot,
         desk.scope,
         vector=question.vector,
-        words=question.terms.words,
+        told=question.told,
         by_vector=settings.by_vector,
         by_text=settings.by_text,
         hops=settings.hops,
@@ -73,10 +74,10 @@ def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
     )
 
 
-def columns_for(question: Question, desk: AskDesk, *, whole: bool) -> list[str]:
+def columns_for(question: Question, desk: AskDesk) -> list[str]:
     """Return which of the nodes' columns a question needs; each costs milliseconds, so a large scope has no titles."""
     texts = ["search_text"] if desk.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
-    return [*texts, *(["label", "section_id", "section_path"] if whole or question.places else [])]
+    return [*texts, *(["label", "section_id", "section_path"] if question.told is None or question.places else [])]
 
 
 @step("score", version="1", retries=0, cache_key=question_key, told=told_of_scores)
@@ -101,7 +102,7 @@ def score(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScore
         diffused=_diffused(relevance.nodes, graph, weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
-    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity)
+    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.said)
 
 
 def arc_cosines(graph: CandidateGraph) -> FloatArray:
@@ -133,13 +134,14 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
 def score_by_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
     """Weigh every node by its relevance alone: the baseline's way."""
     relevance = weigh_relevance(question, graph, desk)
-    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity)
+    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said)
 
 
 def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:
     """Return the score of each (document id, page): the best of its nodes."""
-    found: dict[tuple[str, int], float] = {}
-    for document, page, value in zip(graph.documents.tolist(), graph.pages.tolist(), scores.combined.tolist(), strict=True):
-        key = graph.document_ids[document], page
-        found[key] = max(value, found.get(key, 0.0))
-    return found
+    pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
+    _numbers, firsts = np.unique(pages, return_index=True)
+    best = np.zeros(len(firsts))
+    np.maximum.at(best, pages, scores.combined)
+    owners, places = graph.documents[firsts].tolist(), graph.pages[firsts].tolist()
+    return {(graph.document_ids[owner], place): value for owner, place, value in zip(owners, places, best.tolist(), strict=True)}

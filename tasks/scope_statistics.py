@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from storage.search import nodes_in_scope, scope_sample
-from tasks.algorithms.coded_texts import CodedText, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, count_codes
 from tasks.algorithms.cosines import FloatArray
 from tasks.question import AskDesk, Question
 from tasks.read_texts import read_texts
@@ -45,11 +45,10 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     held = (count_codes(sample, [code(stem) for stem in question.terms.stems]) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
-    mean = sum(text.words for text in sample) / len(sample)
-    return Statistics(total, np.maximum(here.frequencies, estimated), mean)
+    return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))
 
 
-def _sampled(desk: AskDesk, size: int) -> list[CodedText]:
+def _sampled(desk: AskDesk, size: int) -> CodedTexts:
     """Return a sample of what BM25 sees of the scope."""
 
     def column(name: str) -> Sequence[Any]:

@@ -6,16 +6,20 @@ To count in the texts themselves takes 50 ms for 2,000 of them; the arrays take 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from tasks.algorithms.cosines import FloatArray
 from tasks.algorithms.kept_stems import parts_of, says_something
-from tasks.algorithms.word_stems import stems_of, words_of
+from tasks.algorithms.word_stems import stems_in_chunk, words_in_chunk
 
 Codes = npt.NDArray[np.int32]
+ReadChunk = tuple[tuple[int, ...], tuple[int, ...], int]
+"""What a chunk between spaces was read as: the codes of its stems, of those kept, and how many words it has."""
 UNKNOWN = -1
 """The code of a stem that no text holds."""
 REMEMBERED_CHUNKS = 200_000
@@ -35,23 +39,22 @@ class CodedText:
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The codes of all stems seen, and what each chunk between spaces was read as: its stems, those kept, its words."""
+class Vocabulary(dict[str, ReadChunk]):
+    """What each chunk seen was read as, read when it is first looked up; `codes` has the codes of all stems seen."""
 
-    codes: dict[str, int] = field(default_factory=dict)
-    chunks: dict[str, tuple[tuple[int, ...], tuple[int, ...], int]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        """Begin with nothing seen."""
+        super().__init__()
+        self.codes: dict[str, int] = {}
 
-    def read(self, chunk: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-        """Return the codes of a chunk's stems, of those kept, and how many words it has; a new stem gets the next free code."""
-        found = self.chunks.get(chunk)
-        if found is None:
-            if len(self.chunks) >= REMEMBERED_CHUNKS:
-                self.chunks.clear()
-            words = words_of(chunk)
-            stems = tuple(self._code(stem) for word in words for stem in stems_of(word))
-            kept = tuple(self._code(stem) for word in words if says_something(word) for stem in parts_of(word))
-            found = self.chunks[chunk] = (stems, kept, len(words))
+    def __missing__(self, chunk: str) -> ReadChunk:
+        """Read a chunk that is new; a new stem gets the next free code."""
+        if len(self) >= REMEMBERED_CHUNKS:
+            self.clear()
+        words = words_in_chunk(chunk)
+        stems = tuple(map(self._code, stems_in_chunk(chunk)))
+        kept = tuple(self._code(stem) for word in words if says_something(word) for stem in parts_of(word))
+        found = self[chunk] = (stems, kept, len(words))
         return found
 
     def _code(self, stem: str) -> int:
@@ -60,36 +63,51 @@ class Vocabulary:
 
 def code_text(text: str, vocabulary: Vocabulary) -> CodedText:
     """Return a text by the codes of its stems; the vocabulary learns what is new."""
-    stems: list[int] = []
-    kept: list[int] = []
-    words = 0
-    for chunk in text.split():
-        own, saying, count = vocabulary.read(chunk)
-        stems += own
-        kept += saying
-        words += count
-    return CodedText(np.array(stems, dtype=np.int32), np.array(kept, dtype=np.int32), words)
+    read = list(map(vocabulary.__getitem__, text.split()))
+    stems, kept = (np.fromiter(chain.from_iterable(map(itemgetter(part), read)), dtype=np.int32) for part in (0, 1))
+    return CodedText(stems, kept, sum(map(itemgetter(2), read)))
 
 
-def count_codes(texts: Sequence[CodedText], codes: Sequence[int]) -> FloatArray:
+@dataclass(frozen=True, slots=True)
+class CodedTexts:
+    """n coded texts as one row of codes; `owners` says of each code whose it is. `words` (n,) is how long the texts are."""
+
+    stems: Codes
+    owners: npt.NDArray[np.int64]
+    kept: Codes
+    kept_owners: npt.NDArray[np.int64]
+    words: FloatArray
+
+    @classmethod
+    def of(cls, texts: Sequence[CodedText]) -> CodedTexts:
+        """Join the texts, in their order."""
+        stems, owners = _joined([text.stems for text in texts])
+        kept, kept_owners = _joined([text.kept for text in texts])
+        return cls(stems, owners, kept, kept_owners, np.array([text.words for text in texts], dtype=np.float64))
+
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.words)
+
+
+def count_codes(texts: CodedTexts, codes: Sequence[int]) -> FloatArray:
     """Return how often each of m codes stands in each of n texts, (n, m); UNKNOWN stands nowhere."""
-    flat, owners = _joined([text.stems for text in texts])
     counts = np.zeros((len(texts), len(codes)))
     for column, code in enumerate(codes):
-        counts[:, column] = np.bincount(owners[flat == code], minlength=len(texts))
+        counts[:, column] = np.bincount(texts.owners[texts.stems == code], minlength=len(texts))
     return counts
 
 
-def count_code_pairs(texts: Sequence[CodedText], pairs: Sequence[tuple[int, int]]) -> FloatArray:
+def count_code_pairs(texts: CodedTexts, pairs: Sequence[tuple[int, int]]) -> FloatArray:
     """Return how often the first code of each of p pairs is followed by the second in each of n texts, (n, p).
 
     Words that say nothing may stand between them.
     """
-    flat, owners = _joined([text.kept for text in texts])
-    inside = owners[:-1] == owners[1:]
+    flat, owners = texts.kept, texts.kept_owners
     counts = np.zeros((len(texts), len(pairs)))
     for column, (first, second) in enumerate(pairs):
-        found = np.flatnonzero((flat[:-1] == first) & (flat[1:] == second) & inside)
+        places = np.flatnonzero(flat[:-1] == first)
+        found = places[(flat[places + 1] == second) & (owners[places] == owners[places + 1])]
         counts[:, column] = np.bincount(owners[found], minlength=len(texts))
     return counts
 
@@ -97,4 +115,4 @@ def count_code_pairs(texts: Sequence[CodedText], pairs: Sequence[tuple[int, int]
 def _joined(parts: Sequence[Codes]) -> tuple[Codes, npt.NDArray[np.int64]]:
     """Return all codes in a row, and for each the number of its text."""
     flat = np.concatenate([np.empty(0, np.int32), *parts])
-    return flat, np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    return flat, np.repeat(np.arange(len(parts)), np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tasks.algorithms.term_counts import count_terms
+from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.word_stems import stems_in_chunk
 
 
 def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
@@ -23,7 +24,7 @@ def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
     words = text.split()
     if len(words) <= most_words or not weights:
         return " ".join(words[:most_words])
-    held = np.cumsum(np.vstack([np.zeros(len(weights)), count_terms(words, list(weights))[0] > 0]), axis=0)
+    held = np.cumsum(_standing(words, list(weights)), axis=0)
     in_run = held[most_words:] > held[:-most_words]
     worth = np.round(in_run @ np.array(list(weights.values())), 9)
     best = np.flatnonzero(worth == worth.max())
@@ -32,3 +33,14 @@ def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
     together = best[: np.argmax(np.diff(best, append=best[-1] + 2) > 1) + 1]
     start = int(together[len(together) // 2])
     return " ".join(words[start : start + most_words])
+
+
+def _standing(words: Sequence[str], stems: Sequence[str]) -> FloatArray:
+    """Return 1 where a stem stands in a word, (n + 1, m); the first row, before all words, is 0."""
+    columns = {stem: column for column, stem in enumerate(stems)}
+    standing = np.zeros((len(words) + 1, len(stems)))
+    for place, word in enumerate(words, 1):
+        found = stems_in_chunk(word)
+        if not columns.keys().isdisjoint(found):
+            standing[place, [columns[stem] for stem in found if stem in columns]] = 1.0
+    return standing

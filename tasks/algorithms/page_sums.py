@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
 from storage.records import Vectors
 from tasks.algorithms.cosines import FloatArray, IntArray
 
+Real = TypeVar("Real", bound=np.floating[Any])
+
 
 def pages_of_nodes(*, documents: IntArray, pages: IntArray) -> IntArray:
     """Return for each of n nodes the number of its page among the P pages that have nodes, by document and page."""
-    _places, numbers = np.unique(np.stack([documents, pages], axis=1), axis=0, return_inverse=True)
-    return np.asarray(numbers, dtype=np.int64).ravel()
+    _places, numbers = np.unique(documents * (pages.max(initial=0) + 1) + pages, return_inverse=True)
+    return np.asarray(numbers, dtype=np.int64)
 
 
-def sums_by_page(*, values: FloatArray, pages: IntArray) -> FloatArray:
-    """Return the sums of the nodes' values, (n,) or (n, m), by page: (P,) or (P, m)."""
-    sums = np.zeros((int(pages.max(initial=-1)) + 1, *values.shape[1:]))
-    np.add.at(sums, pages, values)
+def sums_by_page(*, values: npt.NDArray[Real], pages: IntArray) -> npt.NDArray[Real]:
+    """Return the sums of the nodes' values, (n,) or (n, m), by page: (P,) or (P, m). A page's sum depends on its nodes alone."""
+    order = np.argsort(pages, kind="stable")
+    sizes = np.bincount(pages)
+    firsts = np.cumsum(sizes) - sizes
+    sums = np.zeros((len(sizes), *values.shape[1:]), dtype=values.dtype)
+    # The first node of every page, then the second of those that have one, and so on: few steps, and each is quick.
+    for turn in range(int(sizes.max(initial=0))):
+        having = np.flatnonzero(sizes > turn)
+        sums[having] += values[order[firsts[having] + turn]]
     return sums
 
 
@@ -30,11 +40,8 @@ def page_means(*, vectors: Vectors, weights: FloatArray, pages: IntArray) -> Vec
         weights: (n,), at least 0: the nodes' words.
         pages: (n,), as `pages_of_nodes` numbers them.
     """
-    # In the order of the pages, so that each page is one run; the sums do not depend on what other pages there are.
-    order = np.argsort(pages, kind="stable")
-    weighted = vectors[order] * np.maximum(weights[order], 1.0).astype(np.float32)[:, None]
-    starts = np.flatnonzero(np.diff(pages[order], prepend=-1))
-    sums = np.add.reduceat(weighted, starts, axis=0) if len(starts) else np.zeros((0, vectors.shape[1]), dtype=np.float32)
+    weighted = vectors * np.maximum(weights, 1.0).astype(np.float32)[:, None]
+    sums = sums_by_page(values=weighted, pages=pages)
     lengths: npt.NDArray[np.float32] = np.linalg.norm(sums, axis=1, keepdims=True)
     means: Vectors = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0)
     return means

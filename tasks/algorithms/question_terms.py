@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.kept_stems import says_something
@@ -32,6 +33,7 @@ class QuestionTerms:
     anchors: tuple[str, ...]
 
 
+@lru_cache(maxsize=256)
 def question_terms(question: str) -> QuestionTerms:
     """Return the terms of a question: content words, numbers, years, abbreviations, compounds and their parts.
 

@@ -5,7 +5,7 @@ A piece is a sentence, a row of a table or the words of a figure; beside it stan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,30 +25,6 @@ class Coverage:
     inside: Mask
     beside: Mask
     weights: Scores
-
-
-def cover(
-    *, pieces: Sequence[str], besides: Sequence[str], given: Sequence[Collection[str]], stems: Sequence[str]
-) -> tuple[Mask, Mask]:
-    """Return which stems of the question stand in each piece, (p, m), and which only beside it, (p, m).
-
-    Args:
-        pieces: the text of each piece.
-        besides: the words of each piece's heading and caption, as long as `pieces`.
-        given: for each piece the stems that count as beside it wherever they stand: names that its document speaks of.
-        stems: of the question, each once.
-
-    Raises:
-        ValueError: the lengths differ.
-    """
-    if not len(pieces) == len(besides) == len(given):
-        raise ValueError(
-            f"{len(pieces)} pieces have {len(besides)} texts beside them and {len(given)} sets of given stems; "
-            "give one of each for a piece, empty where there is none"
-        )
-    inside = count_terms(pieces, stems)[0] > 0
-    known = np.array([[stem in names for stem in stems] for names in given], dtype=bool).reshape(inside.shape)
-    return inside, ((count_terms(besides, stems)[0] > 0) | known) & ~inside
 
 
 def term_shares(weights: Sequence[float]) -> Scores:

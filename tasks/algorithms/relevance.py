@@ -9,6 +9,9 @@ from tasks.algorithms.checks import require_range
 from tasks.algorithms.cosines import FloatArray, snap_fine
 from tasks.algorithms.finite_vectors import require_finite_vectors
 
+ROWS_AT_ONCE = 128
+"""So many rows fit the processor's cache."""
+
 
 def dense_relevance(*, query: Vectors, vectors: Vectors) -> FloatArray:
     """Return max(cos(q, e_i), 0) for each of n nodes (r^dense of section 3.3), in [0, 1].
@@ -20,8 +23,12 @@ def dense_relevance(*, query: Vectors, vectors: Vectors) -> FloatArray:
     if not np.isfinite(query).all():
         raise ValueError("the vector of the question holds a number that is not finite; embed the question again")
     require_finite_vectors(vectors)
-    # Row by row, because the threads of a matrix product wait for each other when the processor is busy: 20 ms were seen.
-    return np.asarray(np.clip(np.vecdot(snap_fine(vectors), snap_fine(query)), 0.0, 1.0))
+    cosines, fine = np.zeros(len(vectors)), snap_fine(query)
+    for start in range(0, len(vectors), ROWS_AT_ONCE):
+        rows = slice(start, start + ROWS_AT_ONCE)
+        # Row by row, because the threads of a matrix product wait for each other when the processor is busy: 20 ms were seen.
+        cosines[rows] = np.vecdot(snap_fine(vectors[rows]), fine)
+    return np.asarray(np.clip(cosines, 0.0, 1.0))
 
 
 def min_max(scores: FloatArray) -> FloatArray:

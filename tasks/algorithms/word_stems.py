@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import chain
 
 from tasks.algorithms.keywords import YEAR
 from tasks.algorithms.stemming import stem
@@ -20,6 +21,12 @@ _FISCAL_YEAR = re.compile(r"(?:FY|CY|F|H[12]|Q[1-4])((?:19|20)\d\d)", re.IGNOREC
 def words_of(text: str) -> list[str]:
     """Return the words and numbers of a text without signs."""
     return [token for token in tokens_of(text) if token[0].isalnum()]
+
+
+@lru_cache(maxsize=2**17)
+def words_in_chunk(chunk: str) -> tuple[str, ...]:
+    """Return the words of a chunk between spaces; remembered, because texts are made of few chunks."""
+    return tuple(words_of(chunk))
 
 
 @lru_cache(maxsize=2**16)
@@ -41,8 +48,13 @@ def stems_of(word: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=2**17)
 def stems_in_chunk(chunk: str) -> tuple[str, ...]:
-    """Return the stems that a chunk between spaces counts for; remembered, because texts are made of few chunks."""
-    return tuple(part for word in words_of(chunk) for part in stems_of(word))
+    """Return the stems that a chunk between spaces counts for; remembered like its words."""
+    return tuple(part for word in words_in_chunk(chunk) for part in stems_of(word))
+
+
+def stems_in(text: str) -> frozenset[str]:
+    """Return the stems that a text counts for."""
+    return frozenset(chain.from_iterable(map(stems_in_chunk, text.split())))
 
 
 def _stands_alone(part: str) -> bool:

@@ -1,3 +1,5 @@
+from dataclasses import astuple, fields
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from storage import graph_view
 from storage.adjacency import UnknownNodeError
 from storage.graph_store import GraphDamagedError, create_graph
 from storage.graph_view import GraphView
+from storage.records import Passage
 from storage.snapshot import open_for_reading
 from storage.tables import TableName, graph_tables
 from tests.storage.graph_worlds import ALL_NODES, GRAPHS, VECTORS, published
@@ -13,9 +16,12 @@ from tests.storage.worlds import DIMENSION, graph
 IDS = sorted(ALL_NODES)[::11]
 
 
-@pytest.fixture(scope="module")
-def snapshot(tmp_path_factory):
-    with open_for_reading(published(tmp_path_factory.mktemp("home"))) as opened:
+@pytest.fixture(scope="module", params=["small", "large"])
+def snapshot(tmp_path_factory, request):
+    """Give the same graph as one that is kept whole, and as one of which only some nodes are."""
+    with pytest.MonkeyPatch.context() as patch, open_for_reading(published(tmp_path_factory.mktemp("home"))) as opened:
+        if request.param == "large":
+            patch.setattr(graph_view, "KEPT_NODES", len(ALL_NODES) // 2)
         yield opened
 
 
@@ -38,8 +44,18 @@ def test_rows_come_by_their_node_in_order(snapshot):
     assert snapshot.rows_by_node([]) == {}
 
 
+def test_what_is_read_of_nodes_comes_in_the_order_asked_with_the_rows_of_tables(snapshot):
+    asked = [GRAPHS[0].nodes[0].id, *IDS[::-1]]
+    passages, rows = snapshot.passages_and_rows(asked)
+    wanted = [field.name for field in fields(Passage)]
+    assert [astuple(passage) for passage in passages] == [
+        tuple(getattr(ALL_NODES[name], field) for field in wanted) for name in asked
+    ]
+    assert rows == snapshot.rows_by_node(asked) and GRAPHS[0].nodes[0].id in rows
+
+
 def test_a_node_that_is_not_there_is_named(snapshot):
-    for ask in (snapshot.nodes_by_id, snapshot.rows_by_node):
+    for ask in (snapshot.nodes_by_id, snapshot.passages_by_id, snapshot.passages_and_rows, snapshot.rows_by_node):
         with pytest.raises(UnknownNodeError, match="node 'ffffffffffff' is not in this snapshot"):
             ask([IDS[0], "f" * 64])
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.node_columns import NodeColumns
+from storage.node_columns import NodeColumns, WholeColumns
 
 NODES = 12
 TEXTS = np.array([f"text {number}" for number in range(NODES)], object)
@@ -64,3 +64,12 @@ def test_what_was_taken_does_not_change_what_is_kept():
         taken = kept.take(np.arange(NODES), ["vector"])["vector"]
         assert np.array_equal(taken, VECTORS)
         taken[:] = 0
+
+
+def test_a_column_that_is_kept_whole_is_read_once_whatever_is_taken_of_it():
+    reader = Reader()
+    kept = WholeColumns(reader, nodes=NODES)
+    for positions in ([3, 1, 3], [], [11]):
+        taken = kept.take(np.array(positions, np.int64), ["text", "vector"])
+        assert taken["text"].tolist() == TEXTS[positions].tolist() and np.array_equal(taken["vector"], VECTORS[positions])
+    assert reader.values == 2 * NODES

@@ -132,3 +132,14 @@ def test_who_waited_for_a_file_that_was_replaced_writes_to_the_new_one(tmp_path)
         fcntl.flock(old, fcntl.LOCK_UN)
         waiting.result(20)
     assert [step.attempts for step in read_run(log.path).steps()] == [1, 2]
+
+
+def test_lines_that_are_held_are_written_when_they_are_released_and_once(tmp_path):
+    log = RunLog(tmp_path / "r.jsonl")
+    together = log.holding()
+    together.step(STEP)
+    log.step(replace(STEP, subject="at once"))
+    assert [record.subject for record in read_run(log.path).steps()] == ["at once"]
+    for _ in range(2):
+        together.release()
+    assert [record.subject for record in read_run(log.path).steps()] == [STEP.subject, "at once"]

@@ -8,7 +8,7 @@ import pytest
 from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.filters import FilterError
 from storage.records import Modality
-from storage.search import Scope, by_turns, find_candidates, load_scope, nodes_in_scope, scope_sample
+from storage.search import Scope, by_turns, find_candidates, find_words, load_scope, nodes_in_scope, scope_sample
 from storage.snapshot import open_for_reading
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, VECTORS, published
 from tests.storage.worlds import DIMENSION
@@ -44,8 +44,9 @@ def inside(scope: Scope) -> list[str]:
 
 
 def ask(snapshot, scope=SCOPES[0], **changes) -> CandidateGraph:
-    asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000}
-    return find_candidates(snapshot, scope, **asked | changes, columns=TEXTS)
+    asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000} | changes
+    told = find_words(snapshot, scope, asked.pop("words"), limit=asked["by_text"])
+    return find_candidates(snapshot, scope, **asked, told=told, columns=TEXTS)
 
 
 def same(one: CandidateGraph, other: CandidateGraph) -> bool:

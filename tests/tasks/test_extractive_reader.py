@@ -1,14 +1,12 @@
 """Without a model the answer is quotes: the right one first, few of them, and none where nothing supports the question."""
 
-import asyncio
-
 import pytest
 
 from storage.answer_records import AnswerStatus
 from storage.records import NodeKind
 from storage.scope import Scope
 from tasks.extractive_reader import NOT_FOUND
-from tasks.reading import read_in_parallel
+from tasks.reading import fetch_texts, read_paths
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath
 from tests.asking_worlds import Passage, answer_at, asked, at_desk, published, written
@@ -98,7 +96,7 @@ def test_values_that_differ_make_the_answer_less_sure(tmp_path):
             graph = find_candidates(question, desk)
             scores = score(question, graph, desk)
             paths = [ChosenPath((place,), 1.0, 1.0, 0.5) for place in range(len(graph))]
-            readings = asyncio.run(read_in_parallel(question, graph, scores, paths, desk))
+            readings = read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
             return desk.reader.synthesize(question, readings, scores.rarity)
 
     agreed, differing = sureness("5"), sureness("7")

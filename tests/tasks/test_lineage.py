@@ -6,7 +6,7 @@ import pytest
 
 from storage.corpus import open_for_writing
 from storage.runs import read_run
-from tasks.lineage import lineage_of_run, working_at
+from tasks.lineage import lineage_of_run, working_at, writing_together
 from tasks.progress import forget_stop, request_stop
 from tasks.step import StepKey, step, workplace
 from tests.storage import worlds
@@ -109,3 +109,16 @@ def test_a_step_that_fails_is_heard_too(corpus):
     with run(corpus, "r5") as place, working_at(place) as heard, pytest.raises(ValueError, match="broken"):
         fail()
     assert [record.error for record in heard] == ["ValueError: broken"]
+
+
+def test_what_is_written_together_stands_in_the_file_in_order_however_the_block_ends(corpus):
+    path = corpus.location.runs / "r8.jsonl"
+    with run(corpus, "r8") as place:
+        with pytest.raises(ValueError, match="broken"), writing_together(place) as together, working_at(together):
+            count("first")
+            count("second")
+            assert read_run(path).steps() == []
+            raise ValueError("broken")
+        with working_at(place):
+            count("third")
+    assert [record.subject for record in read_run(path).steps()] == ["first", "second", "third"]

@@ -1,8 +1,6 @@
-"""The paths are fetched once with what the routing knows of them, and read all at the same time."""
+"""The paths are fetched once with what the routing knows of them, and each is read by itself."""
 
-import asyncio
-import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from storage.records import NodeKind
 from storage.scope import Scope
 from tasks.path_reader import PathReading
-from tasks.reading import fetch_texts, read_in_parallel, read_path, stems_in
+from tasks.reading import fetch_texts, read_paths, stems_in
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath
 from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
@@ -26,15 +24,13 @@ QUESTION = "What price had the cable of Merrow at Ellary in 1987?"
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """A reader whose paths must be read at the same time: each waits for the other."""
+class FirstWords:
+    """A reader that says of each path what stands first on it."""
 
-    name: str = "meeting"
-    door: threading.Barrier = field(default_factory=lambda: threading.Barrier(2, timeout=20))
+    name: str = "first words"
 
-    def read(self, question, path):
-        self.door.wait()
-        return PathReading(answer=path.nodes[0].content, quotes=())
+    def read(self, question, paths):
+        return tuple(PathReading(answer=path.nodes[0].content, quotes=()) for path in paths)
 
 
 @pytest.fixture(scope="module")
@@ -90,26 +86,23 @@ def test_no_paths_are_no_texts(location):
     with at_desk(location) as desk:
         question, graph, scores, _paths = world_at(desk)
         assert fetch_texts(question, graph, scores, [], desk) == ()
-        assert asyncio.run(read_in_parallel(question, graph, scores, [], desk)) == ()
+        assert read_paths(question, (), desk) == ()
 
 
-def test_paths_are_read_at_the_same_time_and_stay_in_order(location):
-    with at_desk(location, reader=Meeting()) as desk:
+def test_whoever_reads_gets_all_paths_at_once_and_answers_in_their_order(location):
+    with at_desk(location, reader=FirstWords()) as desk:
         question, graph, scores, paths = world_at(desk)
-        readings = asyncio.run(read_in_parallel(question, graph, scores, paths, desk))
+        readings = read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
     assert [reading.answer for reading in readings] == [REPORT.nodes[0].content, REPORT.nodes[1].content]
 
 
-def test_every_path_that_is_read_leaves_its_record(tmp_path):
+def test_the_record_tells_what_was_read_of_every_path(tmp_path):
     location = published(tmp_path, REPORT)
     with at_desk(location) as desk:
         question, graph, scores, paths = world_at(desk)
-        texts = fetch_texts(question, graph, scores, paths, desk)
-        for text in texts:
-            read_path(question, text, desk)
+        read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
     records = {record.step: record for record in run_of(location).steps()}
-    assert [record.step for record in run_of(location).steps()].count("read") == 2
-    assert records["fetch"].outputs.keys() == {"texts"} and records["read"].outputs.keys() == {"reading"}
+    assert records["fetch"].outputs.keys() == {"texts"} and records["read"].outputs.keys() == {"1", "2"}
 
 
 def test_stems_are_found_in_whatever_text_holds_them():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
 from tasks.algorithms import coded_texts
-from tasks.algorithms.coded_texts import UNKNOWN, Vocabulary, code_text, count_code_pairs, count_codes
+from tasks.algorithms.coded_texts import UNKNOWN, CodedTexts, Vocabulary, code_text, count_code_pairs, count_codes
 from tasks.algorithms.kept_stems import kept_stems
 from tasks.algorithms.term_counts import count_terms
 
@@ -40,12 +40,12 @@ def coded(texts):
 
 def count(texts, stems):
     read, code = coded(texts)
-    return count_codes(read, [code(stem) for stem in stems])
+    return count_codes(CodedTexts.of(read), [code(stem) for stem in stems])
 
 
 def count_pairs(texts, pairs):
     read, code = coded(texts)
-    return count_code_pairs(read, [(code(first), code(second)) for first, second in pairs])
+    return count_code_pairs(CodedTexts.of(read), [(code(first), code(second)) for first, second in pairs])
 
 
 def test_counted_by_hand():
@@ -88,7 +88,7 @@ def test_what_was_remembered_of_chunks_is_bounded_and_forgetting_it_changes_no_c
     monkeypatch.setattr(coded_texts, "REMEMBERED_CHUNKS", 3)
     vocabulary = Vocabulary()
     first = code_text("net income of the debt-to-equity swaps", vocabulary)
-    assert len(vocabulary.chunks) <= 3
+    assert len(vocabulary) <= 3
     assert np.array_equal(first.stems, code_text("net income of the debt-to-equity swaps", vocabulary).stems)
 
 
