@@ -31,6 +31,7 @@ class EntryKind(StrEnum):
 
     RUN = "run"
     STEP = "step"
+    CALL = "call"
     ANSWER = "answer"
     END = "end"
 
@@ -67,6 +68,10 @@ class RunLog:
         """Say how a step went."""
         said = {part.name: getattr(record, part.name) for part in fields(record)}
         self.append(EntryKind.STEP, said | {"outputs": dict(record.outputs)})
+
+    def call(self, told: Mapping[str, Any]) -> None:
+        """Say how a model was asked: for what, which model and prompt, with how many tokens, and how it went."""
+        self.append(EntryKind.CALL, told)
 
     def answer(self, told: Mapping[str, Any]) -> None:
         """Keep an answer, as `storage.answers.answer_json` gives it.

@@ -6,16 +6,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from tasks.algorithms.expected_answers import AnswerKind, expected_kind
+from tasks.algorithms.named_places import named_places
 from tasks.algorithms.question_parts import question_parts
 from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.quoting import Scores, term_shares
-from tasks.question import Question
+from tasks.question import NAMED_PLACE, Question
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """A thing that the question asks: its words, the kind of its answer, and what the stems of the question weigh for it, (m,).
 
+    `only_place` says that it asks what stands in a place that it names, and nothing else.
     `asked` weighs what the part asks for alone; `all` the names of the whole question as well, and a share of its other words:
     "what did it cost" speaks of what stands before.
     """
@@ -24,6 +26,7 @@ class Part:
     kind: AnswerKind
     asked: Scores
     all: Scores
+    only_place: bool
 
 
 def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
@@ -36,7 +39,7 @@ def parts_of(question: Question, rarity: Mapping[str, float], context_share: flo
     """
     texts = question_parts(question.text)
     for text in texts if len(texts) > 1 else (question.text,):
-        own = set(question_terms(text).stems) & rarity.keys()
+        own = {*question_terms(text).stems, *([NAMED_PLACE] if named_places(text) else [])} & rarity.keys()
         # A name says of whom the question speaks, not what it asks.
         names = set(question.terms.anchors)
         asked = own - names or own
@@ -46,4 +49,5 @@ def parts_of(question: Question, rarity: Mapping[str, float], context_share: flo
                 kind=expected_kind(text),
                 asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
                 all=term_shares([weight if stem in own | names else context_share * weight for stem, weight in rarity.items()]),
+                only_place=asked == {NAMED_PLACE},
             )

@@ -13,6 +13,7 @@ from tasks.algorithms.expected_answers import holds_kind
 from tasks.algorithms.kept_stems import says_something
 from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.quoting import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
+from tasks.algorithms.strongest import strongest
 from tasks.algorithms.term_counts import count_terms
 from tasks.algorithms.value_consistency import value_consistency
 from tasks.ask_settings import ReadingOutSettings
@@ -131,6 +132,9 @@ class ExtractiveReader:
             chosen = choose_quotes(
                 coverage=coverage, scores=scores, fits=fits, limit=settings.quotes, least=settings.least, gain=settings.gain
             )
+            if part.only_place:
+                # Nothing in the place is nearer to the question than the rest of it.
+                chosen = strongest(scores=np.where(fits, scores, 0.0), count=settings.quotes).tolist()
             asked = Coverage(inside, beside, part.asked)
             covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
             best = tuple(replace(quotes[place], support=float(scores[place])) for place in chosen)
@@ -144,7 +148,7 @@ class ExtractiveReader:
         said = {stem for answer in answers for quote in answer.quotes for stem in quote.covered | quote.beside}
         words = dict(zip(question.terms.stems, question.terms.words, strict=True))
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
-        lost = dict.fromkeys(words[stem] for stem in asked if stem not in said and says_something(words[stem]))
+        lost = dict.fromkeys(words[stem] for stem in asked if stem not in said and stem in words and says_something(words[stem]))
         return [f"the quotes do not say {listed(list(lost))}"] if lost else []
 
 

@@ -42,11 +42,25 @@ def _place_bonus(question: Question, graph: CandidateGraph, desk: AskDesk) -> Fl
     if not question.places:
         return np.zeros(len(graph))
     found = resolve(question.places, graph, desk)
-    meant = said_documents(question.text, [desk.names[document] for document in graph.document_ids])
+    meant = _meant_documents(question, graph, desk)
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
     keys = zip(owners, graph.pages.tolist(), strict=True)
     strengths = [max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)]
     return np.where([owner in meant for owner in owners], strengths, 0.0)
+
+
+def named_nodes(question: Question, graph: CandidateGraph, desk: AskDesk) -> frozenset[str]:
+    """Return the nodes that the question names most strongly, as elements or by their page or section; most questions name none."""
+    if not question.places:
+        return frozenset()
+    strengths, meant = resolve(question.places, graph, desk).nodes, _meant_documents(question, graph, desk)
+    owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    own = {node: strengths[node] for node, owner in zip(graph.ids, owners, strict=True) if owner in meant and node in strengths}
+    return frozenset(node for node, strength in own.items() if strength == max(own.values()))
+
+
+def _meant_documents(question: Question, graph: CandidateGraph, desk: AskDesk) -> set[str]:
+    return said_documents(question.text, [desk.names[document] for document in graph.document_ids])
 
 
 def said_documents(question: str, documents: Sequence[NamedDocument]) -> set[str]:

@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 class PathText:
     """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
 
-    `worth` is what each node is worth to the question, 0..1, by its id. Of the question's anchors (names, years, numbers; stems)
-    `said` are those that stand anywhere in what is asked, `titled` those in the name or title of each document, by its id.
+    `worth` is what each node is worth to the question, 0..1, by its id; `named` are nodes that it names outright. Of its anchors
+    (names, years, numbers; stems) `said` are those that stand anywhere in what is asked, `titled` those in the name or title of
+    each document, by its id.
     """
 
     nodes: tuple[Passage, ...]
@@ -27,6 +28,7 @@ class PathText:
     worth: Mapping[str, float]
     said: frozenset[str]
     titled: Mapping[str, frozenset[str]]
+    named: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from tasks.path_reader import PathReader
 from tasks.step import StepKey, step
 
 NAME_LENGTH = 60
+NAMED_PLACE = "the named place"
+"""Stands among a question's stems for the places that it names; no stem of a word has a space."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from tasks.algorithms.told_rows import tell_row
 from tasks.algorithms.word_stems import stems_in, words_in_chunk
 from tasks.algorithms.words import sentences_of
 from tasks.path_reader import PathText, Quote
+from tasks.question import NAMED_PLACE
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
 """Kinds that name what is said elsewhere."""
@@ -51,9 +52,10 @@ def quotes_on(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
     """Return each piece as a quote of its full length, with the stems of the question in and beside it."""
     asked = frozenset(path.rarity)
     around = {node.id: asked & stems_around(node, path) for node in path.nodes}
+    place = {node.id: {NAMED_PLACE} if node.id in path.named else frozenset() for node in path.nodes}
     quotes: list[Quote] = []
     for piece in pieces:
-        covered, beside = asked & stems_in(piece.words), around[piece.node.id]
+        covered, beside = asked & (stems_in(piece.words) | place[piece.node.id]), around[piece.node.id]
         quotes.append(Quote(piece.node, piece.text, piece.text, path.worth[piece.node.id], covered, beside - covered))
     return quotes
 
@@ -68,7 +70,8 @@ def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_wor
     if piece.row is not None:
         return replace(quote, told=tell_row(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
     words = excerpt(piece.text, weights=weights, most_words=most_words)
-    return replace(quote, text=words, told=words)
+    is_figure = piece.node.modality is Modality.FIGURE and piece.node.caption not in words
+    return replace(quote, text=words, told=f"{piece.node.caption}: {words}" if is_figure else words)
 
 
 def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:

@@ -48,6 +48,7 @@ def fetch_texts(
             rarity=scores.rarity,
             worth=worth,
             said=said,
+            named=scores.named,
             titled=titled,
         )
         for path in paths

@@ -16,19 +16,23 @@ from tasks.algorithms.kept_stems import asked_stems, neighbouring_pairs
 from tasks.algorithms.page_sums import page_means, pages_of_nodes, sums_by_page
 from tasks.algorithms.relevance import blended_relevance, dense_relevance, min_max
 from tasks.ask_settings import RelevanceSettings
-from tasks.named_evidence import named_bonus
-from tasks.question import AskDesk, Question
+from tasks.named_evidence import named_bonus, named_nodes
+from tasks.question import NAMED_PLACE, AskDesk, Question
 from tasks.read_texts import read_texts
 from tasks.scope_statistics import Statistics, paper_text, scope_statistics
 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which the candidates' content holds."""
+    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which the candidates' content holds.
+
+    `named` are the nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest.
+    """
 
     nodes: FloatArray
     rarity: Mapping[str, float]
     said: frozenset[str]
+    named: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +62,13 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
     )
     resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
     lifted = resembling + named_bonus(question, graph, texts, pages, desk)
-    rarity = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
+    values = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
+    rarity, named = dict(zip(stems, values.tolist(), strict=True)), named_nodes(question, graph, desk)
     return Relevance(
         nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
-        rarity=dict(zip(stems, rarity.tolist(), strict=True)),
+        rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named else {}),
         said=stems_said(question, graph, nodes, desk),
+        named=named,
     )
 
 

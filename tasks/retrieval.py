@@ -29,13 +29,14 @@ SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKin
 
 @dataclass(frozen=True, slots=True)
 class NodeScores:
-    """What each node is worth (n,): r, phi and h. For whoever reads: what the question's stems weigh, and which are said at all."""
+    """What each node is worth (n,): r, phi and h; `rarity`, `said` and `named` are for whoever reads, as in Relevance."""
 
     relevance: FloatArray
     propagated: FloatArray
     combined: FloatArray
     rarity: Mapping[str, float]
     said: frozenset[str]
+    named: frozenset[str]
 
 
 def told_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
@@ -102,7 +103,7 @@ def score(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScore
         diffused=_diffused(relevance.nodes, graph, weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
-    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.said)
+    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.said, relevance.named)
 
 
 def arc_cosines(graph: CandidateGraph) -> FloatArray:
@@ -134,7 +135,7 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
 def score_by_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
     """Weigh every node by its relevance alone: the baseline's way."""
     relevance = weigh_relevance(question, graph, desk)
-    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said)
+    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said, relevance.named)
 
 
 def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:

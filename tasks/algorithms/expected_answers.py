@@ -7,14 +7,16 @@ from enum import StrEnum
 
 from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.counted_pages import NUMBER_WORDS
+from tasks.algorithms.stop_words import STOP_WORDS
 
 
 class AnswerKind(StrEnum):
-    """What the answer must hold: a share in per cent, a date, a number of any kind, or nothing in particular."""
+    """What the answer must hold: a share in per cent, a date, a number of any kind, somebody's name, or nothing in particular."""
 
     PERCENTAGE = "percentage"
     DATE = "date"
     NUMBER = "number"
+    PERSON = "person"
     ANY = "any"
 
 
@@ -34,6 +36,7 @@ _ASKED_KINDS = (
             re.I,
         ),
     ),
+    (AnswerKind.PERSON, re.compile(r"\bwho(?:m|se)?\b", re.I)),
 )
 _NUMBER_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -43,6 +46,11 @@ _HELD = {
         rf"\b(?:1[5-9]|20)\d\d\b|\b(?:{_MONTHS})\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\bQ[1-4]\b", re.I
     ),
     AnswerKind.NUMBER: re.compile(rf"\d[\d.,]*|\b(?:{_NUMBER_WORDS})\b", re.I),
+    # Two capitals side by side, the first of no stop word, the second of no month; names of people look no different from others.
+    AnswerKind.PERSON: re.compile(
+        rf"\b(?!(?i:{'|'.join(sorted(STOP_WORDS))})\b)(?:[A-Z][\w'\u2019-]+|[A-Z]\.)"
+        rf"(?:,? and|,)?\s+(?!(?i:{_MONTHS})\b)[A-Z][\w'\u2019-]+"
+    ),
 }
 
 

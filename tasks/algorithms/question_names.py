@@ -1,12 +1,10 @@
-"""The names in a question: capitalised words in a row, quoted words, and references such as "Figure 5"."""
+"""The names in a question: capitalised words in a row."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from tasks.algorithms.keywords import IDENTIFIER, JOINERS
-from tasks.algorithms.references import find_references
 from tasks.algorithms.stop_words import STOP_WORDS
 from tasks.algorithms.words import tokens_of
 
@@ -18,22 +16,12 @@ report respectively tell write according number numbers count many yes
 UNSAID = STOP_WORDS | frozenset(_ASKED.split())
 """Words without meaning of their own, and those that people put into questions about documents, whatever these say."""
 
-_QUOTED = re.compile(
-    r"[\"\u201c\u201d\u201e\u00ab]([^\"\u201c\u201d\u00bb\n]{2,120})[\"\u201d\u201c\u00bb]"
-    r"|(?<!\w)['\u2018]([^'\u2019\n]{2,120})['\u2019](?!\w)"
-)
 _LONGEST_NAME = 6  # words
 _OPENING = frozenset({"Best", "First", "General", "New", "Next", "Second", "Under", "Just", "One", "Two", "Three"})
 """Words without meaning of their own that open a name: "New York", "Best Buy"."""
 
 _TITLE_CASE = STOP_WORDS - {"may"} - frozenset(map(str.casefold, _OPENING))
 """Words that have a capital only where every word has one."""
-
-
-def marked_in(asked: str) -> list[str]:
-    """Return what a question quotes and refers to, as it stands there; references are written one way ("Figure 5")."""
-    quotes = [match[1] or match[2] for match in _QUOTED.finditer(asked)]
-    return quotes + [f"{reference.kind.capitalize()} {reference.number}" for reference in find_references(asked)]
 
 
 def names_in(asked: str) -> list[tuple[str, ...]]:

@@ -1,4 +1,4 @@
-"""What a question asks for, without a model: its search terms and the names that it gives (appendix B.1 of the paper)."""
+"""What a question asks for, without a model: its search terms, and those that name something (appendix B.1 of the paper)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from functools import lru_cache
 from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.kept_stems import says_something
 from tasks.algorithms.keywords import YEAR
-from tasks.algorithms.question_names import marked_in, names_in
+from tasks.algorithms.question_names import names_in
 from tasks.algorithms.word_stems import stems_of, words_of
 
 _PLACE_NUMBER = re.compile(
     r"\b(?:pages?|pp?\.|slides?|figures?|figs?\.?|tables?|charts?|sections?|chapters?|exhibits?)\s*\d[\d.,\-]*", re.IGNORECASE
 )
+_FILE_NAME = re.compile(r"[\w.-]*\w\.(?:pdf|docx?|pptx?|xlsx?|html?|png|jpe?g|tiff?|txt|md|csv)\b", re.IGNORECASE)
 _NUMBER_SIGNS = str.maketrans("", "", ",.%")
 
 
@@ -22,14 +23,12 @@ _NUMBER_SIGNS = str.maketrans("", "", ",.%")
 class QuestionTerms:
     """`stems` are what full text looks for, each once, in the order asked; `words` how the question writes each of them.
 
-    `names` are the proper names, quoted words and references ("Figure 5") as they stand there, each once. `anchors` are those
-    stems that say of whom, what or when the question speaks: of names, abbreviations, years and numbers. Evidence without one
-    of them may speak of something else.
+    `anchors` are those stems that say of whom, what or when the question speaks: of names, abbreviations, years and numbers.
+    Evidence without one of them may speak of something else.
     """
 
     stems: tuple[str, ...]
     words: tuple[str, ...]
-    names: tuple[str, ...]
     anchors: tuple[str, ...]
 
 
@@ -38,18 +37,19 @@ def question_terms(question: str) -> QuestionTerms:
     """Return the terms of a question: content words, numbers, years, abbreviations, compounds and their parts.
 
     Function words, interrogatives, the numbers of named places ("page 14") and words about the form of the answer are left
-    out; where nothing else is left, all words stay. A question without words has no terms. Ideographs count in pairs.
+    out, and so are file names; where nothing is left and no place is named, all words stay. A question without words has no
+    terms. Ideographs count in pairs.
     """
     asked = asked_part(question)
     if asked.isupper():
         # Without lower case, capitals mark no abbreviations.
         asked = asked.casefold()
-    names = names_in(asked)
-    named = {word for name in names for word in name if word[0].isupper()}
+    named = {word for name in names_in(asked) for word in name if word[0].isupper()}
+    asked = _FILE_NAME.sub(" ; ", asked)
     content = [word for word in words_of(_PLACE_NUMBER.sub(" ; ", asked)) if says_something(word) or word in named]
     written: dict[str, str] = {}
     anchors: set[str] = set()
-    for word in content or words_of(asked):
+    for word in content or ([] if _PLACE_NUMBER.search(asked) else words_of(asked)):
         parts = stems_of(word)
         for part in parts:
             written.setdefault(part, word)
@@ -59,7 +59,6 @@ def question_terms(question: str) -> QuestionTerms:
     return QuestionTerms(
         stems=tuple(written),
         words=tuple(written.values()),
-        names=tuple(dict.fromkeys([*marked_in(asked), *map(" ".join, names)])),
         anchors=tuple(part for part in written if part in anchors),
     )
 

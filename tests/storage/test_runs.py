@@ -20,10 +20,12 @@ def test_a_run_is_read_as_it_was_written(tmp_path):
     log.begin(run_id="r1", parameters={"paths": ["a"]}, settings={"x": 1}, code_version="abc")
     log.step(STEP)
     log.step(replace(STEP, error="it failed"))
+    log.call({"purpose": "analyze", "input_tokens": 7})
     log.end(run_id="r1", outcome="done", snapshot=3)
     run = read_run(log.path)
     assert run.steps() == [STEP, replace(STEP, error="it failed")]
-    assert [entry["kind"] for entry in run.entries] == ["run", "step", "step", "end"]
+    assert [entry["kind"] for entry in run.entries] == ["run", "step", "step", "call", "end"]
+    assert (run.entries[3]["purpose"], run.entries[3]["input_tokens"]) == ("analyze", 7)
     assert (run.torn, run.entries[-1]["snapshot"]) == (0, 3)
 
 

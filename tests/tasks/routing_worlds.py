@@ -53,4 +53,4 @@ def scored(**best):
     values = np.full(COUNT, 0.05)
     for name, value in best.items():
         values[int(name[1:])] = value
-    return NodeScores(relevance=values, propagated=values, combined=values, rarity={}, said=frozenset())
+    return NodeScores(relevance=values, propagated=values, combined=values, rarity={}, said=frozenset(), named=frozenset())

@@ -4,6 +4,7 @@ import pytest
 
 from tasks.algorithms.expected_answers import AnswerKind
 from tasks.asked_parts import parts_of
+from tasks.question import NAMED_PLACE
 from tests.asking_worlds import Passage, asked, at_desk, published, written
 
 
@@ -51,3 +52,12 @@ def test_what_has_no_words_is_no_part(desk):
     assert not weighed(desk, "?!")
     ((part, _asks, _weighs),) = weighed(desk, "How deep is the water, and why?")
     assert part.text == "How deep is the water"
+
+
+def test_a_part_that_names_a_place_asks_for_it_and_perhaps_for_nothing_else(desk):
+    place = {NAMED_PLACE: 2.0}
+    ((part, asks, _weighs),) = weighed(desk, "What is on page 3?", **place)
+    assert part.only_place and asks == {NAMED_PLACE: 1.0}
+    price, colour = weighed(desk, "What is the price in Table 1, and which colour has the crane?", **place)
+    assert price[1][NAMED_PLACE] == pytest.approx(2 / 3) and colour[1][NAMED_PLACE] == 0.0
+    assert not price[0].only_place and not colour[0].only_place

@@ -65,7 +65,7 @@ def test_a_part_without_evidence_is_said_to_be_open(desk):
 
 
 def test_words_that_no_quote_holds_are_named_where_little_of_the_question_is_quoted(desk):
-    answer = answer_at(desk, "Who lubricated the gearbox?")
+    answer = answer_at(desk, "Was the gearbox lubricated?")
     assert answer.status is AnswerStatus.PARTIAL
     assert 'the quotes do not say "lubricated"' in answer.notes
 
@@ -136,3 +136,34 @@ def test_nothing_read_is_nothing_found(desk):
     found = desk.reader.synthesize(question, [], dict.fromkeys(question.terms.stems, 1.0))
     assert found.status is AnswerStatus.NOT_FOUND and "none of the 0 passages" in found.why
     assert desk.reader.consistency(question, []) == 1.0
+
+
+PLACES = written(
+    "places",
+    Passage("The tide is told of in Table 1 and Table 2.", 1),
+    Passage("Port: Depth\nEllary: 12\nBraye: 9", 2, NodeKind.TABLE, "Table 1"),
+    Passage("Ship: Crew\nMorwen: 40", 3, NodeKind.TABLE, "Table 2"),
+    Passage("The harbour closes at dusk.", 3),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What does Table 1 show?", {"Ellary: 12", "Braye: 9"}),
+        ("What does Table 2 in places.pdf show?", {"Morwen: 40"}),
+        ("page 3", {"Morwen: 40", "The harbour closes at dusk."}),
+    ],
+)
+def test_who_asks_what_stands_in_a_place_is_told_what_stands_there(tmp_path, question, told):
+    with at_desk(published(tmp_path, PLACES)) as desk:
+        answer = answer_at(desk, question)
+    assert answer.status is AnswerStatus.ANSWERED
+    assert {line.rpartition(" [")[0] for line in answer.answer.splitlines()} == told
+
+
+def test_a_place_that_is_named_counts_beside_what_is_asked_of_it(tmp_path):
+    with at_desk(published(tmp_path, PLACES)) as desk:
+        answer = answer_at(desk, "How deep is Braye in Table 1?")
+        assert "Braye" in answer.answer and answer.citations[0].page == 2
+        assert answer_at(desk, "What does Table 7 show?").status is AnswerStatus.NOT_FOUND

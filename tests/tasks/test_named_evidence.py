@@ -7,7 +7,7 @@ from storage.records import NodeKind
 from storage.scope import Scope
 from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement
 from tasks.algorithms.page_sums import pages_of_nodes
-from tasks.named_evidence import named_bonus, resolve, unknown_places
+from tasks.named_evidence import named_bonus, named_nodes, resolve, unknown_places
 from tasks.read_texts import read_texts
 from tasks.retrieval import find_candidates
 from tests.asking_worlds import Passage, asked, at_desk, at_place, published, written
@@ -74,6 +74,23 @@ def test_the_page_with_the_number_printed_comes_before_the_page_that_it_counts(d
     assert lifted("What is on page 2?", desk, of="book") == {1: 1.0}
     assert lifted("What is on page iii?", desk, of="book") == {0: 1.0}
     assert lifted("What is on page iii?", desk) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("What does section 4.1 say of Figure 5?", {3}),
+        ("What does section 4.1 say?", {1, 2}),
+        ("What is on page 2 of the report?", {1, 2}),
+        ("What is on page 2 of the book?", set()),
+        ("What is on page 99?", set()),
+        ("Who went home?", set()),
+    ],
+)
+def test_what_is_named_most_strongly_is_known_by_node_in_the_document_that_is_meant(desk, text, places):
+    question = asked(text, desk)
+    found = named_nodes(question, find_candidates(question, desk), desk)
+    assert found - {node.id for node in BOOK.nodes} == {REPORT.nodes[place].id for place in places}
 
 
 def test_what_a_question_names_in_vain_is_known(desk):

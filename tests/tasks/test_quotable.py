@@ -19,7 +19,7 @@ GRAPH = written("report", TABLE, FIGURE, TEXT, Passage("The cable", kind=NodeKin
 def path_of(graph, rarity, titled=None):
     rows = {node.id: tuple(row for row in graph.rows if row.node_id == node.id) for node in graph.nodes}
     worth = {node.id: 0.5 for node in graph.nodes}
-    return PathText(graph.nodes, rows, rarity, worth, said=frozenset(), titled=titled or {})
+    return PathText(graph.nodes, rows, rarity, worth, said=frozenset(), titled=titled or {}, named=frozenset())
 
 
 def quotes(rarity, **more):
@@ -74,7 +74,7 @@ def test_a_row_stays_whole_and_is_told_in_words():
     node = replace(GRAPH.nodes[0], caption="Table 1: Bolts")
     row = replace(GRAPH.rows[1], cells=("Root", "M36", "1850"), text="Table 1: Bolts | Joint: Root | Bolt: M36 | Torque Nm: 1850")
     (piece,) = pieces_of(node, (row,))
-    path = PathText((node,), {node.id: (row,)}, {"torqu": 1.0}, {node.id: 0.5}, frozenset(), {})
+    path = PathText((node,), {node.id: (row,)}, {"torqu": 1.0}, {node.id: 0.5}, frozenset(), {}, frozenset())
     cut = shortened(quotes_on([piece], path)[0], piece, {"torqu": 1.0}, 2)
     assert cut.text == row.text and cut.told == "Joint: Root, Torque Nm: 1850"
 

@@ -16,7 +16,8 @@ from tasks.algorithms.expected_answers import AnswerKind, expected_kind, holds_k
         ("In which year?", AnswerKind.DATE),
         ("What fiscal year?", AnswerKind.DATE),
         ("When?", AnswerKind.DATE),
-        ("Who signed it? Give me an integer.", AnswerKind.ANY),
+        ("Who signed it? Give me an integer.", AnswerKind.PERSON),
+        ("Whose work is it?", AnswerKind.PERSON),
         ("Why?", AnswerKind.ANY),
         ("", AnswerKind.ANY),
     ],
@@ -38,6 +39,12 @@ def test_a_question_says_what_its_answer_holds(question, kind):
         ("on 5/3/2024", AnswerKind.DATE, "when?", True),
         ("12 of them", AnswerKind.DATE, "when?", False),
         ("", AnswerKind.ANY, "why?", True),
+        ("I have chaired the board.", AnswerKind.PERSON, "who?", False),
+        ("Mary Hale, chair of the board", AnswerKind.PERSON, "who?", True),
+        ("by M. Hale and others", AnswerKind.PERSON, "who?", True),
+        ("In September the Board met", AnswerKind.PERSON, "who?", False),
+        ("Ostrander, Bellweather and Imai", AnswerKind.PERSON, "who?", True),
+        ("Merrow Tidal is led by her.", AnswerKind.PERSON, "Who leads Merrow Tidal?", False),
     ],
 )
 def test_what_the_question_brought_along_is_no_answer(text, kind, question, held):

@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.algorithms.question_names import marked_in, names_in
+from tasks.algorithms.question_names import names_in
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,3 @@ from tasks.algorithms.question_names import marked_in, names_in
 )
 def test_names_are_capitalised_words_in_a_row(question, names):
     assert [" ".join(name) for name in names_in(question)] == names
-
-
-def test_quotes_and_references_are_marked():
-    assert marked_in("What is “rental growth” in Fig. 5a, 'net' of \"tax\"?") == ["rental growth", "net", "tax", "Figure 5"]
-    assert marked_in("the company's and others' profit") == []

@@ -14,7 +14,6 @@ def test_content_words_stay_and_interrogatives_go():
 def test_names_numbers_and_compounds_are_anchors_by_their_parts():
     terms = question_terms("What did Bank of England say of COVID-19 in 2019-2020 to 3 of 1,234 people, and the 6th?")
     assert terms.anchors == ("bank", "england", "covid", "2019", "2020", "1234")
-    assert terms.names == ("Bank of England", "COVID-19")
     assert "of" not in terms.stems
     assert {"covid-19", "3", "6th"} <= set(terms.stems)
 
@@ -22,7 +21,7 @@ def test_names_numbers_and_compounds_are_anchors_by_their_parts():
 def test_the_number_of_a_place_is_no_term():
     terms = question_terms("What is the fee on page 14 and in Figure 5?")
     assert terms.stems == ("fee",)
-    assert terms.names == ("Page 14", "Figure 5")
+    assert terms.anchors == ()
 
 
 def test_capitals_throughout_mark_nothing():
@@ -31,6 +30,14 @@ def test_capitals_throughout_mark_nothing():
 
 def test_a_name_keeps_its_word_without_meaning():
     assert question_terms("What is the margin of Best Buy?").stems == ("margin", "best", "buy")
+
+
+def test_a_file_name_says_where_and_not_what():
+    assert question_terms("What is the fee in annual_report.pdf?").stems == ("fee",)
+
+
+def test_a_place_alone_has_no_terms():
+    assert question_terms("page 3").stems == question_terms("What does Table 2 show in paper.pdf?").stems[1:] == ()
 
 
 def test_where_no_content_is_left_all_words_stay():
