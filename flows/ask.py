@@ -19,7 +19,7 @@ from tasks.answering import gathered, record
 from tasks.ask_request import AskRequest, asked_scope, checked_questions
 from tasks.extractive_reader import ExtractiveReader
 from tasks.lineage import lineage_of_run, working_at, writing_together
-from tasks.models.embedder import open_embedder
+from tasks.models.embedder import open_question_embedder
 from tasks.question import AskDesk, desk_of, understand
 from tasks.step import Workplace
 
@@ -33,7 +33,7 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
     with open_for_reading(location) as snapshot:
         check_writable(location.runs)
         scope, settings = asked_scope(snapshot, request), request.settings
-        embedder = open_embedder(snapshot.embedder, apart=True)
+        embedder = open_question_embedder(snapshot.embedder)
         desk = desk_of(snapshot, scope, settings, embedder, ExtractiveReader(settings.reading))
         with lineage_of_run(
             location,

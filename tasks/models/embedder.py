@@ -15,6 +15,7 @@ from storage.records import EmbedderIdentity, Vectors
 from tasks.models import minilm, served_embedder
 from tasks.models.endpoints import embedding_endpoint
 from tasks.models.minilm_process import MiniLMProcess
+from tasks.models.minilm_question import QuestionMiniLM
 from tasks.models.vector_checks import EmbeddingError
 
 
@@ -33,6 +34,7 @@ class Embedder(Protocol):
 
 
 _opened: dict[tuple[EmbedderIdentity, bool], Embedder] = {}
+_for_questions: dict[EmbedderIdentity, Embedder] = {}
 _opening = threading.Lock()
 
 
@@ -54,11 +56,26 @@ def open_embedder(identity: EmbedderIdentity, *, apart: bool) -> Embedder:
         return _opened[identity, apart]
 
 
+def open_question_embedder(identity: EmbedderIdentity) -> Embedder:
+    """Return who embeds the questions of a corpus, opened once a process; raise EmbeddingError where there is none."""
+    with _opening:
+        if identity not in _for_questions:
+            served = identity.precision == served_embedder.PRECISION
+            _for_questions[identity] = _open_served(identity) if served else QuestionMiniLM(_known_here(identity))
+        return _for_questions[identity]
+
+
 def _open_local(identity: EmbedderIdentity, apart: bool) -> Embedder:
+    known = _known_here(identity)
+    return MiniLMProcess(known) if apart else minilm.MiniLM(known.precision)
+
+
+def _known_here(identity: EmbedderIdentity) -> EmbedderIdentity:
+    """Return the identity of a model that runs on this machine; raise EmbeddingError for any other."""
     if identity.name != minilm.NAME:
         raise EmbeddingError(f"embedder {identity.key} is unknown here; only {minilm.NAME} runs on this machine itself")
     minilm.require_known(identity)
-    return MiniLMProcess(identity) if apart else minilm.MiniLM(identity.precision)
+    return identity
 
 
 def _open_served(identity: EmbedderIdentity) -> Embedder:

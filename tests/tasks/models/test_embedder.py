@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from storage.records import EmbedderIdentity
-from tasks.models.embedder import default_identity, open_embedder
+from tasks.models.embedder import default_identity, open_embedder, open_question_embedder
 from tasks.models.minilm import minilm_identity
 from tasks.models.vector_checks import EmbeddingError
 
@@ -52,3 +52,11 @@ def test_a_corpus_of_a_served_model_opens_where_the_endpoint_serves_it(monkeypat
     assert open_embedder(identity, apart=True).identity == identity
     with pytest.raises(EmbeddingError, match="FLOWREADER_EMBED_MODEL=other"):
         open_embedder(EmbedderIdentity("other", "served", 768), apart=True)
+
+
+def test_questions_have_an_embedder_of_their_own_opened_once():
+    assert open_question_embedder(minilm_identity()) is open_question_embedder(minilm_identity())
+    with pytest.raises(EmbeddingError, match="unknown here"):
+        open_question_embedder(EmbedderIdentity("other", "fp32", 384))
+    with pytest.raises(EmbeddingError, match="FLOWREADER_EMBED_BASE_URL"):
+        open_question_embedder(EmbedderIdentity("other", "served", 768))

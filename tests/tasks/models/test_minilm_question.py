@@ -1,0 +1,57 @@
+"""A question is embedded without torch, and as the documents are."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from storage.artifacts import hash_bytes
+from tasks.models import minilm_question
+from tasks.models.minilm import MiniLM, minilm_identity, model_folder
+from tasks.models.minilm_question import QuestionMiniLM
+from tasks.models.vector_checks import EmbeddingError
+
+QUESTIONS = [
+    "How many megawatts are possible at the Aldre coast?",
+    "Wie hoch war der Umsatz?",
+    "収益はいくらですか",
+    "tide " * 400,
+    "\udcff?",
+    "",
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return QuestionMiniLM(minilm_identity())
+
+
+@pytest.mark.parametrize(("precision", "least"), [("fp32", 0.99999), ("bf16", 0.9995)])
+def test_a_question_lies_where_the_embedder_of_the_documents_puts_it(model, precision, least):
+    expected = MiniLM(precision).embed_documents(QUESTIONS)
+    found = model.embed_documents(QUESTIONS)
+    assert found.shape == expected.shape and found.dtype == np.float32
+    assert np.linalg.norm(found, axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert (found * expected).sum(axis=1).min() > least
+
+
+def test_the_same_question_has_the_same_bits_alone_and_among_others(model):
+    together = model.embed_documents(QUESTIONS)
+    assert all(np.array_equal(model.embed_query(text)[0], vector) for text, vector in zip(QUESTIONS, together, strict=True))
+    assert model.embed_documents([]).shape == (0, 384)
+
+
+def test_torch_is_not_loaded():
+    code = (
+        "import sys; from tasks.models.minilm import minilm_identity; from tasks.models.minilm_question import QuestionMiniLM;"
+        "QuestionMiniLM(minilm_identity()).embed_query('tide'); sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_weights_that_are_not_the_published_ones_are_refused(monkeypatch):
+    monkeypatch.setattr(minilm_question, "WEIGHTS_SHA256", hash_bytes(b"other"))
+    assert model_folder().exists()
+    with pytest.raises(EmbeddingError, match="is not the published model"):
+        QuestionMiniLM(minilm_identity()).embed_query("tide")
