@@ -12,7 +12,7 @@ from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.search import nodes_in_scope
 from tasks.algorithms.asked_modalities import asked_modalities
 from tasks.algorithms.bm25 import bm25_scores
-from tasks.algorithms.coded_texts import CodedTexts, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, count_stems
 from tasks.algorithms.cosines import FloatArray, IntArray
 from tasks.algorithms.named_places import NamedPlace, PlaceKind
 from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements, statement_page
@@ -20,7 +20,6 @@ from tasks.algorithms.page_sums import sums_by_page
 from tasks.algorithms.resolved_places import NodeMark, PageMark, ResolvedPlaces, resolve_places
 from tasks.algorithms.said_titles import said_titles
 from tasks.question import AskDesk, Question
-from tasks.read_texts import read_texts
 
 TITLE_PAGES = 2
 """Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
@@ -116,8 +115,7 @@ def _statement_pages(
 ) -> Iterator[int]:
     """Yield the page of each document that holds the statement of this wording, where it has one."""
     settings = desk.settings.relevance
-    code = read_texts(desk.snapshot).code
-    counts = sums_by_page(values=count_codes(texts, [code(stem) for stem in stems]), pages=pages)
+    counts = sums_by_page(values=count_stems(texts, stems), pages=pages)
     lengths = sums_by_page(values=texts.words, pages=pages)
     owners = np.zeros(len(lengths), dtype=np.int64)
     owners[pages] = graph.documents

@@ -10,7 +10,7 @@ import numpy as np
 from storage.candidate_graph import CandidateGraph
 from storage.records import Vectors
 from tasks.algorithms.bm25 import bm25_scores, inverse_frequencies
-from tasks.algorithms.coded_texts import CodedTexts, count_code_pairs, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, count_pairs, count_stems
 from tasks.algorithms.cosines import FloatArray
 from tasks.algorithms.kept_stems import asked_stems, neighbouring_pairs
 from tasks.algorithms.page_sums import page_means, pages_of_nodes, sums_by_page
@@ -47,7 +47,7 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
     """Return how relevant each candidate is; what the question names comes before what it resembles."""
     settings, stems = desk.settings.relevance, question.terms.stems
     texts = read_texts(desk.snapshot).coded(settings.text, graph.ids, texts_of(graph, settings))
-    nodes = count_asked(question, texts, desk)
+    nodes = count_asked(question, texts)
     known = scope_statistics(question, nodes.counts, nodes.lengths, desk)
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
     together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
@@ -72,22 +72,17 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
     )
 
 
-def count_asked(question: Question, texts: CodedTexts, desk: AskDesk) -> Counted:
+def count_asked(question: Question, texts: CodedTexts) -> Counted:
     """Count the stems of the question, and behind them its pairs of neighbouring words."""
-    code = read_texts(desk.snapshot).code
     pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
-    counts = [
-        count_codes(texts, [code(stem) for stem in question.terms.stems]),
-        count_code_pairs(texts, [(code(first), code(second)) for first, second in pairs]),
-    ]
-    return Counted(np.hstack(counts), texts.words)
+    return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
 
 
 def stems_said(question: Question, graph: CandidateGraph, counted: Counted, desk: AskDesk) -> frozenset[str]:
     """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
     if desk.settings.relevance.text != "content":
         content = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
-        counted = count_asked(question, content, desk)
+        counted = count_asked(question, content)
     stems = question.terms.stems
     return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from storage.search import nodes_in_scope, scope_sample
-from tasks.algorithms.coded_texts import CodedTexts, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, count_stems
 from tasks.algorithms.cosines import FloatArray
 from tasks.question import AskDesk, Question
 from tasks.read_texts import read_texts
@@ -41,8 +41,7 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
         return here
     kind, size = desk.settings.relevance.text, desk.settings.candidates.sample
     sample = desk.snapshot.view.remembered(("coded sample", desk.scope, kind, size), lambda: _sampled(desk, size))
-    code = read_texts(desk.snapshot).code
-    held = (count_codes(sample, [code(stem) for stem in question.terms.stems]) > 0).sum(axis=0)
+    held = (count_stems(sample, question.terms.stems) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
     return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))

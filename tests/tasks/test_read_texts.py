@@ -1,13 +1,14 @@
-"""Texts are coded once, and every code of a snapshot means the same stem."""
+"""Texts are coded once, and counted as they stand."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from storage.snapshot import open_for_reading
 from tasks import read_texts as module
-from tasks.algorithms.coded_texts import UNKNOWN, count_codes
+from tasks.algorithms.coded_texts import count_stems
 from tasks.read_texts import ReadTexts, read_texts
 from tests.asking_worlds import Passage, published, written
 
@@ -24,34 +25,41 @@ def test_a_text_is_coded_once_for_its_node_and_kind():
     assert known.coded("paper", ["a"], ["steel"]).words.tolist() == [1]
 
 
-def test_a_stem_has_a_code_from_the_first_text_that_holds_it():
+def test_counts_are_of_the_texts_whatever_was_read_before():
     known = ReadTexts()
-    assert known.code("tide") == UNKNOWN
     texts = known.coded("content", ["a", "b"], ["tides and tides", "steel"])
-    assert count_codes(texts, [known.code("tide"), known.code("steel"), known.code("storm")]).tolist() == [[2, 0, 0], [0, 1, 0]]
+    assert count_stems(texts, ["tide", "steel", "storm"]).tolist() == [[2, 0, 0], [0, 1, 0]]
+    later = known.coded("content", ["b", "c", "b"], ["steel", "a storm of tides", "steel"])
+    assert count_stems(later, ["tide", "steel", "storm"]).tolist() == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
 
 
-def test_texts_that_others_keep_share_the_codes_and_are_not_kept():
+def test_texts_that_others_keep_are_not_kept():
     known = ReadTexts()
-    texts = known.coded_once(["tides and tides"])
-    assert count_codes(texts, [known.code("tide")]).tolist() == [[2]] and not known._texts
+    assert count_stems(known.coded_once(["tides and tides"]), ["tide"]).tolist() == [[2]] and not known._texts
 
 
-def test_no_more_texts_are_kept_than_the_bound_and_codes_outlive_them(monkeypatch):
+def test_no_more_texts_are_kept_than_the_bound(monkeypatch):
     monkeypatch.setattr(module, "KEPT_TEXTS", 2)
     known = ReadTexts()
     names = ["a", "b", "c", "d"]
-    texts = known.coded("content", names, names)
-    assert texts.words.tolist() == [1] * 4 and len(known._texts) == 2
-    assert known.coded("content", names, names).stems.tolist() == texts.stems.tolist()
+    for _ in range(2):
+        texts = known.coded("content", names, names)
+        assert count_stems(texts, names).tolist() == np.eye(4).tolist() and len(known._texts) == 2
 
 
-def test_many_threads_give_a_stem_one_code():
+def test_a_vocabulary_that_has_grown_too_large_is_begun_anew_and_what_was_coded_by_it_still_counts(monkeypatch):
+    monkeypatch.setattr(module, "KEPT_CHUNKS", 3)
+    known = ReadTexts()
+    before = known.coded("content", ["a"], ["one two steel four"])
+    after = known.coded("content", ["a"], ["tides of steel"])
+    assert [count_stems(texts, ["steel", "tide"]).tolist() for texts in (before, after)] == [[[1, 0]], [[1, 1]]]
+
+
+def test_many_threads_count_alike():
     known, names = ReadTexts(), [f"word{number}" for number in range(200)]
     with ThreadPoolExecutor(8) as pool:
         rounds = list(pool.map(lambda turn: known.coded(f"kind {turn}", names, names), range(8)))
-    assert all(texts.stems.tolist() == rounds[0].stems.tolist() for texts in rounds)
-    assert len({known.code(name) for name in names}) == len(names)
+    assert all(count_stems(texts, names).tolist() == np.eye(200).tolist() for texts in rounds)
 
 
 def test_a_snapshot_has_one_vocabulary_whatever_else_is_remembered_and_whoever_comes_first(location):

@@ -114,7 +114,7 @@ def test_counts_have_the_stems_first_and_the_pairs_behind(desk):
     question = asked("blade root of steel", desk)
     graph = find_candidates(question, desk)
     texts = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
-    counted = count_asked(question, texts, desk)
+    counted = count_asked(question, texts)
     place = graph.ordinals.tolist().index(3)
     assert question.terms.stems == ("blade", "root", "steel") and counted.counts.shape[1] == 5
     assert counted.counts[place].tolist() == [1, 1, 1, 1, 1]

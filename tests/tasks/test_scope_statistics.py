@@ -29,7 +29,7 @@ def statistics(desk, text):
     question = asked(text, desk)
     graph = find_candidates(question, desk)
     texts = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
-    counted = count_asked(question, texts, desk)
+    counted = count_asked(question, texts)
     found = scope_statistics(question, counted.counts, counted.lengths, desk)
     return found, dict(zip(question.terms.stems, found.frequencies.tolist(), strict=False)), len(graph)
 

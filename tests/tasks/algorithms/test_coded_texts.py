@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 
-from tasks.algorithms import coded_texts
-from tasks.algorithms.coded_texts import UNKNOWN, CodedTexts, Vocabulary, code_text, count_code_pairs, count_codes
+from tasks.algorithms.coded_texts import CodedTexts, Vocabulary, code_texts, count_pairs, count_stems
 from tasks.algorithms.kept_stems import kept_stems
 from tasks.algorithms.term_counts import count_terms
 
@@ -33,37 +32,28 @@ STEMS = ["net", "incom", "debt", "equity", "term", "2021", "収入", "入高", "
 TEXTS = st.lists(st.lists(st.sampled_from(CHUNKS), max_size=14).map(" ".join), max_size=5)
 
 
-def coded(texts):
-    vocabulary = Vocabulary()
-    return [code_text(text, vocabulary) for text in texts], lambda stem: vocabulary.codes.get(stem, UNKNOWN)
+def coded(texts, vocabulary=None):
+    vocabulary = Vocabulary() if vocabulary is None else vocabulary
+    return CodedTexts.of(code_texts(texts, vocabulary), vocabulary)
 
 
 def count(texts, stems):
-    read, code = coded(texts)
-    return count_codes(CodedTexts.of(read), [code(stem) for stem in stems])
-
-
-def count_pairs(texts, pairs):
-    read, code = coded(texts)
-    return count_code_pairs(CodedTexts.of(read), [(code(first), code(second)) for first, second in pairs])
+    return count_stems(coded(texts), stems)
 
 
 def test_counted_by_hand():
     texts = ["Net income in 2021; the net incomes of others. Income net.", "debt-to-equity swaps of a net debt", ""]
     assert count(texts, ["net", "incom", "debt", "absent"]).tolist() == [[3, 3, 0, 0], [1, 0, 2, 0], [0, 0, 0, 0]]
-    assert count_pairs(texts, [("net", "incom"), ("incom", "net"), ("debt", "equity"), ("net", "debt")]).tolist() == [
-        [2, 1, 0, 0],
-        [0, 0, 1, 1],
-        [0, 0, 0, 0],
-    ]
-    read, _code = coded(texts)
-    assert [text.words for text in read] == [11, 6, 0]
+    pairs = [("net", "incom"), ("incom", "net"), ("debt", "equity"), ("net", "debt")]
+    assert count_pairs(coded(texts), pairs).tolist() == [[2, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]
+    assert coded(texts).words.tolist() == [11, 6, 0] and len(coded(texts)) == 3
 
 
 def test_what_no_text_holds_is_nowhere_and_no_text_has_no_count():
     assert count(["net"], []).shape == (1, 0) and count([], ["net"]).shape == (0, 1)
-    assert count_pairs(["net net"], [("absent", "absent")]).tolist() == [[0]]
-    assert count_pairs([], [("net", "net")]).shape == (0, 1)
+    assert count_pairs(coded(["net net"]), [("absent", "absent")]).tolist() == [[0]]
+    assert count_pairs(coded([]), [("net", "net")]).shape == (0, 1)
+    assert len(coded([])) == 0 and coded(["", " "]).words.tolist() == [0, 0]
 
 
 @given(TEXTS)
@@ -74,22 +64,15 @@ def test_the_counts_are_those_of_counting_in_the_texts(texts):
 @given(TEXTS, st.lists(st.tuples(st.sampled_from(STEMS), st.sampled_from(STEMS)), max_size=6, unique=True))
 def test_the_pairs_are_the_neighbours_among_the_words_that_say_something(texts, pairs):
     rows = [list(pairwise(kept_stems(text, named=frozenset()))) for text in texts]
-    assert count_pairs(texts, pairs).tolist() == [[row.count(pair) for pair in pairs] for row in rows]
+    assert count_pairs(coded(texts), pairs).tolist() == [[row.count(pair) for pair in pairs] for row in rows]
 
 
-@given(TEXTS)
-def test_a_second_reading_with_what_was_learned_is_the_same(texts):
+@given(TEXTS, TEXTS)
+def test_what_was_learned_before_changes_no_count(before, texts):
     vocabulary = Vocabulary()
-    first, second = ([code_text(text, vocabulary) for text in texts] for _ in range(2))
-    assert all(np.array_equal(a.stems, b.stems) and np.array_equal(a.kept, b.kept) for a, b in zip(first, second, strict=True))
-
-
-def test_what_was_remembered_of_chunks_is_bounded_and_forgetting_it_changes_no_code(monkeypatch):
-    monkeypatch.setattr(coded_texts, "REMEMBERED_CHUNKS", 3)
-    vocabulary = Vocabulary()
-    first = code_text("net income of the debt-to-equity swaps", vocabulary)
-    assert len(vocabulary) <= 3
-    assert np.array_equal(first.stems, code_text("net income of the debt-to-equity swaps", vocabulary).stems)
+    code_texts(before, vocabulary)
+    assert np.array_equal(count_stems(coded(texts, vocabulary), STEMS), count(texts, STEMS))
+    assert np.array_equal(coded(texts, vocabulary).words, coded(texts).words)
 
 
 def test_on_plain_words_it_counts_what_scikit_learn_counts():
@@ -100,4 +83,4 @@ def test_on_plain_words_it_counts_what_scikit_learn_counts():
     assert np.array_equal(count(texts, stems), CountVectorizer(vocabulary=words).fit_transform(texts).toarray())
     pairs = [(first, second) for first in range(5) for second in range(5)]
     expected = CountVectorizer(vocabulary=[f"{words[a]} {words[b]}" for a, b in pairs], ngram_range=(2, 2)).fit_transform(texts)
-    assert np.array_equal(count_pairs(texts, [(stems[a], stems[b]) for a, b in pairs]), expected.toarray())
+    assert np.array_equal(count_pairs(coded(texts), [(stems[a], stems[b]) for a, b in pairs]), expected.toarray())
