@@ -26,17 +26,14 @@ def serve(requests: BinaryIO, replies: BinaryIO) -> None:
         return
     reply(replies, READY)
     while line := requests.readline():
-        texts = json.loads(line)
         try:
-            vectors = model.embed_documents(texts)
+            vectors = model.embed_documents(json.loads(line))
         except EmbeddingError as error:
             _refuse(replies, error)
         else:
             reply(replies, json.dumps({"vectors": base64.b64encode(vectors.tobytes()).decode()}).encode() + b"\n")
-        # The layers' activations are free now, but kept: a third of a gigabyte after a long document. A question needs little of it,
-        # and the next one sooner if it is at hand.
-        if len(texts) > 1:
-            give_back()
+        # The layers' activations are free now, but kept: a third of a gigabyte after a long document.
+        give_back()
 
 
 def _refuse(replies: BinaryIO, error: EmbeddingError) -> None:
