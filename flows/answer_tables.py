@@ -8,9 +8,9 @@ from flows.showing import Output
 from storage.answer_records import Answer, AnswerStatus, Citation
 from storage.answers import answer_json
 from tasks.question import shortened
+from tasks.verdict import STATUS_WORDS, told_sureness
 
 STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}
-STATUS_WORDS = {AnswerStatus.ANSWERED: "answered", AnswerStatus.PARTIAL: "answered in part", AnswerStatus.NOT_FOUND: "not found"}
 QUESTION_SHOWN = 70
 QUOTE_SHOWN = 400
 """A row of a table is quoted whole, with the header of every cell."""
@@ -22,27 +22,28 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
         output.data(answer_json(answer))
         return
     if with_question:
-        output.line(answer.question, style="bold")
-    output.line(answer.answer or "the words of this answer are gone with the document that it quoted", style="")
+        output.paragraph(answer.question, style="bold")
+    output.paragraph(answer.answer or "the words of this answer are gone with the document that it quoted")
     output.line()
     for number, citation in enumerate(answer.citations, 1):
-        output.line(f"[{number}] {place_of(citation)}", style="cyan")
+        before = f"[{number}] "
+        output.paragraph(place_of(citation), style="cyan", first=before)
         if citation.quote and citation.quote not in answer.answer:
-            output.line(f"    {shortened(citation.quote, QUOTE_SHOWN)}", style="dim")
+            output.paragraph(shortened(citation.quote, QUOTE_SHOWN), style="dim", first=" " * len(before))
     if answer.answer:
-        output.line(verdict(answer), style=STATUS_STYLE[answer.status])
+        output.paragraph(verdict(answer), style=STATUS_STYLE[answer.status])
     for note in answer.notes:
-        output.line(note, style="dim")
+        output.paragraph(note, style="dim")
     spent = sum(answer.usage.seconds.values())
-    output.line(f"answer {answer.answer_id[:8]}, {answer.usage.calls} model calls, {spent:.2f} s of work", style="dim")
+    output.paragraph(f"answer {answer.answer_id[:8]}, {answer.usage.calls} model calls, {spent:.2f} s of work", style="dim")
     if with_question:
         output.line()
 
 
 def verdict(answer: Answer) -> str:
     """Return how much was found, how sure that is, and why."""
-    sure = "" if answer.status is AnswerStatus.NOT_FOUND else f", {answer.confidence.score:.0%} sure"
-    return f"{STATUS_WORDS[answer.status]}{sure}: {answer.confidence.why}"
+    said = ", ".join(filter(None, (STATUS_WORDS[answer.status], told_sureness(answer))))
+    return f"{said}: {answer.confidence.why}"
 
 
 def place_of(citation: Citation) -> str:

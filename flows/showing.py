@@ -12,8 +12,11 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-VALUE = re.compile(r"'(?P<quoted>[^']+)'|(?P<path>(?<![\w/])/[^\s:;,]+)")
+QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)+'|"(?=[^"]*')(?:[^"\\]|\\.)+")(?!\w)""")
+"""A value as `repr` writes it: what stands in it is no part of the sentence."""
+PATH = re.compile(r"(?<![\w/])/[^\s:;,]+")
 
 
 class CommandError(Exception):
@@ -26,13 +29,24 @@ class CommandError(Exception):
 
     @classmethod
     def from_error(cls, error: Exception) -> CommandError:
-        """Split the house's one-line error `what; remedy`; the value at fault is what `what` has in quotes, or its path."""
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        what, _, remedy = " ".join(said.split()).partition("; ")
+        """Split the house's one-line error `what; remedy`; the value at fault is what `what` has in quotes, or its path.
+
+        A value may hold what ends a sentence: only a semicolon outside of quotes does.
+        """
+        said = " ".join((error.strerror if isinstance(error, OSError) and error.strerror else str(error)).split())
+        end = QUOTED.sub(lambda value: "_" * len(value[0]), said).find("; ")
+        what, remedy = (said, "") if end < 0 else (said[:end], said[end + 2 :])
         if isinstance(error, OSError) and error.filename:
             return cls(what, str(error.filename), remedy)
-        named = VALUE.search(what)
-        return cls(what, (named["quoted"] or named["path"]) if named else "", remedy)
+        return cls(what, value_in(what), remedy)
+
+
+def value_in(what: str) -> str:
+    """Return the first value that the sentence has in quotes, else its first path; nothing where it names none."""
+    if quoted := QUOTED.search(what):
+        return re.sub(r"\\(['\\])", r"\1", quoted[0][1:-1])
+    path = PATH.search(what)
+    return path[0] if path else ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,17 @@ class Output:
     def line(self, text: str = "", style: str = "") -> None:
         """Write a line for people; document names in it are never markup."""
         self.console.print(printable(text), markup=False, style=style or None)
+
+    def paragraph(self, text: str, style: str = "", first: str = "") -> None:
+        """Write words for people, `first` before them; on a terminal broken between words, each line below where the words begin.
+
+        A pipe gets each line of the text whole: what reads it breaks lines itself.
+        """
+        for line in printable(text).split("\n"):
+            broken = Text(line).wrap(self.console, max(self.console.width - len(first), 1), overflow="fold")
+            parts = [part.plain.rstrip() for part in broken] if self.console.is_terminal else [line]
+            for place, part in enumerate(parts):
+                self.line((" " * len(first) if place else first) + part, style)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[str] = ()) -> None:
         """Write a table; the columns named in `right` hold numbers."""

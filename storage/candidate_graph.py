@@ -31,7 +31,6 @@ class CandidateGraph:
     document_ids: tuple[str, ...]
     documents: IntArray
     pages: IntArray
-    ordinals: IntArray
     kinds: IntArray
     modalities: IntArray
     meaningless: npt.NDArray[np.bool_]
@@ -58,7 +57,6 @@ def assemble(adjacency: Adjacency, positions: IntArray, columns: Mapping[str, np
         document_ids=tuple(hexadecimal(adjacency.document_ids[named])),
         documents=documents.astype(np.int64),
         pages=adjacency.pages[positions].astype(np.int64),
-        ordinals=adjacency.ordinals[positions].astype(np.int64),
         kinds=adjacency.kinds[positions].astype(np.int64),
         modalities=adjacency.modalities[positions].astype(np.int64),
         meaningless=adjacency.meaningless[positions].astype(bool),

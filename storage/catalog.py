@@ -86,8 +86,8 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         raise
     except duckdb.Error as error:
         if "Could not set lock" in str(error):
-            raise CatalogBusyError(f"{path} is open in another program; close it and run the command again") from error
-        raise CatalogDamagedError(f"{path} cannot be opened: {error}") from error
+            raise CatalogBusyError(f"{str(path)!r} is open in another program; close it and run the command again") from error
+        raise CatalogDamagedError(f"{str(path)!r} cannot be opened: {error}") from error
     try:
         yield connection
     finally:
@@ -98,7 +98,7 @@ def refuse_newer(schema_version: int, place: Path) -> None:
     """Raise StoreTooNewError where the store's schema is one that this program does not know."""
     if schema_version > SCHEMA_VERSION:
         raise StoreTooNewError(
-            f"{place} has schema version {schema_version}, this FlowReader knows up to {SCHEMA_VERSION}; "
+            f"{str(place)!r} has schema version {schema_version}, this FlowReader knows up to {SCHEMA_VERSION}; "
             "nothing was changed; install the newer FlowReader or take another FLOWREADER_HOME"
         )
 
@@ -149,7 +149,7 @@ def rewrite(path: Path) -> None:
 def head(path: Path) -> CatalogHead:
     """Return the catalog's one row; raise CatalogDamagedError where there is none to read, StoreTooNewError where it is newer."""
     if not path.exists():
-        raise CatalogDamagedError(f"{path} is missing")
+        raise CatalogDamagedError(f"{str(path)!r} is missing")
     with opened(path, read_only=False) as connection:
         return read_head(connection, path)
 
@@ -169,9 +169,9 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
         refuse_newer(version[0] if version else 0, place)
         row = connection.execute("SELECT * FROM corpus").fetchone()
     except duckdb.Error as error:
-        raise CatalogDamagedError(f"{place} cannot be read: {error}") from error
+        raise CatalogDamagedError(f"{str(place)!r} cannot be read: {error}") from error
     if row is None:
-        raise CatalogDamagedError(f"{place} is empty")
+        raise CatalogDamagedError(f"{str(place)!r} is empty")
     return CatalogHead(row[0], EmbedderIdentity(row[1], row[2], row[3]), row[4], row[5], json.loads(row[6]))
 
 
@@ -201,7 +201,7 @@ def commit(path: Path, change: Change, *, fence: int, snapshot: int, lance_versi
     with opened(path, read_only=False) as connection:
         connection.begin()
         if read_head(connection, path).fence != fence:
-            raise FencedError(f"{path}: another ingest took the corpus over; this one publishes nothing more, run it again")
+            raise FencedError(f"{str(path)!r}: another ingest took the corpus over; this one publishes nothing more, run it again")
         connection.execute("UPDATE corpus SET snapshot = ?, lance_versions = ?", [snapshot, json.dumps(dict(lance_versions))])
         forget(connection, change)
         write_records(connection, change)

@@ -59,7 +59,7 @@ def read_current(location: CorpusLocation) -> Current | None:
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError) as error:
-        raise CurrentDamagedError(f"{location.current} is damaged ({error!r})") from error
+        raise CurrentDamagedError(f"{str(location.current)!r} is damaged ({error!r})") from error
 
 
 def file_hash(path: Path) -> str | None:

@@ -59,7 +59,7 @@ def full_disk(place: Path, needed_bytes: int) -> DiskFullError:
         free = "how much is free is not known"
     return DiskFullError(
         errno.ENOSPC,
-        f"disk full at {place}, needs about {megabytes} MB ({free}); free some and run the same command again, it goes on",
+        f"disk full at {str(place)!r}, needs about {megabytes} MB ({free}); free some and run the same command again, it goes on",
     )
 
 
@@ -80,7 +80,5 @@ def check_writable(folder: Path) -> None:
     except OSError as error:
         if is_full_disk(error):
             raise full_disk(folder, MEGABYTE) from error
-        raise NotWritableError(
-            error.errno,
-            f"folder {folder} cannot be written: {error.strerror}; give write access or set FLOWREADER_HOME to another folder",
-        ) from error
+        problem = f"folder {str(folder)!r} cannot be written: {error.strerror}"
+        raise NotWritableError(error.errno, f"{problem}; give write access or set FLOWREADER_HOME to another folder") from error

@@ -202,5 +202,5 @@ def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> Graph
                 tables[name].checkout(versions[name])
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             version = "" if versions is None else f" version {versions.get(name)}"
-            raise GraphDamagedError(f"table {name}{version} in {folder} cannot be opened: {error}") from error
+            raise GraphDamagedError(f"table {name}{version} in {str(folder)!r} cannot be opened: {error}") from error
     return GraphStore(tables, folder)

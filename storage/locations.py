@@ -35,6 +35,11 @@ def pictures_folder() -> Path:
     return home() / "words"
 
 
+def calls_folder() -> Path:
+    """Return the folder that remembers what models replied, by the document or the corpus that they were asked for."""
+    return home() / "calls"
+
+
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")
@@ -47,6 +52,11 @@ class CorpusLocation:
 
     name: str
     folder: Path
+
+    @property
+    def home(self) -> Path:
+        """The folder of all FlowReader data that the corpus lies in."""
+        return self.folder.parents[1]
 
     @property
     def lance(self) -> Path:

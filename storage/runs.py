@@ -102,7 +102,7 @@ class RunLog:
                 append_lines(self.path, lines)
             except FileNotFoundError as error:
                 raise RunGoneError(
-                    f"{self.path.parent} is gone: its corpus was removed meanwhile; ingest the documents again"
+                    f"{str(self.path.parent)!r} is gone: its corpus was removed meanwhile; ingest the documents again"
                 ) from error
 
 

@@ -20,7 +20,19 @@ from storage import catalog
 from storage.catalog import CatalogHead
 from storage.current import CurrentDamagedError, held, snapshot_path
 from storage.locations import CorpusLocation
-from storage.records import DocumentRecord, DocumentState, Edge, EmbedderIdentity, Modality, Node, Page, Passage, Section, TableRow, Vectors
+from storage.records import (
+    DocumentRecord,
+    DocumentState,
+    Edge,
+    EmbedderIdentity,
+    Modality,
+    Node,
+    Page,
+    Passage,
+    Section,
+    TableRow,
+    Vectors,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,6 +153,14 @@ class Snapshot:
 
         found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "label"])
         return sorted((row["document_id"], row["number"], row["label"]) for row in found.to_pylist())
+
+    def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
+        """Return the artifact of every page image that is kept of the documents, by (document id, number)."""
+        from storage.filters import Column, one_of
+        from storage.tables import TableName
+
+        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "image"])
+        return {(row["document_id"], row["number"]): row["image"] for row in found.to_pylist() if row["image"]}
 
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""

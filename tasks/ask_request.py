@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -19,6 +20,7 @@ from tasks.planning import displayed
 LONGEST_QUESTION = 10_000
 """Characters. A question of more is a document; the embedder reads some 1,000 of them."""
 PAGE_RANGE = re.compile(r"\s*(?P<first>[0-9]{1,6})\s*(?:-\s*(?P<last>[0-9]{1,6})\s*)?")
+STANDARD_INPUT, COMMENT = "-", "#"
 NOTHING = str.maketrans("", "", "\u00ad\u200b\ufeff")
 JOINERS = "\u200c\u200d"
 
@@ -64,28 +66,31 @@ def clean(question: str) -> str:
     return " ".join("".join(sign if sign.isprintable() or sign in JOINERS else " " for sign in writable).split())
 
 
-def read_batch(path: Path) -> tuple[str, ...]:
-    """Return the questions of a file, one a line, or JSON Lines of strings or of objects with a `question`.
+def read_batch(source: str) -> tuple[str, ...]:
+    """Return the questions of a file, or of standard input ("-"): one a line, or JSON Lines of strings or of objects.
 
-    Empty lines are left out. Raise QuestionError where the file cannot be read, holds none, or a line cannot be used.
+    An object has a `question`. Empty lines and those that begin with "#" are left out. Raise QuestionError where the source
+    cannot be read, holds no question, or a line cannot be used.
     """
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise QuestionError(
-            f"the batch file {str(path)!r} cannot be read: {reason}; give a text file, a question a line"
-        ) from error
     questions: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
+    for number, line in enumerate(_lines_of(source), 1):
+        if line.strip() and not line.lstrip().startswith(COMMENT):
             try:
                 questions += checked_questions([question_of_line(line)])
             except QuestionError as error:
-                raise QuestionError(f"line {number} of {str(path)!r}: {error}") from error
+                raise QuestionError(f"line {number} of {source!r}: {error}") from error
     if not questions:
-        raise QuestionError(f"the batch file {str(path)!r} holds no question; write one a line")
+        raise QuestionError(f"the batch {source!r} holds no question; write one a line")
     return tuple(questions)
+
+
+def _lines_of(source: str) -> list[str]:
+    try:
+        written = sys.stdin.buffer.read() if source == STANDARD_INPUT else Path(source).read_bytes()
+        return written.decode("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise QuestionError(f"the batch {source!r} cannot be read: {reason}; give a text file, a question a line") from error
 
 
 def question_of_line(line: str) -> str:

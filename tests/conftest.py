@@ -1,6 +1,7 @@
 """What many tests share: a home of its own for each, and one small corpus that was really ingested."""
 
 import json
+import shutil
 
 import pytest
 from hypothesis import settings
@@ -34,6 +35,26 @@ def library(tmp_path_factory, cheap_documents):
     home = tmp_path_factory.mktemp("library")
     done = flowreader("ingest", cheap_documents, "--corpus", "small", "--json", home=home, check=0)
     assert json.loads(done.stdout)["totals"]["documents"] == len(CHEAP)
+    return home
+
+
+@pytest.fixture(scope="module")
+def asked_home(library, tmp_path_factory):
+    """A home of the module's own with the corpus `small`: whoever asks leaves a run."""
+    return shutil.copytree(library, tmp_path_factory.mktemp("asking") / "home")
+
+
+@pytest.fixture
+def in_asked_home(asked_home, monkeypatch):
+    """The module's home as that of this process."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
+
+
+@pytest.fixture
+def own_home(library, tmp_path, monkeypatch):
+    """A home of this process with the corpus `small`, which the test may change."""
+    home = shutil.copytree(library, tmp_path / "home")
+    monkeypatch.setenv("FLOWREADER_HOME", str(home))
     return home
 
 

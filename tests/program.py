@@ -1,13 +1,33 @@
 """The program as people run it, and the documents to run it on."""
 
 import os
+import pty
+import re
 import subprocess
 import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"
 CHEAP = ("maintenance_manual.docx", "budget.xlsx", "strategy.pptx", "product_page.html")
 """Documents that take no OCR of whole pages: the whole ingest of them takes seconds."""
+
+
+@contextmanager
+def terminal(monkeypatch, columns):
+    """Make standard output a terminal so many columns wide; the list that is given holds the lines shown, after the block."""
+    ours, theirs = pty.openpty()
+    for name, value in (("COLUMNS", str(columns)), ("TERM", "xterm"), ("NO_COLOR", "1")):
+        monkeypatch.setenv(name, value)
+    shown, written = [], b""
+    with os.fdopen(theirs, "w") as screen, monkeypatch.context() as patched:
+        patched.setattr("sys.stdout", screen)
+        yield shown
+    with os.fdopen(ours, "rb", buffering=0) as window, suppress(OSError):
+        # Of a terminal that was closed, Linux gives what was written and then an error.
+        while part := window.read(4096):
+            written += part
+    shown += re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).splitlines()
 
 
 def flowreader(*arguments, home, check=None, **more):

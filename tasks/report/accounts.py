@@ -11,6 +11,7 @@ from tasks.report.markup import Markup, escape, join, tag
 from tasks.report.wording import bar, cut, figure, numbers_line, place_line
 
 EDITS_SHOWN = 20
+PAGES_UNFOLDED = 10
 VALUE_LETTERS = 400
 
 
@@ -23,8 +24,13 @@ def list_pages(answer: Answer, evidence: Evidence, most: int) -> Markup:
     best = max((page.score for page in answer.pages), default=0.0)
     rows = [_page(page, evidence, best, cited, on_path) for page in answer.pages[:most]]
     more = len(answer.pages) - most
-    note = [tag("p", f"{more:,} more pages were candidates and are not listed.", class_="remark")] if more > 0 else []
-    return tag("div", tag("ol", *rows, class_="ranking"), *note)
+    said = "1 more page was a candidate and is" if more == 1 else f"{more:,} more pages were candidates and are"
+    note = [tag("p", f"{said} not listed.", class_="remark")] if more > 0 else []
+    first, others = rows[:PAGES_UNFOLDED], rows[PAGES_UNFOLDED:]
+    if others:
+        listed = tag("ol", *others, class_="ranking", start=PAGES_UNFOLDED + 1)
+        note = [tag("details", tag("summary", f"The next {len(others)}" if len(others) > 1 else "One more"), listed, *note)]
+    return tag("div", tag("ol", *first, class_="ranking"), *note)
 
 
 def _page(

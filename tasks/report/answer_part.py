@@ -9,12 +9,9 @@ from storage.answer_records import Answer, AnswerStatus, Citation
 from tasks.report.evidence import Evidence
 from tasks.report.markup import Markup, join, tag
 from tasks.report.wording import GONE, bar, cut, place_line, why_gone
+from tasks.verdict import STATUS_WORDS, told_sureness
 
-STATUS_WORDS = {
-    AnswerStatus.ANSWERED: ("✓", "Answered"),
-    AnswerStatus.PARTIAL: ("◐", "Answered in part"),
-    AnswerStatus.NOT_FOUND: ("○", "Not found in these documents"),
-}
+STATUS_SIGNS = {AnswerStatus.ANSWERED: "✓", AnswerStatus.PARTIAL: "◐", AnswerStatus.NOT_FOUND: "○"}
 NOTHING = "Nothing in these documents answers the question."
 WITHHELD = "The answer is not shown: it holds words of a document that was removed."
 QUOTE_LETTERS = 1500
@@ -22,13 +19,12 @@ CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 
 def show_verdict(answer: Answer) -> Markup:
-    """Return the status, how sure the answer is, and why."""
-    sign, words = STATUS_WORDS[answer.status]
-    percent = f"{100 * answer.confidence.score:.0f} % sure"
+    """Return the status, how sure the answer is where there is one, and why."""
+    sign, words, sure = STATUS_SIGNS[answer.status], STATUS_WORDS[answer.status].capitalize(), told_sureness(answer)
     return tag(
         "div",
         tag("p", tag("span", sign, aria_hidden="true"), f" {words}", class_=f"status {answer.status.value}"),
-        tag("p", bar(answer.confidence.score, percent), tag("span", percent), class_="sure"),
+        *([tag("p", bar(answer.confidence.score, sure), tag("span", sure), class_="sure")] if sure else []),
         tag("p", answer.confidence.why, class_="why", dir="auto"),
         class_="verdict",
     )

@@ -10,12 +10,12 @@ from storage.answer_records import EvidencePath
 from storage.records import Modality, Node
 from tasks.algorithms.path_layout import ENTRY, PathLayout, lay_out_paths
 from tasks.report.evidence import Evidence
-from tasks.report.graph_frame import Frame, Point, Ribbon, draw_ribbons, lying_frame, standing_frame
+from tasks.report.graph_frame import DESK_WIDTH, Frame, Point, Ribbon, draw_ribbons, lying_frame, standing_frame
 from tasks.report.markup import Markup, tag
 from tasks.report.wording import cut, few_words, figure, numbers_line, short_place, wrap
 
-LETTER = 6.4
-"""Width of a letter of a card's words, in the drawing's units."""
+LETTER = 6.9
+"""Width of a letter of a card's words in a wide face, in the drawing's units."""
 TITLE_LETTERS = 240
 
 
@@ -39,11 +39,16 @@ def draw_graph(paths: Sequence[EvidencePath], evidence: Evidence, cited: Mapping
     """Return the graph of the paths twice, lying for a desk and standing for a phone; the style sheet shows one of them."""
     drawing = _drawing(paths, evidence, cited)
     lying, standing = lying_frame(drawing.layout), standing_frame(drawing.layout)
+    wide = lying.least_width > DESK_WIDTH
     return tag(
         "div",
+        *([tag("p", "Long chains: scroll sideways to see all of it.", class_="hint remark")] if wide else []),
         _draw(drawing, lying, _card, "lying", top=30),
         _draw(drawing, standing, _token, "standing", top=26),
         class_="graph",
+        tabindex=0,
+        role="region",
+        aria_label="Evidence graph",
     )
 
 
@@ -73,6 +78,7 @@ def _draw(drawing: Drawing, frame: Frame, show: Callable[[Drawing, int, Frame], 
         *(show(drawing, number, frame) for number in range(len(drawing.ids))),
         class_=kind,
         viewBox=f"0 {-top} {width:.0f} {height + 2 * top:.0f}",
+        width=round(frame.least_width),
         role="group",
         aria_label=said,
     )
@@ -182,7 +188,7 @@ def _token(drawing: Drawing, number: int, frame: Frame) -> Markup:
     cited = drawing.cited.get(drawing.ids[number], ())
     token = tag("rect", class_="card", x=x - width / 2, y=y - height / 2, width=width, height=height, rx=7)
     room = int((width - 4) / LETTER)
-    shown = where if len(where) <= room else where.removeprefix("p. ")
+    shown = where if len(where) <= room else where.rpartition(" ")[2]
     kind = "token-place" if len(shown) <= room else "token-place tight"
     shown = shown if shown.isdigit() else cut(shown, max(room, 3))
     label = tag("text", shown, class_=kind, x=x, y=y + 4, text_anchor="middle")

@@ -12,6 +12,10 @@ Point = tuple[float, float]
 
 THINNEST = 1.5
 WIDEST_GAP = 46.0
+SMALLEST_SCALE = 0.92
+"""A lying drawing may be shrunk to this, where its letters of 12 pixels have 11."""
+DESK_WIDTH = 1080.0
+"""What a desk's screen has room for, in pixels."""
 TERMINAL_SHARE = 0.84
 """A terminal's ribbons spread over this share of the drawing at most, so that they run straight."""
 
@@ -35,6 +39,11 @@ class Frame:
         """Width and height on paper."""
         return (self.across, self.along) if self.standing else (self.along, self.across)
 
+    @property
+    def least_width(self) -> float:
+        """Width on the screen, in pixels, below which words get too small to read; a frame that is narrower scrolls."""
+        return self.size[0] * (1.0 if self.standing else SMALLEST_SCALE)
+
     def at(self, column: float, row: float) -> Point:
         """Return the centre of a place."""
         return self.margin + self.terminal + (column + 0.5) * self.column, (row + 0.5) * self.row
@@ -46,7 +55,7 @@ class Frame:
 
 def lying_frame(layout: PathLayout) -> Frame:
     """Return the frame for a wide screen: columns side by side, cards with words."""
-    width = max(1080.0, 190.0 * layout.width + 116)
+    width = max(DESK_WIDTH, 190.0 * layout.width + 116)
     margin = 46.0
     column = (width - 24 - 2 * margin) / max(layout.width, 1)
     return Frame(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -11,9 +13,12 @@ from storage.records import Modality, Node
 from tasks.report.evidence import Evidence
 from tasks.report.markup import HIDDEN_SIGNS, Markup, join, tag
 
+CELL_END = re.compile(r"(?<!\\)\|")
 SECTION_SIGN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 ROUND_FROM = 999.5
 SHORTEST_RUN = 2
+WORDS_READ = 2000
+"""Characters of an element of which a few words are shown."""
 GONE = "This element is not in the corpus any more: its document was read again with other settings."
 REMOVED = "The document was removed."
 REPLACED = "The document was replaced, or read again, since this was answered; its earlier words are not in the corpus any more."
@@ -47,11 +52,22 @@ def short_place(evidence: Evidence, node: Node | None, *, with_document: bool) -
 
 
 def few_words(node: Node | None) -> str:
-    """Return what the node says, in one line: a figure's or table's caption, else its text."""
+    """Return what the node says, in one line: a figure's or table's caption, else its text; of a table the cells."""
     if node is None:
         return ""
-    said = node.caption if node.modality is not Modality.TEXT and node.caption else node.content or node.caption or node.summary
-    return " ".join(HIDDEN_SIGNS.sub(" ", said[:2000]).split())
+    if node.modality is not Modality.TEXT and node.caption:
+        said = node.caption
+    else:
+        content = cells_in_words(node.content[:WORDS_READ]) if node.modality is Modality.TABLE else node.content
+        said = content or node.caption or node.summary
+    return " ".join(HIDDEN_SIGNS.sub(" ", said[:WORDS_READ]).split())
+
+
+def cells_in_words(table: str) -> str:
+    """Return the cells of a Markdown table with commas between; of equal ones in a row the first, of rules nothing."""
+    cells = (cell.strip() for line in table.splitlines() for cell in CELL_END.split(line))
+    told = itertools.groupby(cell for cell in cells if cell.strip("-: "))
+    return ", ".join(cell.replace("\\|", "|") for cell, _ in told)
 
 
 def cut(text: str, room: int) -> str:

@@ -8,6 +8,7 @@ import pytest
 from flows.answer_tables import QUESTION_SHOWN, QUOTE_SHOWN, shortened, show_answer, show_answers, verdict
 from flows.showing import Output
 from storage.answer_records import AnswerStatus, Confidence
+from tests.program import terminal
 from tests.storage.answer_worlds import answer, citation, words_of
 
 PEOPLE = Output(as_json=False)
@@ -32,6 +33,23 @@ def test_a_quote_is_shown_where_the_answer_says_it_in_other_words(capsys):
     assert shown(capsys, given).count(words_of("report")) == 2, "in the answer, and in the reason"
     row = replace(citation("report"), quote="Table 1 | Turbine: CS-09 | Availability %: 71.4")
     assert "    Table 1 | Turbine: CS-09" in shown(capsys, replace(given, citations=(row,)))
+
+
+def test_on_a_narrow_terminal_places_and_quotes_break_between_words_below_their_number(monkeypatch):
+    row = replace(
+        citation("report"),
+        section=("Annual Report 2024", "2 The year in numbers"),
+        quote="Table 1: Bolts and their torque | Joint: Blade root to hub | Bolt: M36",
+    )
+    with terminal(monkeypatch, 40) as lines:
+        show_answer(replace(answer("report"), citations=(row,)), PEOPLE, with_question=False)
+    at = lines.index("[1] report.pdf, page 2, Annual Report")
+    assert lines[at + 1 : at + 4] == [
+        "    2024 > 2 The year in numbers",
+        "    Table 1: Bolts and their torque |",
+        "    Joint: Blade root to hub | Bolt: M36",
+    ]
+    assert max(map(len, lines)) <= 40
 
 
 def test_a_quote_as_long_as_a_page_is_cut(capsys):

@@ -9,7 +9,7 @@ from storage.corpus import open_for_writing
 from storage.locations import corpus_location
 from storage.runs import asking_files
 from storage.snapshot import open_for_reading
-from tests.asking_worlds import COAST, TORQUE, WEIGHT, copy_of
+from tests.asking_worlds import COAST, TORQUE, WEIGHT
 from tests.program import flowreader
 
 PARTS = {
@@ -28,11 +28,6 @@ PARTS = {
     ),
     *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes"),
 }
-
-
-@pytest.fixture(scope="module")
-def asked_home(library, tmp_path_factory):
-    return copy_of(library, tmp_path_factory.mktemp("asking"))
 
 
 @pytest.fixture
@@ -128,6 +123,29 @@ def test_a_corpus_that_is_not_there_is_named_with_the_nearest_and_the_line_to_ru
     assert "flowreader ingest PATH --corpus smal" in error["error"]["remedy"]
 
 
+def test_where_there_is_no_corpus_ask_prints_the_home_and_the_line_to_run(call, home):
+    said = call("ask", COAST, code=2, corpus="default").err
+    assert f"FLOWREADER_HOME '{home}' holds none" in said and "`flowreader ingest PATH --corpus default`" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *[("ask", COAST, flag) for flag in ("--document", "--settings")],
+        *[("ask", flag) for flag in ("--batch",)],
+        *[("documents", "show"), ("documents", "remove"), ("answers", "show"), ("ingest",), ("documents", "export")],
+    ],
+)
+def test_a_name_with_a_semicolon_stays_whole_in_what_is_wrong(call, arguments):
+    error = told(call, *arguments, "a; b.pdf", code=2)[0]["error"]
+    assert "a; b.pdf" in error["what"] and error["value"].endswith("a; b.pdf") and error["remedy"][:1] not in ("", "b")
+
+
+def test_a_report_in_a_folder_with_a_semicolon_stays_whole_in_what_is_wrong(call):
+    error = told(call, "ask", COAST, "--report", "a; b/c; d.html", code=2)[0]["error"]
+    assert error["value"].endswith("a; b/c; d.html") and error["remedy"] == "make it, or name another file"
+
+
 def test_every_wrong_setting_is_named_at_once(call, tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text("[ask.routing]\nsources = 0\ndemand = -1\n[ask.gate]\npears = 3\n[ask.score]\nrelevance = 0.9\n")
@@ -141,6 +159,14 @@ def test_a_bad_line_of_a_batch_is_named_before_anything_is_asked(call, tmp_path)
     path.write_text(f'{{"question": "{COAST}"}}\n{{"text": "what?"}}\n')
     (error,) = told(call, "ask", "--batch", path, code=2)
     assert "line 2" in error["error"]["what"] and "question" in error["error"]["remedy"] and runs() == before
+
+
+def test_a_batch_is_read_from_standard_input_and_its_comments_are_not_asked(asked_home):
+    batch = f"# two questions\n\n{COAST}\n{TORQUE}\n"
+    done = flowreader("ask", "--batch", "-", "--corpus", "small", "--json", home=asked_home, check=0, input=batch)
+    assert [json.loads(line)["question"] for line in done.stdout.splitlines()] == [COAST, TORQUE]
+    empty = flowreader("ask", "--batch", "-", "--corpus", "small", home=asked_home, check=2, input="# none\n")
+    assert "batch '-' holds no question" in empty.stderr
 
 
 @pytest.mark.parametrize("more", [("--batch", "questions.txt"), ("--batch", "questions.txt", "--report", "out.html")])
@@ -176,8 +202,7 @@ def test_answers_are_listed_the_newest_first_and_shown_byte_for_byte(call):
     assert COAST in shown and "1,150" in shown and "[1] strategy.pptx, page 4" in shown
 
 
-def test_an_answer_loses_the_words_of_a_document_that_was_removed(library, tmp_path, call, monkeypatch):
-    monkeypatch.setenv("FLOWREADER_HOME", str(copy_of(library, tmp_path)))
+def test_an_answer_loses_the_words_of_a_document_that_was_removed(call, own_home):
     (answer,) = told(call, "ask", COAST)
     call("documents", "remove", "strategy.pptx")
     (shown,) = told(call, "answers", "show", answer["answer_id"])
@@ -185,16 +210,14 @@ def test_an_answer_loses_the_words_of_a_document_that_was_removed(library, tmp_p
     assert call("answers", "show", answer["answer_id"]).out.count("gone with the document") == 1
 
 
-def test_a_corpus_that_was_not_asked_says_how_to_ask(library, tmp_path, call, monkeypatch):
-    monkeypatch.setenv("FLOWREADER_HOME", str(copy_of(library, tmp_path)))
+def test_a_corpus_that_was_not_asked_says_how_to_ask(call, own_home):
     for path in asking_files(corpus_location("small")):
         path.unlink()
     assert told(call, "answers", "list") == [{"corpus": "small", "answers": []}]
     assert 'flowreader ask "QUESTION" --corpus small' in call("answers", "list").out
 
 
-def test_an_empty_corpus_says_so(library, tmp_path, call, monkeypatch):
-    monkeypatch.setenv("FLOWREADER_HOME", str(copy_of(library, tmp_path)))
+def test_an_empty_corpus_says_so(call, own_home):
     location = corpus_location("small")
     with open_for_reading(location) as snapshot:
         embedder, present = snapshot.embedder, [record.id for record in snapshot.documents()]

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from flows.showing import CommandError, Output
+from tests.program import terminal
 
 
 def test_names_with_brackets_are_shown_as_they_are(capsys):
@@ -25,6 +26,21 @@ def test_what_a_terminal_would_obey_is_shown_instead(capsys):
     assert "\\x1b[31m\\x07 of two\nlines" in shown.out and "what\\x1b[2J" in shown.err
 
 
+def test_on_a_terminal_a_paragraph_breaks_between_words_and_stays_below_where_its_words_begin(monkeypatch):
+    with terminal(monkeypatch, 20) as lines:
+        output = Output(as_json=False)
+        output.paragraph("one two three four five\nsix [b]seven", first="[1] ")
+        output.paragraph("incomprehensibilities \x1b[31m 日本語の長い文章の長い文章")
+    assert lines[:3] == ["[1] one two three", "    four five", "[1] six [b]seven"]
+    assert lines[3:] == ["incomprehensibilitie", "s \\x1b[31m", "日本語の長い文章の長", "い文章"]
+
+
+def test_a_pipe_gets_every_line_of_a_paragraph_whole(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
+    Output(as_json=False).paragraph("one two three four five\n" + "six  " * 40, first="[1] ")
+    assert capsys.readouterr().out == "[1] one two three four five\n[1] " + "six  " * 40 + "\n"
+
+
 def test_an_error_is_json_for_programs_and_words_for_people(capsys):
     error = CommandError("it is wrong", "value", "mend it")
     Output(as_json=True).error(error)
@@ -39,11 +55,21 @@ def test_an_error_of_the_house_splits_into_what_and_remedy():
     assert (error.what, error.remedy) == ("disk full at /x", "free 3 MB; run it again")
 
 
+@pytest.mark.parametrize("name", ["a; b.pdf", "it's a; b.pdf", '"a; b".pdf', 'it\'s "a; b".pdf', "a\\'; b.pdf", "; "])
+def test_a_value_that_holds_a_semicolon_does_not_end_the_sentence(name):
+    error = CommandError.from_error(LookupError(f"no document {name!r} in the writers' corpus; take {name!r}; or none"))
+    assert (error.what, error.remedy) == (f"no document {name!r} in the writers' corpus", f"take {name!r}; or none")
+    assert error.value == name
+
+
 @pytest.mark.parametrize(
     ("error", "value"),
     [
         (LookupError("there is no corpus 'mm'; make it"), "mm"),
-        (ValueError("settings file /in/a.toml: work.x = 3: too many; see settings"), "/in/a.toml"),
+        (ValueError("settings file '/in/a b.toml': work.x = 3: too many; see settings"), "/in/a b.toml"),
+        (ValueError("/in/a.toml is damaged; see settings"), "/in/a.toml"),
+        (ValueError(f"no document {'it' + chr(39) + 's.pdf'!r}; name another"), "it's.pdf"),
+        (ValueError(f"no document {'a' + chr(92) + 'b.pdf'!r}; name another"), "a\\b.pdf"),
         (OSError(28, "disk full at /x; free 3 MB", "/x/y"), "/x/y"),
         (ValueError("pages per second/hour are wrong; mend them"), ""),
     ],

@@ -35,7 +35,6 @@ def test_the_columns_are_those_of_the_records(adjacency):
     assert list(graph.document_ids) == sorted({node.document_id for node in nodes})
     assert [graph.document_ids[document] for document in graph.documents] == [node.document_id for node in nodes]
     assert graph.pages.tolist() == [node.page for node in nodes]
-    assert graph.ordinals.tolist() == [node.ordinal for node in nodes]
     assert [NODE_KINDS[code] for code in graph.kinds] == [node.kind for node in nodes]
     assert [MODALITIES[code] for code in graph.modalities] == [node.modality for node in nodes]
     assert graph.meaningless.tolist() == [node.meaningless for node in nodes]

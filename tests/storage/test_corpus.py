@@ -259,7 +259,7 @@ def test_a_disk_that_fills_up_while_publishing_keeps_the_old_snapshot_and_a_seco
     child = subprocess.run(
         [sys.executable, "-c", FILL, str(tmp_path), str(limit_bytes)], capture_output=True, text=True, check=False
     )
-    assert f"disk full at {place.folder}, needs about" in child.stdout, child.stderr
+    assert f"disk full at {str(place.folder)!r}, needs about" in child.stdout, child.stderr
     assert set(exports(place)) == {REPORT.document_id}
     with writing(place) as writer:
         publish(writer, graph("letter", nodes=2000))

@@ -20,7 +20,7 @@ def test_a_full_disk_is_known_through_the_errors_that_wrap_it():
 
 def test_a_full_disk_says_where_and_how_much(tmp_path):
     with (
-        pytest.raises(DiskFullError, match=rf"disk full at {tmp_path}, needs about 12 MB"),
+        pytest.raises(DiskFullError, match=rf"disk full at '{tmp_path}', needs about 12 MB"),
         full_disk_explained(tmp_path, 12_000_000),
     ):
         raise OSError(errno.ENOSPC, "full")
@@ -46,7 +46,7 @@ def test_a_folder_that_can_be_written_is_made(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(NotWritableError, match="file/home cannot be written"):
+    with pytest.raises(NotWritableError, match="file/home' cannot be written"):
         check_writable(tmp_path / "file" / "home")
 
 

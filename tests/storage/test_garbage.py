@@ -3,9 +3,10 @@ import os
 import pytest
 
 from storage.artifacts import ArtifactStore
+from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
-from storage.garbage import Garbage, collect
+from storage.garbage import KEEP_REPLIES_SECONDS, Garbage, collect
 from storage.memo import StepMemo
 from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish
 
@@ -26,7 +27,7 @@ def finish(memo, name, *artifacts):
 
 
 def sweep(tmp_path, place, memo, keep_seconds=0):
-    return collect(tmp_path / "corpora", memo, keep_seconds=keep_seconds, own=place)
+    return collect(tmp_path / "corpora", memo, CallCache(tmp_path / "calls"), keep_seconds=keep_seconds, own=place)
 
 
 def test_what_only_a_removed_document_needed_goes(tmp_path, memo):
@@ -90,3 +91,17 @@ def test_nothing_goes_where_a_snapshot_cannot_be_asked(tmp_path, memo):
         snapshot_path(place, corpus.snapshot).write_bytes(b"x" * 9000)
         assert "cannot be opened" in sweep(tmp_path, place, memo).postponed
     assert list(memo.artifacts.files())
+
+
+def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
+    place, calls = corpus_in(tmp_path), CallCache(tmp_path / "calls")
+    known, unknown, young = document_id("report"), document_id("gone"), document_id("unfinished")
+    questions, others = questions_owner(place.name), questions_owner("removed")
+    for subject in (known, unknown, young, questions, others):
+        calls.keep(subject, KEY, CachedReply("{}", "model", 1, 1))
+        if subject != young:
+            os.utime(calls.path(subject), (0, os.stat(calls.path(subject)).st_mtime - KEEP_REPLIES_SECONDS - 60))
+    with writing(place) as corpus:
+        publish(corpus, graph("report"))
+        sweep(tmp_path, place, memo)
+    assert set(calls.subjects()) == {known, young, questions}

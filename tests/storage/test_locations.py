@@ -34,7 +34,7 @@ def test_everything_of_a_corpus_lies_in_its_folder(monkeypatch, tmp_path):
     place = corpus_location("my-corpus.2")
     assert place.folder == tmp_path / "corpora" / "my-corpus.2"
     parts = (place.lance, place.catalog, place.snapshots, place.current, place.lock, place.runs)
-    assert {part.parent for part in parts} == {place.folder}
+    assert {part.parent for part in parts} == {place.folder} and place.home == locations.home()
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "/etc", ".hidden", "a\n", "ä", "x" * 65])

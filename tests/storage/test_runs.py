@@ -83,7 +83,7 @@ def test_a_full_disk_is_said():
 def test_a_full_disk_names_the_folder(tmp_path):
     path = tmp_path / "r1.jsonl"
     path.symlink_to("/dev/full")
-    with pytest.raises(DiskFullError, match=f"disk full at {tmp_path}"):
+    with pytest.raises(DiskFullError, match=f"disk full at '{tmp_path}'"):
         RunLog(path).step(STEP)
 
 

@@ -91,6 +91,27 @@ def test_an_unknown_corpus_says_how_to_make_it(tmp_path):
         pass
 
 
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        ((), "no corpus 'small': FLOWREADER_HOME {home!r} holds none; make it"),
+        (("mall", "zoo"), "no corpus 'small', the nearest is 'mall': FLOWREADER_HOME {home!r} holds 'mall', 'zoo'; make it"),
+        (
+            ("p1", "p2", "p3", "p4", "p5", "smell"),
+            "the nearest is 'smell': .* holds 'smell', 'p1', 'p2', 'p3', 'p4' and 1 more; make it",
+        ),
+    ],
+)
+def test_an_unknown_corpus_is_answered_with_the_home_and_the_nearest_of_what_is_there(tmp_path, there, says):
+    home = tmp_path / "a; home"
+    for name in there:
+        with open_for_writing(corpus_in(home, name), embedder=EMBEDDER, wait_seconds=0):
+            pass
+    (home / "corpora" / "half removed").mkdir(parents=True)
+    with pytest.raises(UnknownCorpusError, match=says.format(home=str(home))), open_for_reading(corpus_in(home, "small")):
+        pass
+
+
 def test_a_corpus_says_what_embedded_it_and_a_broken_or_missing_one_nothing(folder, tmp_path):
     assert remembered_embedder(corpus_in(folder)) == EMBEDDER
     assert remembered_embedder(corpus_in(tmp_path)) is None
@@ -120,3 +141,14 @@ def test_records_of_the_snapshot_are_those_that_were_given(snapshot):
     expected = [record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)]
     assert snapshot.documents() == sorted(expected, key=lambda each: each.id)
     assert replace(snapshot.documents()[0], paths=()).name == snapshot.documents()[0].id[:12]
+
+
+def test_images_are_known_of_the_pages_that_keep_one(tmp_path):
+    images = {1: None, 2: "a" * 64}
+    scan = replace(REPORT, pages=tuple(replace(page, image=images[page.number]) for page in REPORT.pages))
+    with open_for_writing(corpus_in(tmp_path), embedder=EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[scan, LETTER], records=[record(scan, "/a/scan.pdf"), record(LETTER, "/a/letter.pdf")])
+    with open_for_reading(corpus.location) as snapshot:
+        assert snapshot.page_images([scan.document_id]) == {(scan.document_id, 2): "a" * 64}
+        kept = {(page.document_id, page.number): page.image for page in snapshot.pages(LETTER.document_id) if page.image}
+        assert snapshot.page_images([LETTER.document_id]) == kept

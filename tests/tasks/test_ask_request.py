@@ -64,13 +64,25 @@ def test_a_batch_is_lines_or_json_lines(tmp_path):
     path.write_text(
         '\ufeffWhat is it?\n\n{"question": "How deep?", "id": 7}\n"Who?"\n"quoted" words: what do they mean?\n', "utf-8"
     )
-    assert read_batch(path) == ("What is it?", "How deep?", "Who?", '"quoted" words: what do they mean?')
+    assert read_batch(str(path)) == ("What is it?", "How deep?", "Who?", '"quoted" words: what do they mean?')
+
+
+def test_comments_and_empty_lines_of_a_batch_are_no_questions_and_are_counted_as_lines(tmp_path):
+    path = tmp_path / "questions.txt"
+    path.write_text('# of the report\n\nWhat is it?\n  # of the letter\n"# is a sign of what?"\nWho is #1?\n')
+    assert read_batch(str(path)) == ("What is it?", "# is a sign of what?", "Who is #1?")
+    path.write_text("# of the report\n\n???\n")
+    with pytest.raises(QuestionError, match=r"line 3 of .*holds no word"):
+        read_batch(str(path))
+    path.write_text("# nothing but this\n")
+    with pytest.raises(QuestionError, match="holds no question; write one a line"):
+        read_batch(str(path))
 
 
 def test_only_the_end_of_a_line_ends_a_question(tmp_path):
     path = tmp_path / "questions.jsonl"
     path.write_text('{"question": "What\u2028is it?"}\r\nWho\x0csaid so?\r\n', "utf-8", newline="")
-    assert read_batch(path) == ("What is it?", "Who said so?")
+    assert read_batch(str(path)) == ("What is it?", "Who said so?")
 
 
 @pytest.mark.parametrize(
@@ -87,12 +99,12 @@ def test_a_batch_that_cannot_be_used_names_its_line(tmp_path, content, says):
     path = tmp_path / "questions.txt"
     path.write_bytes(content)
     with pytest.raises(QuestionError, match=says):
-        read_batch(path)
+        read_batch(str(path))
 
 
 def test_a_batch_that_is_not_there_says_so(tmp_path):
     with pytest.raises(QuestionError, match="No such file"):
-        read_batch(tmp_path / "absent.txt")
+        read_batch(str(tmp_path / "absent.txt"))
 
 
 @pytest.fixture

@@ -11,34 +11,13 @@ from storage.answers import without_words
 from storage.disk import DiskFullError, NotWritableError
 from tasks.report.report_settings import ReportSettings
 from tasks.reporting import render_report, write_report
-from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import (
-    DOCX,
-    a_graph,
-    a_node,
-    a_path,
-    a_record,
-    a_table,
-    an_answer,
-    cite,
-    id_of,
-    published,
-    squares_pdf,
-)
-
-LETTER = document_id("letter")
+from tests.tasks.report.report_worlds import a_path, an_answer, cite, squares_and_letter
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A corpus of a PDF and a letter, and an answer from both."""
-    folder = tmp_path_factory.mktemp("world")
-    path = squares_pdf(folder / "squares.pdf")
-    paper = a_record(id_of(path), "squares.pdf", path=str(path))
-    letter = a_record(LETTER, "letter.docx", media_type=DOCX, pages=1)
-    square, table = a_node(paper.id, 0, "a red square"), a_table(LETTER, 0, box=None)
-    graphs = ((a_graph(paper.id, (square,)), paper), (a_graph(LETTER, (table,), media_type=DOCX, sizes=((0.0, 0.0),)), letter))
-    with published(folder, *graphs) as (snapshot, artifacts):
+    """A corpus of squares and a letter, and an answer from both."""
+    with squares_and_letter(tmp_path_factory.mktemp("world")) as (snapshot, artifacts, paper, (square, *_), letter, (table, *_)):
         citations = (cite(square, paper), cite(table, letter, "Part: Gearbox | Every: 6 months"))
         yield snapshot, artifacts, an_answer(citations, (a_path(0.5, square, table, names={paper.id: paper.name}),))
 

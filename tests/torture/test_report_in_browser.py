@@ -4,7 +4,6 @@ Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it
 """
 
 import base64
-import io
 import os
 from dataclasses import replace
 
@@ -12,30 +11,13 @@ import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 
-from storage.answer_records import AnswerStatus, Confidence
-from storage.artifacts import ArtifactStore
+from storage.answer_records import AnswerStatus, Confidence, RankedPage
 from tasks.reporting import write_report
 from tests.browser import browser, find_browser
-from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import (
-    BOX,
-    DOCX,
-    ROTATED_BOX,
-    a_graph,
-    a_node,
-    a_path,
-    a_record,
-    a_table,
-    an_answer,
-    cite,
-    id_of,
-    published,
-    squares_pdf,
-)
+from tests.tasks.report.report_worlds import BOX, ROTATED_BOX, a_path, an_answer, cite, named, squares_and_letter
 
 pytestmark = pytest.mark.torture
 
-LETTER = document_id("letter")
 HOSTILE = (
     "<script>document.title='owned';fetch('http://203.0.113.7/a')</script>",
     "\"'><img src=http://203.0.113.7/b onerror=document.title='owned'>",
@@ -97,6 +79,12 @@ TEXT_CONTRAST = """(() => {
 BEYOND = """[...document.querySelectorAll('main *')].filter((part) => !part.closest('.scroll, svg')
   && part.getBoundingClientRect().right > innerWidth + 0.5).map((part) => part.outerHTML.slice(0, 90))"""
 
+LETTERS = """[...document.querySelectorAll('.graph > svg')].filter((drawing) => drawing.checkVisibility()).map((drawing) => {
+  const scale = drawing.getBoundingClientRect().width / drawing.viewBox.baseVal.width;
+  const letters = [...drawing.querySelectorAll('text')].map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
+  return [Math.min(...letters), Math.max(...letters)];
+})"""
+
 BOXES = """[...document.querySelectorAll('.leaf')].map((leaf) => {
   const page = leaf.querySelector('img').getBoundingClientRect();
   return [...leaf.querySelectorAll('.box')].map((box) => {
@@ -119,27 +107,11 @@ def chromium():
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A corpus of squares, letters and hostile words; its snapshot, artifacts, records and nodes."""
-    folder = tmp_path_factory.mktemp("world")
-    path = squares_pdf(folder / "squares.pdf")
-    buffer = io.BytesIO()
-    Image.linear_gradient("L").save(buffer, "PNG")
-    crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
-    paper = a_record(id_of(path), "squares.pdf", path=str(path))
-    letter = a_record(LETTER, 'a letter with <b>a long</b> & odd "name" ' + "n" * 120 + ".docx", media_type=DOCX, pages=1)
-    squares = (
-        a_node(paper.id, 0, "The first square", section_path=("One", "Squares")),
-        a_node(paper.id, 1, "The turned square", page=2, box=ROTATED_BOX),
-        *(a_node(paper.id, 2 + place, words.encode("utf-8", "replace").decode()) for place, words in enumerate(HOSTILE)),
-    )
-    parts = (
-        a_table(LETTER, 0, box=None),
-        a_node(LETTER, 1, "words in the picture", box=None, picture=crop, caption="Figure 1: A gradient"),
-        a_node(LETTER, 2, "A paragraph of the letter, with the quoted words in the middle of it.", box=None),
-    )
-    graphs = ((a_graph(paper.id, squares), paper), (a_graph(LETTER, parts, media_type=DOCX, sizes=((0.0, 0.0),)), letter))
-    with published(folder, *graphs) as (snapshot, artifacts):
-        yield snapshot, artifacts, paper, squares, letter, parts
+    """A corpus of squares, letters and hostile words."""
+    hostile_words = tuple(words.encode("utf-8", "replace").decode() for words in HOSTILE)
+    name = 'a letter with <b>a long</b> & odd "name" ' + "n" * 120 + ".docx"
+    with squares_and_letter(tmp_path_factory.mktemp("world"), more=hostile_words, letter_name=name) as world:
+        yield world
 
 
 def usual(world):
@@ -179,12 +151,26 @@ def hostile(world):
     )
 
 
+def long(world):
+    """An answer of eleven chains, one of them of twelve nodes, with thirty candidate pages."""
+    _, _, paper, squares, _, parts = world
+    chains = (squares, (parts[0], squares[0]), *((node,) for node in squares[:9]))
+    pages = tuple(RankedPage(named(paper), number, 1 / number) for number in range(1, 31))
+    return an_answer((cite(squares[0], paper),), tuple(a_path(0.5, *chain) for chain in chains), pages=pages)
+
+
+def one(world):
+    """An answer of a single chain."""
+    _, _, paper, squares, *_ = world
+    return an_answer((cite(squares[0], paper),), (a_path(0.5, *squares[:2]),))
+
+
 @pytest.fixture(scope="module")
 def reports(world, tmp_path_factory):
-    """The usual report, the hostile one, and one that found nothing."""
+    """The usual report, the hostile one, one that found nothing, and one of long chains."""
     folder = tmp_path_factory.mktemp("reports")
     nothing = an_answer(status=AnswerStatus.NOT_FOUND, answer="", gate=None)
-    made = {"usual": usual(world), "hostile": hostile(world), "nothing": nothing}
+    made = {"usual": usual(world), "hostile": hostile(world), "nothing": nothing, "long": long(world), "one": one(world)}
     for name, answer in made.items():
         write_report(answer, world[0], world[1], folder / f"{name}.html")
     return folder
@@ -194,7 +180,7 @@ def opened(chromium, reports, name, width, dark, **more):
     return chromium.page((reports / f"{name}.html").as_uri(), width=width, dark=dark, **more)
 
 
-@pytest.mark.parametrize("name", ["usual", "hostile", "nothing"])
+@pytest.mark.parametrize("name", ["usual", "hostile", "nothing", "long"])
 @pytest.mark.parametrize(("width", "dark"), SIZES)
 def test_a_report_fits_loads_nothing_complains_of_nothing_and_can_be_read(name, width, dark, chromium, reports):
     with opened(chromium, reports, name, width, dark) as page:
@@ -208,6 +194,38 @@ def test_a_report_fits_loads_nothing_complains_of_nothing_and_can_be_read(name, 
         assert seen > 20
         assert poor == []
         assert page.complaints() == []
+
+
+@pytest.mark.parametrize("name", ["usual", "long"])
+@pytest.mark.parametrize("width", [1000, 1280, 1600])
+def test_on_a_desk_the_words_of_the_graph_are_large_enough_and_what_is_too_wide_scrolls_in_its_frame(
+    name, width, chromium, reports
+):
+    with opened(chromium, reports, name, width, False) as page:
+        [[smallest, largest]] = page.run(LETTERS)
+        assert 10.95 <= smallest <= largest <= 16
+        wider = page.run("(({scrollWidth, clientWidth}) => scrollWidth - clientWidth)(document.querySelector('.graph'))")
+        assert (wider > 0) == (name == "long" or width < 1280)
+        assert page.run("document.querySelector('.hint')?.checkVisibility() ?? false") == (name == "long")
+        assert page.run("document.documentElement.scrollWidth") == width
+
+
+@pytest.mark.parametrize("name", ["usual", "long", "one"])
+def test_on_a_phone_the_graph_is_no_wider_than_its_frame_and_its_words_no_larger_than_those_around_it(name, chromium, reports):
+    with opened(chromium, reports, name, 390, False) as page:
+        [[smallest, largest]] = page.run(LETTERS)
+        assert 9 <= smallest <= largest <= 16
+        assert page.run("document.querySelector('.graph').scrollWidth <= document.querySelector('.graph').clientWidth")
+
+
+def test_of_many_candidate_pages_ten_are_open_and_the_others_count_on(chromium, reports):
+    with opened(chromium, reports, "long", 1280, False) as page:
+        shown = "[...document.querySelectorAll('.ranking > li')].filter((row) => row.checkVisibility()).length"
+        assert page.run(shown) == 10
+        page.run("document.querySelector('.pages summary').click()")
+        assert page.run(shown) == 30
+        assert page.run("document.querySelectorAll('.pages .ranking').length") == 2
+        assert page.run("getComputedStyle(document.querySelector('.pages')).counterReset") == "rank 0"
 
 
 def test_the_measure_of_contrast_finds_pale_words_on_the_page_and_in_drawings(chromium, reports):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.question_terms import question_terms
+from tasks.algorithms.question_terms import question_terms, with_keywords
 
 
 def test_content_words_stay_and_interrogatives_go():
@@ -56,3 +56,11 @@ def test_stems_are_distinct_and_anchors_are_among_them(question):
     terms = question_terms(question)
     assert len(set(terms.stems)) == len(terms.stems) == len(terms.words)
     assert set(terms.anchors) <= set(terms.stems)
+
+
+def test_keywords_add_the_words_that_are_new_and_change_no_anchor():
+    terms = question_terms("Show the cost of the Merrow cable in 2024")
+    wider = with_keywords(terms, ["Merrow cables", "show of force"])
+    assert wider.anchors == terms.anchors and wider.stems[: len(terms.stems)] == terms.stems
+    assert [word for word in wider.words if word not in terms.words] == ["show", "of", "force"]
+    assert with_keywords(terms, []) == terms

@@ -1,12 +1,15 @@
 """Small answers and what they stand on: a PDF with squares in known places, a letter, a table; and a real corpus of them."""
 
 import hashlib
+import io
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pypdfium2 as pdfium
+from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from storage.answer_records import (
@@ -34,9 +37,9 @@ from storage.records import (
     PageParser,
     identify,
 )
-from storage.snapshot import open_for_reading
+from storage.snapshot import Snapshot, open_for_reading
 from tasks.report.evidence import Evidence
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, unit_vectors
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, unit_vectors
 
 PDF = "application/pdf"
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -44,6 +47,7 @@ PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentatio
 BOX = (0.25, 0.5, 0.5, 0.625)
 """Where the square of each page stands."""
 ROTATED_BOX = (0.25, 0.125, 0.75, 0.25)
+LETTER = document_id("letter")
 HTML_TABLE = (
     "<table><tr><th>Part</th><th>Every</th></tr><tr><td>Gearbox</td><td>6 months</td></tr>"
     "<tr><td>Seal</td><td>48 months</td></tr></table>"
@@ -186,6 +190,41 @@ def evidence_of(*nodes: Node, records: tuple[DocumentRecord, ...] = (), **more) 
 
 def id_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+class World(NamedTuple):
+    """A corpus of the squares and of a letter, open for reading."""
+
+    snapshot: Snapshot
+    artifacts: ArtifactStore
+    paper: DocumentRecord
+    squares: tuple[Node, ...]
+    letter: DocumentRecord
+    parts: tuple[Node, ...]
+
+
+@contextmanager
+def squares_and_letter(folder: Path, *, more: tuple[str, ...] = (), letter_name: str = "letter.docx"):
+    """The world: a square on each page, printed iii, and elements that say `more`; a table, a figure, a text, a lost figure."""
+    path = squares_pdf(folder / "squares.pdf")
+    buffer = io.BytesIO()
+    Image.linear_gradient("L").save(buffer, "PNG")
+    crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
+    paper, letter = a_record(id_of(path), "squares.pdf", path=str(path)), a_record(LETTER, letter_name, media_type=DOCX, pages=1)
+    squares = (
+        a_node(paper.id, 0, "The first square", section_path=("One", "Squares")),
+        a_node(paper.id, 1, "The turned square", page=2, box=ROTATED_BOX),
+        *(a_node(paper.id, place, words) for place, words in enumerate(more, 2)),
+    )
+    parts = (
+        a_table(LETTER, 0, box=None),
+        a_node(LETTER, 1, "words in the picture", box=None, picture=crop, caption="Figure 1: A gradient"),
+        a_node(LETTER, 2, "A paragraph of the letter, with the quoted words in the middle of it.", box=None),
+        a_node(LETTER, 3, box=None, picture="0" * 64),
+    )
+    graphs = (a_graph(paper.id, squares, label="iii"), a_graph(LETTER, parts, media_type=DOCX, sizes=((0.0, 0.0),)))
+    with published(folder, *zip(graphs, (paper, letter), strict=True)) as (snapshot, artifacts):
+        yield World(snapshot, artifacts, paper, squares, letter, parts)
 
 
 @contextmanager

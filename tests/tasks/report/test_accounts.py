@@ -24,7 +24,18 @@ def test_pages_are_listed_in_their_order_with_what_they_are_to_the_answer():
 def test_more_pages_than_fit_are_counted():
     shown = list_pages(an_answer(pages=ranked(*[0.5] * 30)), EVIDENCE, 10)
     assert shown.count("<li>") == 10
-    assert "20 more pages" in shown
+    assert "20 more pages were candidates and are not listed" in shown
+    folded = list_pages(an_answer(pages=ranked(*[0.5] * 21)), EVIDENCE, 20).split("<details>")[1]
+    assert "1 more page was a candidate and is not listed" in folded
+
+
+def test_after_ten_pages_the_list_is_folded_and_counts_on():
+    ten = list_pages(an_answer(pages=ranked(*[0.5] * 10)), EVIDENCE, 40)
+    assert "<details>" not in ten and ten.count("<li>") == 10
+    open_part, folded = list_pages(an_answer(pages=ranked(*[0.5] * 30)), EVIDENCE, 40).split("<details>")
+    assert open_part.count("<li>") == 10 and folded.count("<li>") == 20
+    assert "<summary>The next 20</summary>" in folded and 'start="11"' in folded
+    assert "<summary>One more</summary>" in list_pages(an_answer(pages=ranked(*[0.5] * 11)), EVIDENCE, 40)
 
 
 def test_scores_of_nothing_fill_no_bar():

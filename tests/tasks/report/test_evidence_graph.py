@@ -1,20 +1,22 @@
 """The drawing: each node once and with its page, each route with its flow, each citation with its number."""
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from tasks.report.evidence_graph import draw_graph
 from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import DOCX, a_node, a_path, a_record, a_table, evidence_of
+from tests.tasks.report.report_worlds import DOCX, PPTX, a_node, a_path, a_record, a_table, evidence_of
 
 PAPER = a_record(document_id("paper"), "paper.pdf")
 LETTER = a_record(document_id("letter"), "letter.docx", media_type=DOCX)
+DECK = a_record(document_id("deck"), "deck.pptx", media_type=PPTX)
 FIRST, SECOND = a_node(PAPER.id, 0, "the first words", page=3), a_node(PAPER.id, 1, "the second words", page=4)
 TABLE, ALONE = a_table(PAPER.id, 2, page=5), a_node(LETTER.id, 0, "a letter")
 
 
 def draw(*paths, cited=None, nodes=(FIRST, SECOND, TABLE, ALONE)):
-    return draw_graph(paths, evidence_of(*nodes, records=(PAPER, LETTER)), cited or {})
+    return draw_graph(paths, evidence_of(*nodes, records=(PAPER, LETTER, DECK)), cited or {})
 
 
 def test_the_drawing_is_sound_xml_twice():
@@ -28,6 +30,18 @@ def test_each_node_stands_once_with_its_place_and_words_and_leads_to_the_list():
     assert "p. 5 · Table 1" in lying
     assert "the first words" in lying
     assert "paper, p. 3: the first words</title>" in lying
+
+
+def test_only_a_drawing_too_wide_for_a_desk_says_that_it_scrolls():
+    chain = tuple(a_node(PAPER.id, place, page=1 + place) for place in range(11))
+    assert "scroll sideways" in draw(a_path(0.5, *chain), nodes=chain)
+    assert "scroll sideways" not in draw(*(a_path(0.5, node) for node in chain), nodes=chain)
+
+
+def test_in_the_boxes_a_table_is_told_in_plain_words():
+    table = replace(a_table(PAPER.id, 2, caption=""), content="| Crew | 820 |")
+    drawn = draw(a_path(0.5, table), nodes=(table,))
+    assert "Crew, 820" in drawn and "|" not in drawn
 
 
 def test_cited_nodes_carry_their_numbers_and_lead_to_their_citation():
@@ -59,6 +73,8 @@ def test_a_document_without_pages_is_named_by_what_the_element_is():
     assert ">text</text>" in standing
     crowded = [a_node(PAPER.id, place, page=1000 + place) for place in range(12)]
     assert ">1000<" in draw(*(a_path(1.0, node) for node in crowded), nodes=tuple(crowded))
+    slides = [a_node(DECK.id, place, page=1 + place) for place in range(11)]
+    assert ">11</text>" in draw(*(a_path(1.0, node) for node in slides), nodes=tuple(slides)).split('<svg class="standing"')[1]
 
 
 def test_words_of_documents_are_only_words():

@@ -1,60 +1,23 @@
 """What a report shows is gathered from a real corpus: what is there, what is gone, what does not fit."""
 
-import io
 from dataclasses import replace
 
 import pytest
-from PIL import Image
 
 from storage.answer_records import NamedDocument
-from storage.artifacts import ArtifactStore
 from tasks.report.gathering import Allowance, gather_evidence, read_nodes
 from tasks.report.page_pictures import PictureDesk
 from tasks.report.pictures import Picture
 from tasks.report.report_settings import ReportSettings
 from tasks.report.source_copies import NoPictureError
 from tasks.settings import LimitSettings, WorkSettings
-from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import (
-    BOX,
-    DOCX,
-    a_graph,
-    a_node,
-    a_path,
-    a_record,
-    a_table,
-    an_answer,
-    cite,
-    id_of,
-    published,
-    squares_pdf,
-)
-
-LETTER = document_id("letter")
+from tests.tasks.report.report_worlds import BOX, ROTATED_BOX, a_path, an_answer, cite, squares_and_letter
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    """A corpus of a PDF of two pages and a letter with a table and a figure."""
-    folder = tmp_path_factory.mktemp("world")
-    path = squares_pdf(folder / "squares.pdf")
-    buffer = io.BytesIO()
-    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
-    crop = ArtifactStore(folder / "artifacts").put(buffer.getvalue())
-    paper = a_record(id_of(path), "squares.pdf", path=str(path))
-    nodes = tuple(a_node(paper.id, place, f"words {place}", page=1 + place % 2) for place in range(4))
-    letter = a_record(LETTER, "letter.docx", media_type=DOCX, pages=1)
-    parts = (
-        a_table(LETTER, 0, box=None),
-        a_node(LETTER, 1, "in the picture", box=None, picture=crop),
-        a_node(LETTER, 2, picture="0" * 64),
-    )
-    with published(
-        folder,
-        (a_graph(paper.id, nodes, label="iii"), paper),
-        (a_graph(LETTER, parts, media_type=DOCX, sizes=((0.0, 0.0),)), letter),
-    ) as (snapshot, artifacts):
-        yield snapshot, artifacts, paper, nodes, letter, parts
+    with squares_and_letter(tmp_path_factory.mktemp("world"), more=("a third", "a fourth")) as world:
+        yield world
 
 
 def gather(world, answer, **report):
@@ -69,7 +32,7 @@ def test_a_page_carries_the_boxes_of_its_citations_each_box_once(world):
     evidence = gather(world, answer)
     assert [(sheet.page, [(mark.box, mark.numbers) for mark in sheet.marks]) for sheet in evidence.sheets] == [
         (1, [(BOX, (1, 4)), (low, (3,))]),
-        (2, [(BOX, (2,))]),
+        (2, [(ROTATED_BOX, (2,))]),
     ]
     assert all(sheet.picture and not sheet.exhibits for sheet in evidence.sheets)
     assert evidence.left_out == ()
@@ -83,13 +46,13 @@ def test_what_has_no_page_is_shown_itself_with_its_crop(world):
     assert sheet.picture is None
     assert sheet.remark == ""
     assert [(exhibit.node, exhibit.numbers) for exhibit in sheet.exhibits] == [(parts[0], (1, 3)), (parts[1], (2,))]
-    assert sheet.exhibits[1].crop.width == 30
+    assert sheet.exhibits[1].crop.width == 256
     assert evidence.left_out == ()
 
 
 def test_a_crop_that_is_gone_is_told(world):
     *_, letter, parts = world
-    evidence = gather(world, an_answer((cite(parts[2], letter, box=None),)))
+    evidence = gather(world, an_answer((cite(parts[3], letter, box=None),)))
     assert evidence.sheets[0].exhibits[0].crop is None
     assert "a figure on page 1 of letter.docx: its picture is missing or damaged" in evidence.left_out[0]
 

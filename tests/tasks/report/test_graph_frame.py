@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.algorithms.path_layout import lay_out_paths
-from tasks.report.graph_frame import THINNEST, draw_ribbons, lying_frame, standing_frame
+from tasks.report.graph_frame import DESK_WIDTH, THINNEST, draw_ribbons, lying_frame, standing_frame
 
 
 @st.composite
@@ -42,6 +42,13 @@ def test_a_standing_drawing_is_a_phone_wide_and_a_lying_one_a_desk():
     assert lying_frame(layout).size[0] == 1080
     assert lying_frame(layout).paper((1, 2)) == (1, 2)
     assert standing_frame(layout).paper((1, 2)) == (2, 1)
+
+
+def test_long_chains_make_a_lying_drawing_wider_and_no_drawing_is_shrunk_until_its_words_are_small():
+    short, long = (lay_out_paths(paths=[[*range(count)]], flows=[1.0], nodes=count) for count in (2, 12))
+    assert lying_frame(short).least_width <= DESK_WIDTH < lying_frame(long).least_width
+    assert 12 * lying_frame(long).least_width / lying_frame(long).size[0] >= 11
+    assert standing_frame(long).least_width == standing_frame(long).size[0] <= 340
 
 
 @frames

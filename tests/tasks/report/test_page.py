@@ -95,7 +95,7 @@ def test_an_answer_with_nothing_to_show_is_a_page_all_the_same():
     answer = an_answer(status=AnswerStatus.NOT_FOUND, answer="", gate=None, pages=(), evidence_pages=())
     page = show_page(answer, evidence_of(), ReportSettings())
     outline(page)
-    assert "Not found in these documents" in page
+    assert "</span> Not found<" in page and "Nothing in these documents" in page
     assert "Candidate pages" not in page and "routed" not in page and "Evidence<" not in page
 
 

@@ -2,6 +2,7 @@
 
 import math
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -36,6 +37,15 @@ def test_a_figure_or_table_is_known_by_its_caption_and_text_by_itself():
     assert few_words(a_table(PAPER, 0)) == "Table 1: Intervals"
     assert few_words(a_node(PAPER, 0, "some\n  words \x1b[0m")) == "some words [0m"
     assert few_words(None) == ""
+
+
+def test_a_table_without_a_caption_is_known_by_its_cells_in_plain_words():
+    table = a_table(PAPER, 0, caption="")
+    markdown = "| Budget | Budget | Budget |\n| :--- | ---: | --- |\n| Crew \\| cook | 820 |  |\n| Fuel | -145 | 145 |"
+    assert few_words(replace(table, content=markdown)) == "Budget, Crew | cook, 820, Fuel, -145, 145"
+    assert few_words(replace(table, content="Item 7\nItem 8")) == "Item 7, Item 8"
+    assert few_words(replace(table, content="| --- |", summary="what it costs")) == "what it costs"
+    assert few_words(a_node(PAPER, 0, "text | with | pipes")) == "text | with | pipes"
 
 
 def test_numbers_are_shown_in_three_digits_and_never_in_powers_of_ten():

@@ -1,0 +1,26 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.algorithms.grouping import group_in_order, halves
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 8), st.integers(0, 100))
+def test_every_item_is_in_one_group_and_no_group_is_too_large(sizes, most_items, most_size):
+    groups = group_in_order(sizes=sizes, most_items=most_items, most_size=most_size)
+    assert [place for group in groups for place in group] == list(range(len(sizes)))
+    for group in groups:
+        assert 1 <= len(group) <= most_items
+        assert len(group) == 1 or sum(sizes[place] for place in group) <= most_size
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(1, 8), st.integers(0, 100))
+def test_no_two_neighbouring_groups_could_be_one(sizes, most_items, most_size):
+    groups = group_in_order(sizes=sizes, most_items=most_items, most_size=most_size)
+    for one, other in zip(groups, groups[1:], strict=False):
+        with_first = [*one, other[0]]
+        assert len(with_first) > most_items or sum(sizes[place] for place in with_first) > most_size
+
+
+def test_halves_part_a_group_and_keep_its_order():
+    assert halves([4, 5, 9]) == [[4], [5, 9]]
+    assert halves([4, 5]) == [[4], [5]]
