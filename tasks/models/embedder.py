@@ -12,11 +12,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from storage.records import EmbedderIdentity, Vectors
+from tasks.model_settings import ModelSettings
 from tasks.models import minilm, served_embedder
 from tasks.models.endpoints import embedding_endpoint
 from tasks.models.minilm_process import MiniLMProcess
 from tasks.models.minilm_question import QuestionMiniLM
 from tasks.models.vector_checks import EmbeddingError
+
+DEFAULT_MODELS = ModelSettings()
 
 
 class Embedder(Protocol):
@@ -44,24 +47,27 @@ def default_identity() -> EmbedderIdentity:
     return served_embedder.served_identity(endpoint) if endpoint else minilm.minilm_identity()
 
 
-def open_embedder(identity: EmbedderIdentity, *, apart: bool) -> Embedder:
-    """Return the embedder, opened once a process; raise EmbeddingError where there is none of this identity.
+def open_embedder(identity: EmbedderIdentity, *, apart: bool, models: ModelSettings = DEFAULT_MODELS) -> Embedder:
+    """Return the embedder, a local one opened once a process; raise EmbeddingError where there is none of this identity.
 
     `apart` puts a model of this machine into a process of its own, where it loads while other things start: for much text.
+    `models` says how a server is asked, where the model is one that is served.
     """
+    if identity.precision == served_embedder.PRECISION:
+        return _open_served(identity, models)
     with _opening:
         if (identity, apart) not in _opened:
-            served = identity.precision == served_embedder.PRECISION
-            _opened[identity, apart] = _open_served(identity) if served else _open_local(identity, apart)
+            _opened[identity, apart] = _open_local(identity, apart)
         return _opened[identity, apart]
 
 
-def open_question_embedder(identity: EmbedderIdentity) -> Embedder:
-    """Return who embeds the questions of a corpus, opened once a process; raise EmbeddingError where there is none."""
+def open_question_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT_MODELS) -> Embedder:
+    """Return who embeds the questions of a corpus, a local one opened once a process; raise EmbeddingError where there is none."""
+    if identity.precision == served_embedder.PRECISION:
+        return _open_served(identity, models)
     with _opening:
         if identity not in _for_questions:
-            served = identity.precision == served_embedder.PRECISION
-            _for_questions[identity] = _open_served(identity) if served else QuestionMiniLM(_known_here(identity))
+            _for_questions[identity] = QuestionMiniLM(_known_here(identity))
         return _for_questions[identity]
 
 
@@ -78,11 +84,11 @@ def _known_here(identity: EmbedderIdentity) -> EmbedderIdentity:
     return identity
 
 
-def _open_served(identity: EmbedderIdentity) -> Embedder:
+def _open_served(identity: EmbedderIdentity, models: ModelSettings) -> Embedder:
     endpoint = embedding_endpoint()
-    if endpoint is None or endpoint.model != identity.name:
+    if endpoint is None or endpoint.model not in {"", identity.name}:
         raise EmbeddingError(
             f"the corpus was embedded by {identity.name} behind an endpoint; set FLOWREADER_EMBED_BASE_URL to where it is "
             f"served and FLOWREADER_EMBED_MODEL={identity.name}"
         )
-    return served_embedder.ServedEmbedder(endpoint, identity)
+    return served_embedder.ServedEmbedder(endpoint, identity, models)

@@ -1,74 +1,62 @@
-"""An embedder behind an OpenAI-compatible embeddings endpoint."""
+"""An embedder behind an OpenAI-compatible embeddings server, such as vLLM's."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
-import numpy as np
-
 from storage.records import EmbedderIdentity, Vectors
+from tasks.model_settings import ChatRetries, ModelSettings
+from tasks.models.embedding_service import EmbeddingService
 from tasks.models.endpoints import Endpoint
-from tasks.models.vector_checks import EmbeddingError, unit_vectors
+from tasks.models.vector_checks import unit_vectors
 
 PRECISION = "served"
-CONNECT_SECONDS = 5.0
-REPLY_SECONDS = 120.0
-RETRIES = 2
+
+SOON = ChatRetries(attempts=3, silent_attempts=1, busy_seconds=15.0)
+"""How a server is asked while somebody waits, or before anything has begun: a stumble is forgiven, an absence soon told."""
+
+BLANK = " "
+"""Sent in place of an empty text, which servers refuse."""
 
 PREFIXES = {"nomic-embed-text-v1.5": ("search_document: ", "search_query: ")}
 """What a model wants before a document and before a question, by the last part of its name."""
 
 
 class ServedEmbedder:
-    """A model that someone serves; the connection is made when the first text is embedded."""
+    """A model that someone serves; nothing is sent before the first text is embedded."""
 
-    def __init__(self, endpoint: Endpoint, identity: EmbedderIdentity, *, retries: int = RETRIES) -> None:
-        """Prepare the client; nothing is sent."""
-        from openai import OpenAI, Timeout
-
+    def __init__(self, endpoint: Endpoint, identity: EmbedderIdentity, settings: ModelSettings) -> None:
+        """Prepare; the server is asked for the model of the identity."""
         self.identity = identity
-        self._endpoint = endpoint
-        self._prefixes = PREFIXES.get(endpoint.model.rsplit("/", 1)[-1], ("", ""))
-        timeout = Timeout(REPLY_SECONDS, connect=CONNECT_SECONDS)
-        self._client = OpenAI(base_url=endpoint.base_url, api_key="none", timeout=timeout, max_retries=retries)
+        self._question_seconds = settings.embeddings.question_seconds
+        self._for_documents, self._for_questions = PREFIXES.get(identity.name.rsplit("/", 1)[-1], ("", ""))
+        named = replace(endpoint, model=identity.name)
+        self._patient = EmbeddingService(named, settings)
+        self._hurried = EmbeddingService(named, settings.model_copy(update={"retries": SOON}))
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed the texts in their order, in one request; raise EmbeddingError where the reply is not to be trusted."""
-        return self._embed(texts, self._prefixes[0])
+        """Embed the texts in their order; raise EmbeddingError where a vector cannot be had or must not be used."""
+        return self._unit(self._patient.rows([self._for_documents + (text or BLANK) for text in texts]))
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed a question."""
-        return self._embed([text], self._prefixes[1])
+        """Embed a question; raise EmbeddingError as soon as it has waited for longer than somebody would."""
+        return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
 
-    def _embed(self, texts: Sequence[str], prefix: str) -> Vectors:
-        if not texts:
-            return np.zeros((0, self.identity.dimension), dtype=np.float32)
-        rows = self.request([prefix + (text or " ") for text in texts])
-        return unit_vectors(rows, count=len(texts), dimension=self.identity.dimension, source=self._source)
-
-    def request(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the server's vectors in the order of the texts; servers refuse empty texts."""
-        from openai import OpenAIError
-
-        sent = [text.encode("utf-8", "replace").decode() for text in texts]
-        try:
-            reply = self._client.embeddings.create(model=self._endpoint.model, input=sent, encoding_format="float")
-        except (OpenAIError, ValueError) as error:
-            raise EmbeddingError(f"{self._source} did not embed {len(texts)} texts: {error}; check that it is up") from error
-        rows = {item.index: item.embedding for item in reply.data or ()}
-        if sorted(rows) != list(range(len(texts))) or len(reply.data) != len(texts):
-            raise EmbeddingError(f"{self._source} answered {len(rows)} of {len(texts)} texts; nothing was stored")
-        return [rows[position] for position in range(len(texts))]
-
-    @property
-    def _source(self) -> str:
-        return f"embeddings endpoint {self._endpoint.base_url} ({self._endpoint.model})"
+    def _unit(self, rows: Sequence[Vectors]) -> Vectors:
+        return unit_vectors(rows, count=len(rows), dimension=self.identity.dimension, source=self._patient.source)
 
 
 @lru_cache
 def served_identity(endpoint: Endpoint) -> EmbedderIdentity:
-    """Return the identity of a served model; its dimension is asked of the server, once a process and once only."""
-    unknown = EmbedderIdentity(name=endpoint.model, precision=PRECISION, dimension=0)
-    dimension = len(ServedEmbedder(endpoint, unknown, retries=0).request(["dimension"])[0])
-    return EmbedderIdentity(name=endpoint.model, precision=PRECISION, dimension=dimension)
+    """Return the identity of a served model; the server is asked for its dimension, and its name where none is set, once a process.
+
+    Raises EmbeddingError soon where it does not answer: nothing has begun that would be worth waiting for.
+    """
+    settings = ModelSettings(retries=SOON)
+    name = endpoint.model or EmbeddingService(endpoint, settings).served_model().name
+    service = EmbeddingService(replace(endpoint, model=name), settings)
+    rows = service.rows(["dimension"], seconds=settings.embeddings.question_seconds)
+    vectors = unit_vectors(rows, count=1, dimension=len(rows[0]), source=service.source)
+    return EmbedderIdentity(name=name, precision=PRECISION, dimension=vectors.shape[1])

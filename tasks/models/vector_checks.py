@@ -27,7 +27,8 @@ def unit_vectors(raw: npt.ArrayLike, *, count: int, dimension: int, source: str)
             f"{source} gave vectors of shape {vectors.shape[1:]} where {dimension} numbers were expected; "
             "a corpus keeps the embedder it was made with"
         )
-    lengths = np.linalg.norm(vectors, axis=1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(vectors, axis=1)
     wrong = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
     if len(wrong):
         row = int(wrong[0])

@@ -13,6 +13,7 @@ from tasks.models.vector_checks import EmbeddingError
 def no_endpoint(monkeypatch):
     monkeypatch.delenv("FLOWREADER_EMBED_BASE_URL", raising=False)
     monkeypatch.delenv("FLOWREADER_EMBED_MODEL", raising=False)
+    monkeypatch.delenv("FLOWREADER_EMBED_API_KEY", raising=False)
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -52,6 +53,8 @@ def test_a_corpus_of_a_served_model_opens_where_the_endpoint_serves_it(monkeypat
     assert open_embedder(identity, apart=True).identity == identity
     with pytest.raises(EmbeddingError, match="FLOWREADER_EMBED_MODEL=other"):
         open_embedder(EmbedderIdentity("other", "served", 768), apart=True)
+    monkeypatch.delenv("FLOWREADER_EMBED_MODEL")
+    assert open_embedder(EmbedderIdentity("other", "served", 768), apart=True).identity.name == "other", "its server is asked"
 
 
 def test_questions_have_an_embedder_of_their_own_opened_once():

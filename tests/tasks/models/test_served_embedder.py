@@ -1,123 +1,111 @@
-import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 import numpy as np
 import pytest
 
 from storage.records import EmbedderIdentity
-from tasks.models import served_embedder
 from tasks.models.endpoints import Endpoint
 from tasks.models.served_embedder import ServedEmbedder, served_identity
 from tasks.models.vector_checks import EmbeddingError
+from tests.embedding_server import Answer, Fault, altered, embedding_server, in_turn, vector, well
+from tests.tasks.models.embedding_worlds import impatient
 
-Reply = Callable[[dict], tuple[int, object]]
-
-
-@contextmanager
-def serving(reply: Reply) -> Iterator[tuple[str, list[dict]]]:
-    """A scripted endpoint on a real socket; yields its address and the requests it saw."""
-    seen: list[dict] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            seen.append(request)
-            status, body = reply(request)
-            data = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/v1", seen
-        finally:
-            server.shutdown()
-            thread.join()
+NOMIC = "nomic-ai/nomic-embed-text-v1.5"
 
 
-def vector(text: str) -> list[float]:
-    return [float(len(text)), 1.0, 0.0]
+def embedder(server, model="m", dimension=3, **embeddings):
+    return ServedEmbedder(Endpoint(server.base_url), EmbedderIdentity(model, "served", dimension), impatient(**embeddings))
 
 
-def embedding_reply(request: dict) -> tuple[int, object]:
-    """All the vectors, the last first."""
-    data = [{"object": "embedding", "index": i, "embedding": vector(text)} for i, text in enumerate(request["input"])]
-    return 200, {"object": "list", "model": "m", "data": data[::-1], "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+def unit(*texts):
+    rows = np.array([vector(text) for text in texts])
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def altered(change: Callable[[list[dict]], list[dict]]) -> Reply:
-    def reply(request):
-        status, body = embedding_reply(request)
-        return status, {**body, "data": change(body["data"])}
-
-    return reply
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch):
-    monkeypatch.setattr(served_embedder, "RETRIES", 0)
-
-
-def embedder(url: str, model: str = "m", dimension: int = 3) -> ServedEmbedder:
-    return ServedEmbedder(Endpoint(url, model), EmbedderIdentity(model, "served", dimension))
-
-
-def test_vectors_come_in_the_order_of_the_texts_whatever_the_order_of_the_reply():
-    with serving(embedding_reply) as (url, _):
-        vectors = embedder(url).embed_documents(["a", "bbbb", "cc"])
-        assert embedder(url).embed_documents([]).shape == (0, 3)
-    expected = np.array([vector(text) for text in ("a", "bbbb", "cc")])
-    np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-6)
+def test_texts_become_unit_vectors_in_their_order():
+    texts = [f"text {number}" for number in range(11)]
+    with embedding_server() as server:
+        vectors = embedder(server).embed_documents(texts)
+        assert embedder(server).embed_documents([]).shape == (0, 3)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, unit(*texts), rtol=1e-6)
 
 
 def test_nomic_is_told_documents_from_questions_and_others_are_not():
-    with serving(embedding_reply) as (url, seen):
-        embedder(url, "nomic-ai/nomic-embed-text-v1.5").embed_documents(["text", ""])
-        embedder(url, "nomic-ai/nomic-embed-text-v1.5").embed_query("why?")
-        embedder(url).embed_query("")
-    assert [request["input"] for request in seen] == [
+    with embedding_server() as server:
+        embedder(server, NOMIC).embed_documents(["text", ""])
+        embedder(server, NOMIC).embed_query("why?")
+        embedder(server).embed_query("")
+    assert [request["input"] for request in server.requests] == [
         ["search_document: text", "search_document:  "],
         ["search_query: why?"],
         [" "],
     ]
+    assert [request["model"] for request in server.requests] == [NOMIC, NOMIC, "m"]
+
+
+def replaced(numbers):
+    return altered(lambda data: [*data[:-1], data[-1] | {"embedding": numbers}])
 
 
 @pytest.mark.parametrize(
-    ("reply", "says"),
+    ("behave", "says"),
     [
-        (altered(lambda data: data[1:]), "answered 1 of 2 texts"),
-        (altered(lambda data: [data[0], data[0]]), "answered 1 of 2 texts"),
-        (altered(lambda data: [{**item, "embedding": [1.0]} for item in data]), "where 3 numbers were expected"),
-        (altered(lambda data: [{**item, "embedding": [0.0, 0.0, 0.0]} for item in data]), "length 0.0 for text 0"),
-        (altered(lambda data: [{**item, "embedding": [float("nan"), 0.0, 0.0]} for item in data]), "length nan for text 0"),
-        (lambda request: (500, {"error": {"message": "out of memory"}}), "did not embed 2 texts: .*out of memory"),
+        (altered(lambda data: [entry | {"embedding": [1.0]} for entry in data]), r"shape \(1,\) where 3 numbers were expected"),
+        (replaced([1.0, 2.0]), "vectors of different lengths"),
+        (replaced([]), "vectors of different lengths"),
+        (replaced([0.0, 0.0, 0.0]), r"length 0\.0 for text 1 of 2"),
+        (replaced([float("nan"), 0.0, 0.0]), "length nan for text 1 of 2"),
+        (replaced([float("inf"), 0.0, 0.0]), "length inf for text 1 of 2"),
+        (replaced([1e300, 1e300, 0.0]), "length inf for text 1 of 2"),
+        (altered(lambda data: data[1:]), "gave 1 vectors for 2 texts"),
+        (altered(lambda data: data[::-1]), r"in the order \[1, 0\]"),
+        (altered(lambda data: data, model="another"), "answered as 'another'"),
     ],
 )
-def test_a_reply_not_to_be_trusted_is_refused(reply, says):
-    with serving(reply) as (url, _), pytest.raises(EmbeddingError, match=says):
-        embedder(url).embed_documents(["a", "b"])
+def test_vectors_not_to_be_trusted_are_refused(behave, says):
+    with embedding_server(behave) as server, pytest.raises(EmbeddingError, match=says):
+        embedder(server).embed_documents(["a", "b"])
 
 
-def test_a_server_that_is_down_is_named():
-    with serving(embedding_reply) as (url, _):
-        pass
-    with pytest.raises(EmbeddingError, match=f"{url}.*check that it is up"):
-        embedder(url).embed_documents(["a"])
+def test_one_request_of_another_dimension_spoils_all():
+    def behave(request):
+        return altered(lambda data: [data[0] | {"embedding": [1.0]}])(request) if request["input"] == ["text 8"] else well(request)
+
+    with embedding_server(behave) as server, pytest.raises(EmbeddingError, match="vectors of different lengths"):
+        embedder(server).embed_documents([f"text {number}" for number in range(9)])
 
 
-def test_the_dimension_is_asked_of_the_server_once():
-    with serving(embedding_reply) as (url, seen):
-        assert served_identity(Endpoint(url, "m")) == EmbedderIdentity("m", "served", 3)
-        served_identity(Endpoint(url, "m"))
-    assert len(seen) == 1
+def test_a_question_gets_its_vector_soon_or_not_at_all():
+    with embedding_server() as server:
+        np.testing.assert_allclose(embedder(server).embed_query("why?"), unit("why?"), rtol=1e-6)
+    with embedding_server(lambda _request: Fault.HANG) as server, pytest.raises(EmbeddingError, match=r"no vector in 0\.2 s"):
+        embedder(server, question_seconds=0.2).embed_query("why?")
+    with (
+        embedding_server(lambda _request: Fault.RESET) as server,
+        pytest.raises(EmbeddingError, match=r"in 3 attempts: it .*connection"),
+    ):
+        embedder(server).embed_query("why?")
+
+
+def test_name_and_dimension_are_asked_of_the_server_once():
+    with embedding_server() as server:
+        assert served_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
+        assert served_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
+    assert len(server.requests) == 1
+
+
+def test_a_named_model_needs_no_list_of_models():
+    with embedding_server(models=Answer(404, {})) as server:
+        assert served_identity(Endpoint(server.base_url, "some/model")).name == "some/model"
+
+
+def test_a_model_without_numbers_is_none():
+    with embedding_server(replaced([])) as server, pytest.raises(EmbeddingError, match=r"length 0\.0"):
+        served_identity(Endpoint(server.base_url, "m"))
+
+
+def test_before_anything_has_begun_a_stumble_is_forgiven_and_an_absence_told_soon():
+    with embedding_server(in_turn(Fault.RESET)) as server:
+        assert served_identity(Endpoint(server.base_url, "m")).dimension == 3
+    with embedding_server(lambda _request: Answer(503, {})) as server, pytest.raises(EmbeddingError, match="in 3 attempts"):
+        served_identity(Endpoint(server.base_url, "m"))
+    assert len(server.requests) == 3

@@ -1,0 +1,228 @@
+"""The chat model behind an OpenAI-compatible server: the one way by which anything here asks one.
+
+A call is looked up in the cache, asked, checked, asked once more with the error named, and then fails by name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import wait
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from pydantic import BaseModel
+
+from storage.call_cache import CachedReply, CallCache
+from tasks.model_settings import ModelSettings
+from tasks.models.chat_budget import Budget, price
+from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
+from tasks.models.chat_counts import Counts, PurposeUsage
+from tasks.models.chat_errors import (
+    ChatError,
+    InvalidReplyError,
+    Outcome,
+    RefusedReplyError,
+    RejectedCallError,
+)
+from tasks.models.chat_loop import on_the_loop
+from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, parsed, value_of
+from tasks.models.chat_request import Message, call_key, first_messages, request_of, second_messages
+from tasks.models.chat_services import Shared, borrow, give_back
+from tasks.models.chat_stream import Completion
+from tasks.models.data_urls import PictureError
+from tasks.models.endpoints import ChatEndpoint
+from tasks.progress import StoppedError, stop_requested
+
+T = TypeVar("T", bound=BaseModel)
+R = TypeVar("R")
+P = ParamSpec("P")
+
+STOP_POLL_SECONDS = 0.2
+
+
+def open_chat(
+    endpoint: ChatEndpoint,
+    settings: ModelSettings,
+    *,
+    cache: CallCache,
+    listener: Callable[[ModelCall], None] = lambda _call: None,
+) -> ChatModel:
+    """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
+
+    The listener hears of each call as it ends, from any thread. Raises ChatServerDownError, within 5 s, where nothing answers,
+    UnknownModelError or ChatRefusedError where the server is of no use to us.
+    """
+    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), settings, cache, listener)
+
+
+class ChatModel:
+    """A chat model for one run; any thread may ask. `context_tokens` is what a prompt and its reply may have, 0 if unknown."""
+
+    def __init__(self, shared: Shared, settings: ModelSettings, cache: CallCache, listener: Callable[[ModelCall], None]) -> None:
+        """Use `open_chat`."""
+        self.name = shared.service.model.name
+        self.context_tokens = shared.service.model.context_tokens
+        self._shared, self._settings, self._cache, self._listener = shared, settings, cache, listener
+        self._budget = Budget(settings.budget, settings.prices)
+        self._counts = Counts()
+        self._end: Exception | None = None
+
+    def __enter__(self) -> Self:
+        """Return the model."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close it."""
+        self.close()
+
+    def close(self) -> None:
+        """Let the server go; calls in flight end with an error."""
+        on_the_loop(give_back(self._shared)).result()
+
+    def usage(self) -> dict[str, PurposeUsage]:
+        """Return what was asked so far, by purpose."""
+        return self._counts.by_purpose()
+
+    async def ask(self, call: ChatCall[T]) -> ChatReply[T]:
+        """Ask once, from any event loop; raise ChatError where there is no usable reply, ChatEndedError where none can come."""
+        key = call_key(call, model=self.name, settings=self._settings)
+        cached = self._recalled(call, key, await asyncio.to_thread(self._cache.recall, call.subject))
+        return cached if cached is not None else await asyncio.wrap_future(on_the_loop(self._ask(call, key)))
+
+    def ask_all(self, calls: Sequence[ChatCall[T]]) -> list[ChatReply[T] | ChatError]:
+        """Ask all together and return the replies in the order of the calls, an error in the place of each that got none.
+
+        Blocks this thread. Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it: both after
+        the calls in flight have come back, whose replies are in the cache then.
+        """
+        kept = {subject: self._cache.recall(subject) for subject in {call.subject for call in calls}}
+        keys = [call_key(call, model=self.name, settings=self._settings) for call in calls]
+        cached = [self._recalled(call, key, kept[call.subject]) for call, key in zip(calls, keys, strict=True)]
+        missing = [place for place, reply in enumerate(cached) if reply is None]
+        asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing]))
+        return [reply if reply is not None else next(asked) for reply in cached]
+
+    def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[ChatReply[T] | ChatError]:
+        """Ask those that are not in the cache; wait, and look whether the user ends it."""
+        work = on_the_loop(self._ask_side_by_side(calls))
+        while not wait([work], timeout=STOP_POLL_SECONDS).done:
+            if stop_requested():
+                self._end = self._end or StoppedError()
+                if not wait([work], timeout=self._settings.deadlines.stop_seconds).done:
+                    work.cancel()
+                    raise StoppedError
+        return work.result()
+
+    async def _ask_side_by_side(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[ChatReply[T] | ChatError]:
+        """Ask by as many workers as there may be calls in flight: who asks for much does not stand in a queue before all others."""
+        replies: dict[int, ChatReply[T] | ChatError] = {}
+        waiting = enumerate(calls)
+
+        async def work() -> None:
+            for place, (call, key) in waiting:
+                try:
+                    replies[place] = await self._ask(call, key)
+                except ChatError as error:
+                    replies[place] = error
+
+        workers = min(len(calls), self._settings.limits.in_flight)
+        ended = [error for error in await asyncio.gather(*(work() for _ in range(workers)), return_exceptions=True) if error]
+        if ended:
+            raise ended[0]
+        return [replies[place] for place in range(len(calls))]
+
+    def _recalled(self, call: ChatCall[T], key: str, kept: Mapping[str, CachedReply]) -> ChatReply[T] | None:
+        """Return the reply that was kept; None where there is none, or where it does not pass the checks of today."""
+        if key not in kept:
+            return None
+        try:
+            value = parsed(kept[key].text, call.form)
+        except UnusableReplyError:
+            return None
+        if call.check(value):
+            return None
+        self._note(call, key, Tally(), 0.0, Outcome.CACHED, "")
+        return ChatReply(value, input_tokens=0, output_tokens=0, cost=0.0, seconds=0.0, cached=True, attempts=0)
+
+    async def _ask(self, call: ChatCall[T], key: str) -> ChatReply[T]:
+        """Get one reply and keep it; whatever happens, say so to the listener."""
+        tally, outcome, told = Tally(), Outcome.ENDED, "the run ended first"
+        async with self._shared.service.places:
+            began = time.monotonic()
+            try:
+                self._require_going()
+                value, completion = await self._value(call, tally)
+                kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens)
+                self._cache.keep(call.subject, key, kept)  # here, not in a thread: the hand-over takes longer than the line
+                outcome, told = Outcome.OK, ""
+            except ChatError as error:
+                outcome, told = error.outcome, str(error.about(call.item))
+                raise
+            except Exception as error:  # a server that is down, a budget, a full disk: what costs money must not go on
+                self._end, told = self._end or error, str(error)
+                raise
+            finally:
+                seconds = time.monotonic() - began
+                if tally.attempts or outcome != Outcome.ENDED:
+                    self._note(call, key, tally, seconds, outcome, told)
+        cost = price(tally.input_tokens, tally.output_tokens, self._settings.prices)
+        return ChatReply(value, tally.input_tokens, tally.output_tokens, cost, seconds, cached=False, attempts=tally.attempts)
+
+    def _require_going(self) -> None:
+        """Raise again what ended the run."""
+        if self._end is not None:
+            raise self._end
+
+    async def _value(self, call: ChatCall[T], tally: Tally) -> tuple[T, Completion]:
+        """Return the value and the words it was read from; raise ChatError where both replies are of no use."""
+        messages = await self._first_messages(call)
+        completion = await self._exchange(call, messages, tally)
+        try:
+            return value_of(completion, call), completion
+        except DeclinedReplyError as error:
+            raise RefusedReplyError(f"the model declined: {error}") from error
+        except UnusableReplyError as error:
+            first = str(error)
+        completion = await self._exchange(call, second_messages(messages, completion.text, first), tally)
+        try:
+            return value_of(completion, call), completion
+        except (DeclinedReplyError, UnusableReplyError) as error:
+            raise InvalidReplyError(f"neither reply can be used; the first: {first}; the second: {error}") from error
+
+    async def _first_messages(self, call: ChatCall[Any]) -> list[Message]:
+        try:
+            return await _aside_for_pictures(call, first_messages, call, pixels=self._settings.pictures.pixels)
+        except PictureError as error:
+            raise RejectedCallError(f"{error}; read its document in again") from error
+
+    async def _exchange(self, call: ChatCall[Any], messages: list[Message], tally: Tally) -> Completion:
+        request = await _aside_for_pictures(call, request_of, call, messages, model=self.name, settings=self._settings)
+        async with self._budget.spending(request, tally):
+            self._require_going()
+            return await self._shared.service.complete(request, tally)
+
+    def _note(self, call: ChatCall[Any], key: str, tally: Tally, seconds: float, outcome: Outcome, error: str) -> None:
+        said = ModelCall(
+            purpose=call.purpose,
+            subject=call.subject,
+            item=call.item,
+            model=self.name,
+            prompt_hash=call.prompt_hash,
+            key=key,
+            input_tokens=tally.input_tokens,
+            output_tokens=tally.output_tokens,
+            cost=price(tally.input_tokens, tally.output_tokens, self._settings.prices),
+            seconds=round(seconds, 4),
+            attempts=tally.attempts,
+            outcome=outcome,
+            error=error,
+        )
+        self._counts.add(said)
+        self._listener(said)
+
+
+async def _aside_for_pictures(call: ChatCall[Any], work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Do the work in a thread where the call has pictures, which takes milliseconds; text alone is done sooner than handed over."""
+    return await asyncio.to_thread(work, *args, **kwargs) if call.images else work(*args, **kwargs)

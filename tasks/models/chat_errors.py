@@ -1,0 +1,85 @@
+"""What can go wrong with a chat model: one item gets no reply, or the run cannot go on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Self
+
+
+class Outcome(StrEnum):
+    """How a call ended."""
+
+    OK = "ok"
+    CACHED = "cached"
+    INVALID = "invalid"
+    """The reply, and the one after the error was named, did not fit."""
+    REFUSED = "refused"
+    """The model declined to answer."""
+    TOO_LONG = "too long"
+    REJECTED = "rejected"
+    """The server takes no such request."""
+    FAILED = "failed"
+    """No reply came, however often it was asked for."""
+    ENDED = "ended"
+    """The run ended, or was stopped, while it waited."""
+
+
+class ChatError(RuntimeError):
+    """One item got no usable reply; the others go on. The message names the item, what is wrong and the remedy."""
+
+    outcome = Outcome.FAILED
+
+    def about(self, item: str) -> Self:
+        """Name the item before all else."""
+        self.args = (f"{item}: {self}",)
+        return self
+
+
+class InvalidReplyError(ChatError):
+    """What the model said twice is not a value of the form, or the caller's check did not pass it."""
+
+    outcome = Outcome.INVALID
+
+
+class RefusedReplyError(ChatError):
+    """The model declined."""
+
+    outcome = Outcome.REFUSED
+
+
+class ContextTooLongError(ChatError):
+    """The prompt and the room for its reply do not fit the model; ask with less. `limit_tokens` is 0 where nobody said it."""
+
+    outcome = Outcome.TOO_LONG
+
+    def __init__(self, message: str, *, input_tokens: int, limit_tokens: int) -> None:
+        """Keep the numbers for whoever splits the item."""
+        super().__init__(message)
+        self.input_tokens = input_tokens
+        self.limit_tokens = limit_tokens
+
+
+class RejectedCallError(ChatError):
+    """The server refuses this request and always will."""
+
+    outcome = Outcome.REJECTED
+
+
+class ChatEndedError(RuntimeError):
+    """No further call can succeed: the run ends, what is done is kept, and the same command goes on from there."""
+
+
+class ChatServerDownError(ChatEndedError):
+    """Nothing answers, or nothing that is of use."""
+
+
+class ChatRefusedError(ChatEndedError):
+    """The server does not let us in: the key, a permission or a quota."""
+
+
+class UnknownModelError(ChatEndedError):
+    """The server has not the model that is asked for, or another one answers."""
+
+
+class BudgetReachedError(ChatEndedError):
+    """The run used what it may use."""

@@ -1,0 +1,117 @@
+"""A call as the body of a request, and the key of its reply in the cache."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pydantic import BaseModel
+
+from storage.artifacts import hash_bytes
+from storage.codec import canonical_json
+from storage.records import identify
+from tasks.model_settings import ChatEstimates, ModelSettings
+from tasks.models.chat_call import ChatCall
+from tasks.models.data_urls import data_url
+
+SHOWN_OF_A_BAD_REPLY = 2000
+"""Characters of an unusable reply that the model is shown again."""
+MEND_REPLY = (Path(__file__).parents[1] / "prompts" / "mend_reply.md").read_text("utf-8")
+
+Message = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The body of a POST, and how many tokens it will take at most, as far as one can say before."""
+
+    body: bytes
+    input_tokens: int
+    output_tokens: int
+
+
+def call_key(call: ChatCall[Any], *, model: str, settings: ModelSettings) -> str:
+    """Return what decides the reply, as one hash: model, text, pictures, form and parameters."""
+    return identify(
+        "chat",
+        model,
+        call.prompt,
+        call.prompt_hash,
+        len(call.images),
+        *(hash_bytes(image) for image in call.images),
+        settings.pictures.pixels if call.images else 0,
+        canonical_json(_schema(call.form)).decode(),
+        MEND_REPLY,
+        call.max_output_tokens,
+        repr(settings.temperature),
+    )
+
+
+def first_messages(call: ChatCall[Any], *, pixels: int) -> list[Message]:
+    """Return the conversation that asks; the text stands first: what prompts begin with in common a server reads only once.
+
+    Raises PictureError.
+    """
+    prompt = _sendable(call.prompt)
+    parts: list[Message] = [{"type": "text", "text": prompt}]
+    for number, image in enumerate(call.images, start=1):
+        parts.append({"type": "text", "text": f"Picture {number}:"})
+        parts.append({"type": "image_url", "image_url": {"url": data_url(image, pixels=pixels)}})
+    return [{"role": "user", "content": parts if call.images else prompt}]
+
+
+def second_messages(first: list[Message], reply: str, complaint: str) -> list[Message]:
+    """Return the conversation that asks once more, with the reply that did not fit and the complaint about it."""
+    said = {"role": "assistant", "content": _sendable(reply[:SHOWN_OF_A_BAD_REPLY]) or "(nothing)"}
+    return [*first, said, {"role": "user", "content": Template(MEND_REPLY).substitute(complaint=complaint).strip()}]
+
+
+def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, settings: ModelSettings) -> Request:
+    """Return the request of a conversation."""
+    body = {
+        "model": model,
+        "messages": messages,
+        "max_tokens": call.max_output_tokens,
+        "temperature": settings.temperature,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": call.form.__name__, "schema": _schema(call.form), "strict": True},
+        },
+    }
+    texts = sum(len(message["content"]) for message in messages if isinstance(message["content"], str))
+    texts += len(call.prompt) if call.images else 0
+    return Request(
+        body=json.dumps(body).encode("ascii"),
+        input_tokens=text_tokens(texts, len(messages), settings.estimates) + picture_tokens(len(call.images), settings),
+        output_tokens=call.max_output_tokens,
+    )
+
+
+def text_tokens(characters: int, messages: int, estimates: ChatEstimates) -> int:
+    """Return about how many tokens a text of so many characters has; rather too many."""
+    return round(characters / estimates.characters_per_token) + messages * estimates.tokens_per_message
+
+
+def picture_tokens(pictures: int, settings: ModelSettings) -> int:
+    """Return how many tokens so many pictures have at most."""
+    return pictures * (settings.pictures.pixels // settings.pictures.pixels_per_token + 8)
+
+
+def _sendable(text: str) -> str:
+    """Return the text without half signs, which no JSON reader takes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+_schemas: dict[type[BaseModel], dict[str, Any]] = {}
+
+
+def _schema(form: type[BaseModel]) -> dict[str, Any]:
+    """Return the JSON schema of a form, made once: that takes longer than a look into the cache."""
+    if form not in _schemas:
+        _schemas[form] = form.model_json_schema()
+    return _schemas[form]

@@ -1,0 +1,133 @@
+"""One server, as the whole process uses it: its connections, limits and breaker are shared by all runs."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tasks.model_settings import ModelSettings
+from tasks.models.chat_breaker import Breaker
+from tasks.models.chat_call import Tally
+from tasks.models.chat_errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
+from tasks.models.chat_faults import FaultError, FaultKind, problem_of
+from tasks.models.chat_limits import Minute
+from tasks.models.chat_request import Request, text_tokens
+from tasks.models.chat_retries import Patience
+from tasks.models.chat_stream import Completion
+from tasks.models.chat_transport import ChatTransport
+from tasks.models.endpoints import ChatEndpoint
+from tasks.models.served_models import ServedModel, chosen_model, same_model
+
+NO_REQUEST = Request(b"", 0, 0)
+
+
+class ChatService:
+    """Gets one completion for each call, of many at a time; belongs to one event loop."""
+
+    def __init__(self, endpoint: ChatEndpoint, settings: ModelSettings) -> None:
+        """Prepare; nothing is sent."""
+        self._endpoint, self._settings = endpoint, settings
+        self._transport = ChatTransport(endpoint, settings)
+        self._breaker = Breaker(settings.retries, self._look_again)
+        self._minute = Minute(settings.limits)
+        self._lost_in_a_row = 0
+        self.places = asyncio.Semaphore(settings.limits.in_flight)
+        self.model = ServedModel("", 0)
+
+    async def open(self) -> None:
+        """Ask which models are served; raise ChatEndedError, within the deadline, where nobody answers or none fits."""
+        try:
+            self.model = await self._listed_model()
+        except FaultError as error:
+            raise ChatServerDownError(
+                f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
+            ) from error
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the server stayed away so long that no call of this service passes any more."""
+        return self._breaker.given_up
+
+    async def close(self) -> None:
+        """Let the connections go."""
+        await self._breaker.close()
+        self._transport.close()
+
+    async def complete(self, request: Request, tally: Tally) -> Completion:
+        """Return a reply, however many requests it takes; the tally grows by all that was read and written for it.
+
+        Raises ChatError where this request gets none, ChatEndedError where no other would get one either.
+        """
+        patience = Patience(self._settings.retries)
+        while True:
+            try:
+                completion = await self._attempt(request, tally)
+            except FaultError as fault:
+                if not await patience.after(fault):
+                    raise self._lost(
+                        ChatError(f"{fault} ({tally.attempts} requests); give the same command again later")
+                    ) from fault
+            except ContextTooLongError:
+                raise
+            except ChatError as error:
+                raise self._lost(error) from error
+            else:
+                self._lost_in_a_row = 0
+                if not same_model(self.model.name, completion.model):
+                    raise UnknownModelError(
+                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {completion.model[:80]!r}; "
+                        "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL"
+                    )
+                return completion
+
+    async def _attempt(self, request: Request, tally: Tally) -> Completion:
+        """Send the request once, when the server is well and the minute has room."""
+        await self._breaker.wait()
+        sent = await self._minute.admit(request.input_tokens + request.output_tokens)
+        tally.attempts += 1
+        try:
+            completion = await self._transport.complete(request, limit_tokens=self.model.context_tokens)
+        except FaultError as fault:
+            if fault.kind == FaultKind.DOWN:
+                self._breaker.failed(fault)
+            if fault.output_tokens is not None:
+                sent.tokens = _add(tally, request.input_tokens, fault.output_tokens)
+            raise
+        self._breaker.succeeded()
+        told_input, told_output = completion.input_tokens, completion.output_tokens
+        written = text_tokens(len(completion.text), 0, self._settings.estimates)
+        sent.tokens = _add(
+            tally, request.input_tokens if told_input is None else told_input, written if told_output is None else told_output
+        )
+        return completion
+
+    def _lost(self, error: ChatError) -> Exception:
+        """Return the error, or the end of the run where calls are lost one after the other."""
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row < self._settings.retries.lost_until_end:
+            return error
+        return ChatServerDownError(
+            f"{self._lost_in_a_row} calls in a row got no reply, the last one: {error}; what is done is kept: mend the server and "
+            "give the same command again"
+        )
+
+    async def _look_again(self) -> None:
+        """Raise FaultError while the server does not list its models, ChatEndedError where ours is not the one any more."""
+        model = await self._listed_model()
+        if model.name != self.model.name:
+            raise UnknownModelError(
+                f"{self._endpoint.base_url} had {self.model.name} and has another model now, {model.name}; "
+                "what is done is kept: give the same command again"
+            )
+
+    async def _listed_model(self) -> ServedModel:
+        answered = await self._transport.models()
+        if answered.status != 200:
+            raise problem_of(answered, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+        return chosen_model(answered.body, self._endpoint)
+
+
+def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
+    """Add to the tally; return the sum."""
+    tally.input_tokens += input_tokens
+    tally.output_tokens += output_tokens
+    return input_tokens + output_tokens

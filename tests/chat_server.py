@@ -1,0 +1,416 @@
+"""A chat server on a real loopback socket: it replies by rule, counts what it is asked, and misbehaves on request.
+
+    with chat_server(reply=lambda request: {"summary": request.prompt[:10]}) as server:
+        ... FLOWREADER_CHAT_BASE_URL=server.base_url ...
+    assert server.calls == 3 and server.most_at_once <= 64
+
+`reply` gets a ChatRequest and returns the value of the reply, or a str to say as it is; it may be called from one thread only.
+`misbehave` gets the same and names a Misbehaviour, or returns None: see `at` and `sometimes`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import hashlib
+import itertools
+import json
+import random
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Misbehaviour(StrEnum):
+    """What can go wrong between the question and the reply."""
+
+    BUSY = "429"
+    BUSY_FOR_A_WHILE = "429 with Retry-After"
+    TIMEOUT = "408"
+    ERROR = "500"
+    UNAVAILABLE = "503"
+    TOO_LONG = "400, context too long"
+    BAD_REQUEST = "400"
+    UNAUTHORISED = "401"
+    NOT_FOUND = "404"
+    QUOTA = "429, quota used up"
+    MOVED = "302"
+    HANG = "hang before the first byte"
+    HANG_LATER = "hang after the first word"
+    DRIP = "one byte at a time"
+    RESET = "reset in mid-reply"
+    CUT = "stream ends in mid-reply"
+    GARBAGE = "an event that is no JSON"
+    ERROR_EVENT = "an error in the stream"
+    PACKED = "gzip that nobody asked for"
+    LENGTH = "finish_reason=length"
+    PROSE = "prose around JSON"
+    INVALID_JSON = "invalid JSON"
+    DUPLICATE_KEYS = "duplicate keys"
+    NAN = "NaN"
+    WRONG_SCHEMA = "wrong schema"
+    UNKNOWN_IDS = "unknown ids"
+    EMPTY = "empty"
+    REFUSAL = "refusal"
+    FILTERED = "finish_reason=content_filter"
+    HUGE = "50 MB"
+    WHITESPACE = "whitespace without end"
+    TWO_CHOICES = "two choices"
+    WRONG_MODEL = "wrong model name"
+
+
+STATUSES = {
+    Misbehaviour.BUSY: (429, "slow down"),
+    Misbehaviour.BUSY_FOR_A_WHILE: (429, "slow down"),
+    Misbehaviour.TIMEOUT: (408, "that took too long"),
+    Misbehaviour.ERROR: (500, "internal error"),
+    Misbehaviour.UNAVAILABLE: (503, "no engine"),
+    Misbehaviour.TOO_LONG: (
+        400,
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens. Please reduce the length.",
+    ),
+    Misbehaviour.BAD_REQUEST: (400, "response_format is not supported"),
+    Misbehaviour.UNAUTHORISED: (401, "no such key: {key}"),
+    Misbehaviour.NOT_FOUND: (404, "the model does not exist"),
+    Misbehaviour.QUOTA: (429, "insufficient_quota"),
+    Misbehaviour.MOVED: (302, ""),
+}
+
+BREAKS = {
+    Misbehaviour.RESET: b"data: {",
+    Misbehaviour.CUT: b"\n",
+    Misbehaviour.GARBAGE: b"data: {not JSON\n\n",
+    Misbehaviour.ERROR_EVENT: b'data: {"error": {"message": "the engine died", "code": 500}}\n\n',
+}
+"""What comes after the first word, and nothing behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A request as the server understood it; `number` counts from 1, `text` is the whole conversation."""
+
+    number: int
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+
+    @property
+    def prompt(self) -> str:
+        """The text of the first message."""
+        return _text_of(self.body["messages"][0]["content"])
+
+    @property
+    def text(self) -> str:
+        return "\n".join(_text_of(message["content"]) for message in self.body["messages"])
+
+    @property
+    def is_second_chance(self) -> bool:
+        return len(self.body["messages"]) > 1
+
+    @property
+    def form(self) -> str:
+        """The name of the form that is asked for."""
+        return self.body["response_format"]["json_schema"]["name"]
+
+    @property
+    def images(self) -> list[bytes]:
+        parts = [part for message in self.body["messages"] for part in _parts_of(message["content"])]
+        urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        return [base64.b64decode(url.partition("base64,")[2], validate=True) for url in urls]
+
+
+Reply = Callable[[ChatRequest], Any]
+Misbehave = Callable[[ChatRequest], Misbehaviour | None]
+
+
+def at(plan: Mapping[int, Misbehaviour]) -> Misbehave:
+    """Misbehave at the calls of these numbers, from 1."""
+    return lambda request: plan.get(request.number)
+
+
+def sometimes(shares: Mapping[Misbehaviour, float], seed: int) -> Misbehave:
+    """Misbehave at random, each way with its share."""
+    dice = random.Random(seed)
+
+    def draw(_request: ChatRequest) -> Misbehaviour | None:
+        return dice.choices([*shares, None], [*shares.values(), 1 - sum(shares.values())])[0]
+
+    return draw
+
+
+def always(misbehaviour: Misbehaviour) -> Misbehave:
+    """Misbehave at every call."""
+    return lambda _request: misbehaviour
+
+
+def well(_request: ChatRequest) -> None:
+    """Never misbehave."""
+
+
+def unit_vectors(texts: list[str]) -> list[list[float]]:
+    """Return a vector of 8 numbers for each text, equal for equal texts."""
+    return [[byte / 255 + 0.01 for byte in hashlib.sha256(text.encode()).digest()[:8]] for text in texts]
+
+
+@dataclass
+class ChatServer:
+    """What is served, and what was asked. Only `go_away` and `come_back` may be called from other threads, and all be read."""
+
+    reply: Reply
+    misbehave: Misbehave = well
+    model: str = "scripted"
+    models: tuple[str, ...] = ("scripted",)
+    max_model_len: int | None = None
+    api_key: str = ""
+    seconds: float = 0.0
+    places: int = 1000
+    drip_seconds: float = 1.0
+    retry_after: str = "1"
+    piece_seconds: float = 0.0
+    piece_length: int = 0
+    breaks_after_done: bool = False
+    tells_usage: bool = True
+    embed: Callable[[list[str]], list[list[float]]] = unit_vectors
+    requests: list[ChatRequest] = field(default_factory=list)
+    keep_requests: bool = True
+    calls: int = 0
+    replied: int = 0
+    connections: int = 0
+    listings: int = 0
+    at_once: int = 0
+    most_at_once: int = 0
+    port: int = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __post_init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._connections: set[asyncio.Task] = set()
+        self._slots = asyncio.Semaphore(self.places)
+
+    def come_back(self) -> None:
+        """Listen, on the same port as before."""
+        self._run(self._listen())
+
+    def go_away(self) -> None:
+        """Refuse connections, and break those that are open."""
+        self._run(self._leave())
+
+    def _run(self, work: Any) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+    async def _listen(self) -> None:
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port, backlog=512, limit=2**26)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def _leave(self) -> None:
+        self._server.close()
+        for task in self._connections:
+            task.cancel()
+        if self._connections:
+            await asyncio.wait(self._connections)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        self._connections.add(task)
+        self.connections += 1
+        try:
+            while await self._serve_one(reader, writer):
+                pass
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            pass
+        finally:
+            self._connections.discard(task)
+            with contextlib.suppress(OSError):
+                writer.transport.abort()
+
+    async def _serve_one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Answer a request; say whether the connection may serve another."""
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        method, path, _ = head[0].split(" ", 2)
+        headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
+        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        if self.api_key and headers.get("authorization") != f"Bearer {self.api_key}":
+            return _send(writer, 401, {"error": {"message": f"no such key: {headers.get('authorization')}"}})
+        if (method, path) == ("GET", "/v1/models"):
+            self.listings += 1
+            return _send(writer, 200, {"object": "list", "data": [self._listing(name) for name in self.models]})
+        if (method, path) == ("POST", "/v1/embeddings"):
+            return _send(writer, 200, self._embedded(json.loads(body)))
+        if (method, path) != ("POST", "/v1/chat/completions"):
+            return _send(writer, 404, {"error": {"message": f"no {path}"}})
+        self.calls += 1
+        arrived, queued = self._loop.time(), self._slots.locked()
+        request = ChatRequest(self.calls, json.loads(body), headers)
+        if self.keep_requests:
+            self.requests.append(request)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            async with self._slots:
+                begun = self._loop.time() if queued else arrived
+                return await self._converse(request, writer, begun + self.seconds)
+        finally:
+            self.at_once -= 1
+
+    def _listing(self, name: str) -> dict[str, Any]:
+        listed: dict[str, Any] = {"id": name, "object": "model", "owned_by": "tests"}
+        return listed | ({"max_model_len": self.max_model_len} if self.max_model_len else {})
+
+    def _embedded(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
+        data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(self.embed(texts))]
+        used = sum(map(len, texts)) // 4
+        return {"object": "list", "data": data, "model": body["model"], "usage": {"prompt_tokens": used, "total_tokens": used}}
+
+    async def _converse(self, request: ChatRequest, writer: asyncio.StreamWriter, due: float) -> bool:
+        how = self.misbehave(request)
+        if how in STATUSES:
+            status, message = STATUSES[how]
+            extra = {"Retry-After": self.retry_after} if how == Misbehaviour.BUSY_FOR_A_WHILE else {}
+            extra |= {"Location": "http://127.0.0.1:9/v1"} if how == Misbehaviour.MOVED else {}
+            message = message.replace("{key}", request.headers.get("authorization", ""))
+            return _send(writer, status, {"error": {"message": message, "type": "error", "code": status}}, extra)
+        await asyncio.sleep(due - self._loop.time())
+        if how == Misbehaviour.HANG:
+            await asyncio.sleep(3600)
+        value = self.reply(request)
+        text = spoiled(value, how) if how else value if isinstance(value, str) else json.dumps(value)
+        streamed = request.body.get("stream", False)
+        told = self._events(request, text, how) if streamed else self._in_one_piece(request, text, how)
+        done = await self._tell(writer, told, how, "text/event-stream" if streamed else "application/json")
+        self.replied += done
+        return done
+
+    async def _tell(self, writer: asyncio.StreamWriter, told: AsyncIterator[bytes], how: Misbehaviour | None, kind: str) -> bool:
+        packed = "Content-Encoding: gzip\r\n" if how == Misbehaviour.PACKED else ""
+        writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n{packed}Transfer-Encoding: chunked\r\n\r\n".encode())
+        async for piece in told:
+            for part in [piece[i : i + 1] for i in range(len(piece))] if how == Misbehaviour.DRIP else [piece]:
+                writer.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+                if how is not None:
+                    await writer.drain()
+                if pause := self.drip_seconds if how == Misbehaviour.DRIP else self.piece_seconds:
+                    await asyncio.sleep(pause)
+        if how == Misbehaviour.RESET or self.breaks_after_done:
+            await writer.drain()
+            return False
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        return True
+
+    async def _events(self, request: ChatRequest, text: str, how: Misbehaviour | None) -> AsyncIterator[bytes]:
+        def event(choices: list[dict[str, Any]], **more: Any) -> bytes:
+            told = {"id": f"chat-{request.number}", "object": "chat.completion.chunk", "model": _name(request, how)}
+            return b"data: " + json.dumps(told | {"choices": choices} | more).encode() + b"\n\n"
+
+        def choice(delta: dict[str, Any], finish: str | None = None, index: int = 0) -> dict[str, Any]:
+            return {"index": index, "delta": delta, "finish_reason": finish}
+
+        yield b": begun\n\n" + event([choice({"role": "assistant", "content": ""})])
+        if how == Misbehaviour.REFUSAL:
+            yield event([choice({"refusal": "I would rather not."})])
+        for number, piece in enumerate(_pieces(text, how, self.piece_length)):
+            yield event([choice({"content": piece}, index=number % 2 if how == Misbehaviour.TWO_CHOICES else 0)])
+            if number == 0 and how == Misbehaviour.HANG_LATER:
+                await asyncio.sleep(3600)
+            if number == 0 and how in BREAKS:
+                yield BREAKS[how]
+                return
+        yield event([choice({}, _finish(how))])
+        if self.tells_usage and request.body.get("stream_options", {}).get("include_usage"):
+            yield event([], usage=_usage(request, text))
+        yield b"data: [DONE]\n\n"
+
+    async def _in_one_piece(self, request: ChatRequest, text: str, how: Misbehaviour | None) -> AsyncIterator[bytes]:
+        said = {"role": "assistant", "content": text}
+        choices = [{"index": 0, "message": said, "finish_reason": _finish(how)}]
+        told = {"id": f"chat-{request.number}", "object": "chat.completion", "model": _name(request, how), "choices": choices}
+        yield json.dumps(told | {"usage": _usage(request, text)}).encode()
+
+
+def spoiled(value: Any, how: Misbehaviour) -> str:
+    """Return the words of the reply, with what is wrong with them."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    return {
+        Misbehaviour.LENGTH: text[: len(text) // 2],
+        Misbehaviour.PROSE: f"Certainly! Here it is:\n```json\n{text}\n```",
+        Misbehaviour.INVALID_JSON: text[:-1] + ",}",
+        Misbehaviour.DUPLICATE_KEYS: '{"a": 1, "a": 2}' if text == "{}" else text[:-1] + ", " + text[1:],
+        Misbehaviour.NAN: json.dumps(_leaves(value, lambda _name, _leaf: float("nan"))),
+        Misbehaviour.WRONG_SCHEMA: json.dumps({"unasked": value}),
+        Misbehaviour.UNKNOWN_IDS: json.dumps(_leaves(value, lambda name, leaf: "nobody" if _names_something(name) else leaf)),
+        Misbehaviour.EMPTY: "",
+        Misbehaviour.REFUSAL: "",
+    }.get(how, text)
+
+
+def _leaves(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _leaves(inner, change, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_leaves(inner, change, name) for inner in value]
+    return change(name, value)
+
+
+def _names_something(name: str) -> bool:
+    return name.lower().endswith(("id", "ids", "node", "nodes", "source", "target"))
+
+
+def _pieces(text: str, how: Misbehaviour | None, length: int) -> Iterator[str]:
+    if how == Misbehaviour.HUGE:
+        return itertools.repeat('{"a": "' + "x" * 100_000, 500)
+    if how == Misbehaviour.WHITESPACE:
+        return itertools.chain([text[:1]], itertools.repeat(" \n\t " * 5))
+    size = length or max(1, len(text) // 4)
+    return (text[start : start + size] for start in range(0, len(text), size))
+
+
+def _name(request: ChatRequest, how: Misbehaviour | None) -> str:
+    return "another-model" if how == Misbehaviour.WRONG_MODEL else request.body["model"]
+
+
+def _finish(how: Misbehaviour | None) -> str:
+    return {Misbehaviour.LENGTH: "length", Misbehaviour.FILTERED: "content_filter"}.get(how, "stop")
+
+
+def _usage(request: ChatRequest, text: str) -> dict[str, int]:
+    read, written = len(request.text) // 4 + 1000 * len(request.images), len(text) // 4
+    return {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+
+
+def _parts_of(content: Any) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
+def _text_of(content: Any) -> str:
+    return "\n".join(part["text"] for part in _parts_of(content) if part["type"] == "text")
+
+
+def _send(writer: asyncio.StreamWriter, status: int, value: Any, extra: Mapping[str, str] = {}) -> bool:
+    data = json.dumps(value).encode()
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(data)), **extra}
+    lines = [f"HTTP/1.1 {status} X", *(f"{name}: {told}" for name, told in headers.items())]
+    writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
+    return True
+
+
+@contextmanager
+def chat_server(reply: Reply, **more: Any) -> Iterator[ChatServer]:
+    """Serve on a port of its own until the block ends; `more` are the fields of ChatServer."""
+    server = ChatServer(reply, **more)
+    thread = threading.Thread(target=server._loop.run_forever, daemon=True)
+    thread.start()
+    server.come_back()
+    try:
+        yield server
+    finally:
+        server.go_away()
+        server._loop.call_soon_threadsafe(server._loop.stop)
+        thread.join()
+        server._loop.close()

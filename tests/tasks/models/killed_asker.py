@@ -1,0 +1,17 @@
+"""Asks a server 200 questions, eight at once, until somebody kills it: `python -m tests.tasks.models.killed_asker URL FOLDER`."""
+
+import sys
+from pathlib import Path
+
+from storage.call_cache import CallCache
+from tasks.models.chat import open_chat
+from tasks.models.endpoints import ChatEndpoint
+from tests.tasks.models.chat_worlds import calls, settings
+
+CALLS, IN_FLIGHT = 200, 8
+
+if __name__ == "__main__":
+    url, folder = sys.argv[1:]
+    limited = settings(limits={"in_flight": IN_FLIGHT})
+    with open_chat(ChatEndpoint(url), limited, cache=CallCache(Path(folder))) as model:
+        model.ask_all(calls(CALLS))

@@ -1,0 +1,138 @@
+import asyncio
+
+import pytest
+
+from tasks.models.chat_call import Tally
+from tasks.models.chat_errors import ChatError, ChatServerDownError, ContextTooLongError, RejectedCallError, UnknownModelError
+from tasks.models.chat_request import first_messages, request_of
+from tasks.models.chat_service import ChatService
+from tasks.models.endpoints import ChatEndpoint
+from tasks.models.served_models import ServedModel
+from tests.chat_server import Misbehaviour, always, at, chat_server
+from tests.tasks.models.chat_worlds import call, settings, summarise
+
+
+def served(server, work, *, model="", **groups):
+    """Open a service on the server and do the work with it."""
+
+    async def main():
+        service = ChatService(ChatEndpoint(server.base_url, model), settings(**groups))
+        try:
+            await service.open()
+            return await work(service)
+        finally:
+            await service.close()
+
+    return asyncio.run(main())
+
+
+def ask(service, tally, text="say it"):
+    asked = call(text)
+    return service.complete(request_of(asked, first_messages(asked, pixels=5000), model="scripted", settings=settings()), tally)
+
+
+def test_the_model_is_what_the_server_lists():
+    async def model(service):
+        return service.model
+
+    with chat_server(summarise, models=("a", "b"), max_model_len=9000) as server:
+        assert served(server, model, model="b") == ServedModel("b", 9000)
+        with pytest.raises(UnknownModelError, match="has 2 models"):
+            served(server, model)
+
+
+def test_a_listing_that_fails_says_what_to_look_at():
+    with chat_server(summarise) as server:
+        server.models = None  # the listing breaks
+        with pytest.raises(ChatServerDownError, match=r"no chat server: .* start one there"):
+            served(server, None)
+
+
+def test_the_tally_holds_what_the_server_told_of_all_requests():
+    async def work(service):
+        tally = Tally()
+        await ask(service, tally)
+        return tally
+
+    with chat_server(summarise, misbehave=at({1: Misbehaviour.ERROR, 2: Misbehaviour.CUT})) as server:
+        tally = served(server, work)
+    # 500 costs nothing; of the reply that was cut the prompt (34 tokens by our estimate) and a word or two; the whole one 1 and 9.
+    assert tally.attempts == 3 and tally.input_tokens == 34 + 1 and 9 < tally.output_tokens < 15
+
+
+def test_what_the_server_does_not_tell_is_estimated():
+    async def work(service):
+        tally = Tally()
+        completion = await ask(service, tally)
+        return tally, completion
+
+    with chat_server(summarise, tells_usage=False) as server:
+        tally, completion = served(server, work)
+    assert tally.input_tokens == 34 and tally.output_tokens == round(len(completion.text) / 3)
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "requests"),
+    [(Misbehaviour.ERROR, ChatError, 4), (Misbehaviour.BAD_REQUEST, RejectedCallError, 1)],
+)
+def test_calls_lost_in_a_row_end_the_run_and_one_reply_between_them_does_not(how, kind, requests):
+    async def work(service):
+        for text in ("bad", "bad", "good", "bad", "bad"):
+            try:
+                await ask(service, Tally(), text)
+            except ChatError as error:
+                assert type(error) is kind and text == "bad"
+        with pytest.raises(ChatServerDownError, match="3 calls in a row got no reply"):
+            await ask(service, Tally(), "bad")
+
+    with chat_server(summarise, misbehave=lambda request: how if request.prompt == "bad" else None) as server:
+        served(server, work, retries={"lost_until_end": 3, "first_wait_seconds": 0.01, "attempts": 4})
+        assert server.calls == 5 * requests + 1
+
+
+def test_prompts_that_are_too_long_say_nothing_against_the_server():
+    async def work(service):
+        for _ in range(5):
+            with pytest.raises(ContextTooLongError):
+                await ask(service, Tally())
+
+    with chat_server(summarise, misbehave=always(Misbehaviour.TOO_LONG)) as server:
+        served(server, work, retries={"lost_until_end": 2})
+
+
+def test_a_reply_of_another_model_is_not_taken():
+    async def work(service):
+        with pytest.raises(UnknownModelError, match="was asked for scripted and answered as 'another-model'"):
+            await ask(service, Tally())
+
+    with chat_server(summarise, misbehave=always(Misbehaviour.WRONG_MODEL)) as server:
+        served(server, work)
+
+
+def test_a_server_that_comes_back_with_another_model_ends_the_run():
+    async def work(service):
+        await ask(service, Tally())
+        server.models = ("another",)
+        server.misbehave = always(Misbehaviour.UNAVAILABLE)
+        with pytest.raises(UnknownModelError, match="has another model now"):
+            await ask(service, Tally())
+        assert service.given_up
+
+    with chat_server(summarise) as server:
+        served(server, work, retries={"failures_until_pause": 2, "first_wait_seconds": 0.01, "attempts": 10, "down_seconds": 5.0})
+
+
+def test_limits_are_kept_for_all_calls_together():
+    async def work(service):
+        clock = asyncio.get_running_loop().time
+        await asyncio.gather(*(ask(service, Tally(), f"text {number}") for number in range(5)))
+        late = asyncio.create_task(ask(service, Tally(), "one more"))
+        began = clock()
+        await asyncio.wait([late], timeout=0.3)
+        assert not late.done() and clock() - began >= 0.29
+        late.cancel()
+        await asyncio.wait([late])
+
+    with chat_server(summarise) as server:
+        served(server, work, limits={"requests_per_minute": 5})
+        assert server.calls == 5

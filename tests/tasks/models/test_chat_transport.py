@@ -1,0 +1,105 @@
+import asyncio
+import json
+
+import pytest
+
+from tasks.models.chat_faults import FaultError, FaultKind
+from tasks.models.chat_request import first_messages, request_of
+from tasks.models.chat_transport import ChatTransport
+from tasks.models.endpoints import ChatEndpoint
+from tests.chat_server import Misbehaviour, always, chat_server
+from tests.tasks.models.chat_worlds import call, listening, settings, summarise
+
+HASTY = {"deadlines": {"first_token_seconds": 0.3, "idle_seconds": 0.2, "total_seconds": 0.8, "models_seconds": 0.3}}
+
+
+def complete(server, count=1, *, body=None, together=False, **groups):
+    """Ask over one transport; return the completions or the errors."""
+    asked = call()
+    request = request_of(asked, first_messages(asked, pixels=5000), model="scripted", settings=settings())
+    if body is not None:
+        request = type(request)(json.dumps(json.loads(request.body) | body).encode(), request.input_tokens, request.output_tokens)
+
+    async def work():
+        transport = ChatTransport(ChatEndpoint(server.base_url), settings(**groups))
+        try:
+            if together:
+                return await asyncio.gather(*(transport.complete(request, limit_tokens=0) for _ in range(count)))
+            return [await transport.complete(request, limit_tokens=0) for _ in range(count)]
+        finally:
+            transport.close()
+
+    return asyncio.run(work())
+
+
+def test_a_completion_comes_with_its_usage_streamed_or_in_one_piece():
+    with chat_server(summarise) as server:
+        (streamed,) = complete(server)
+        (whole,) = complete(server, body={"stream": False})
+    assert streamed == whole
+    assert json.loads(streamed.text)["summary"] == "ti yas" and (streamed.input_tokens, streamed.output_tokens) == (1, 9)
+
+
+def test_one_connection_serves_one_call_after_the_other():
+    with chat_server(summarise) as server:
+        complete(server, 20)
+        assert server.connections == 1
+        complete(server, 10, together=True)
+        assert server.connections == 11
+
+
+@pytest.mark.parametrize(
+    ("how", "says", "began"),
+    [
+        (Misbehaviour.HANG, "wrote no word in 0.3 s", False),
+        (Misbehaviour.DRIP, "wrote no word in 0.3 s", True),
+        (Misbehaviour.HANG_LATER, "or no word in 0.2 s", True),
+    ],
+)
+def test_a_server_that_hangs_is_left_within_its_deadline(how, says, began):
+    with (
+        chat_server(summarise, misbehave=always(how), drip_seconds=0.05) as server,
+        pytest.raises(FaultError, match=says) as fault,
+    ):
+        complete(server, **HASTY)
+    assert fault.value.kind == FaultKind.SILENT and (fault.value.output_tokens is not None) == began
+
+
+def test_words_that_never_end_are_left_within_the_whole_deadline():
+    endless = {"deadlines": HASTY["deadlines"], "limits": {"reply_megabytes": 100.0}}
+    with (
+        chat_server(lambda _request: "x" * 3000, piece_seconds=0.1, piece_length=10) as server,
+        pytest.raises(FaultError, match=r"wrote for more than 0\.8 s") as fault,
+    ):
+        complete(server, **endless)
+    assert fault.value.kind == FaultKind.SILENT and fault.value.output_tokens > 0
+
+
+def test_slow_words_are_waited_for():
+    with chat_server(lambda _request: "x" * 60, piece_seconds=0.05, piece_length=10) as server:
+        (completion,) = complete(server, **HASTY)
+    assert completion.text == "x" * 60
+
+
+def test_a_reply_that_was_whole_before_the_connection_broke_is_taken():
+    with chat_server(summarise, breaks_after_done=True) as server:
+        assert len(complete(server, 3)) == 3
+        assert server.connections == 3
+
+
+def test_a_server_that_lists_nothing_in_time_is_not_there():
+    async def work(url):
+        transport = ChatTransport(ChatEndpoint(url), settings(**HASTY))
+        with pytest.raises(FaultError, match=r"said nothing for 0\.3 s") as fault:
+            await transport.models()
+        transport.close()
+        return fault.value.kind
+
+    async def silent(reader, _writer):
+        await reader.read()
+
+    async def main():
+        async with listening(silent) as url:
+            return await work(url)
+
+    assert asyncio.run(main()) == FaultKind.SILENT
