@@ -41,11 +41,12 @@ def build_parser() -> argparse.ArgumentParser:
     _add_answers(verbs, common)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
-    for name, run, text in (
-        ("status", commands.status, "what a corpus holds"),
-        ("doctor", commands.doctor, "check every promise of the store; names what is broken and the remedy"),
-    ):
-        verbs.add_parser(name, parents=[common], help=text, description=text).set_defaults(run=run)
+    text = "what a corpus holds"
+    verbs.add_parser("status", parents=[common], help=text, description=text).set_defaults(run=commands.status)
+    text = "check every promise of the store; names what is broken and the remedy"
+    doctor = verbs.add_parser("doctor", parents=[common], help=text, description=text)
+    doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
+    doctor.set_defaults(run=commands.doctor)
     settings = verbs.add_parser("settings", parents=[common], help="all settings with their bounds and reasons")
     settings.add_argument("--settings", type=Path, metavar="FILE.toml", help="show them as this file changes them")
     settings.set_defaults(run=commands.settings)
@@ -111,7 +112,12 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         help="flow routes evidence through the graph; top-k takes the best passages (default: %(default)s)",
     )
     ask.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
-    ask.add_argument("--batch", type=Path, metavar="FILE", help='many questions: one a line, or JSON Lines with a "question"')
+    ask.add_argument(
+        "--batch",
+        metavar="FILE",
+        help='many questions: one a line, or JSON Lines with a "question"; - reads standard input; empty lines and lines that '
+        "begin with # are skipped",
+    )
     ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
     ask.set_defaults(run=ask_commands.ask)
 

@@ -17,31 +17,37 @@ from storage.runs import ASKING
 from storage.snapshot import open_for_reading
 from tasks.answering import gathered, record
 from tasks.ask_request import AskRequest, asked_scope, checked_questions
-from tasks.extractive_reader import ExtractiveReader
+from tasks.call_book import call_bounds, counting_calls
 from tasks.lineage import lineage_of_run, working_at, writing_together
 from tasks.models.embedder import open_question_embedder
 from tasks.question import AskDesk, desk_of, understand
+from tasks.reader_choice import chat_server_of, open_reader
 from tasks.step import Workplace
 
 
 async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
     """Yield the answer of each question, from one snapshot; everything is loaded once.
 
-    Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing.
+    Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
+    where a chat model reads, EndpointError before all else, and ChatEndedError where it is gone, also between two questions.
     """
+    server = chat_server_of(request.settings)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
     with open_for_reading(location) as snapshot:
         check_writable(location.runs)
         scope, settings = asked_scope(snapshot, request), request.settings
         embedder = open_question_embedder(snapshot.embedder)
-        desk = desk_of(snapshot, scope, settings, embedder, ExtractiveReader(settings.reading))
-        with lineage_of_run(
-            location,
-            parameters=request.model_dump(mode="json", exclude={"settings"}),
-            settings=request.settings.model_dump(mode="json"),
-            run_id=ASKING + uuid4().hex,
-            snapshot=lambda: snapshot.number,
-        ) as place:
+        with (
+            open_reader(server, settings, snapshot) as reader,
+            lineage_of_run(
+                location,
+                parameters=request.model_dump(mode="json", exclude={"settings"}),
+                settings=settings.model_dump(mode="json"),
+                run_id=ASKING + uuid4().hex,
+                snapshot=lambda: snapshot.number,
+            ) as place,
+        ):
+            desk = desk_of(snapshot, scope, settings, embedder, reader)
             for text in questions:
                 yield await answer_one(text, request, desk, place)
 
@@ -49,11 +55,19 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
 async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace) -> Answer:
     """Answer one question and keep the answer."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
-    with writing_together(place) as own_place, working_at(own_place) as steps:
+    bounds = call_bounds(request.settings, gated=request.reader == "flow")
+    with writing_together(place) as own_place, working_at(own_place) as steps, counting_calls(answer_id, bounds) as calls:
         question = await understand.submit(answer_id, text, desk)
         findings = await READERS[request.reader](question, desk)
         answer = gathered(
-            answer_id=answer_id, asked=asked, question=text, findings=findings, request=request, desk=desk, steps=steps
+            answer_id=answer_id,
+            asked=asked,
+            question=text,
+            findings=findings,
+            request=request,
+            desk=desk,
+            steps=steps,
+            calls=calls,
         )
         await record.submit(answer)
     return answer

@@ -22,11 +22,11 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     """Answer a question, or many of a file, and show each as it comes."""
     if (arguments.question is None) == (arguments.batch is None):
         raise CommandError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
-    if arguments.batch and arguments.report:
+    if arguments.batch is not None and arguments.report:
         raise CommandError(
             "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
         )
-    questions = read_batch(arguments.batch) if arguments.batch else (arguments.question,)
+    questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
     settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
     request = AskRequest(
         questions=questions,

@@ -29,6 +29,7 @@ from storage.runs import RunGoneError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError
+from tasks.models.chat_errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
@@ -43,6 +44,7 @@ EXPECTED = (
     ArtifactDamagedError,
     CatalogBusyError,
     CatalogDamagedError,
+    ChatEndedError,
     CodecError,
     CorpusBusyError,
     CurrentDamagedError,

@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from flows.progress_display import clock, shown
 from flows.showing import CommandError, Output
@@ -21,6 +21,8 @@ from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
+from tasks.ingest_model import reader_identity
+from tasks.ingest_report import asked as asked_of_models
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
@@ -36,30 +38,49 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     found = _survey(request)
     if arguments.estimate:
         return _estimate(found, request.settings, output)
-    began, stopped = time.monotonic(), False
+    began, run = time.monotonic(), _Run()
     if not found.plan.nothing_to_do or upkeep_is_due(corpus_location(request.corpus)):
         # Prefect and the models take seconds to start: who is to be refused is refused before.
         wait_until_free(corpus_location(request.corpus).lock, wait_seconds=request.settings.work.lock_wait_seconds)
-        from flows.ingest_run import run_ingest
-
         with shown(found.plan.work, console=output.side, quiet=arguments.json):
-            done = run_ingest(request)
-        stopped = done is None
-        for message in done.mended if done else ():
-            output.side.print(f"mended: {' '.join(message.split())}", markup=False, soft_wrap=True)
+            run = _run(request)
+        for message in run.told:
+            output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
     with open_for_reading(corpus_location(request.corpus)) as snapshot:
         skipped = [*found.found.skipped, *found.plan.vanished]
         asked = {file.document_id for file in found.found.files}
         if arguments.json:
-            output.data(corpus_json(request.corpus, snapshot, skipped))
+            output.data(corpus_json(request.corpus, snapshot, skipped) | ({"ended": run.ended} if run.ended else {}))
         else:
             show_corpus(request.corpus, snapshot, skipped, output, only=asked)
-            output.line(f"{'stopped' if stopped else 'done'} after {clock(time.monotonic() - began)}")
+            output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
         unready = any(record.state is not DocumentState.READY for record in snapshot.documents() if record.id in asked)
-    if stopped:
+    if run.stopped:
         output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
         return STOPPED
-    return PROBLEM if unready or found.found.unreadable else WELL
+    return PROBLEM if run.ended or unready or found.found.unreadable else WELL
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """How a run went: whether the user stopped it, why it ended early by itself, and what else there is to tell."""
+
+    stopped: bool = False
+    ended: str = ""
+    told: tuple[str, ...] = ()
+
+
+def _run(request: IngestRequest) -> _Run:
+    from flows.ingest_run import RunEndedError, run_ingest
+
+    try:
+        done = run_ingest(request)
+    except RunEndedError as error:
+        return _Run(ended=str(error), told=(str(error),))
+    if done is None:
+        return _Run(stopped=True)
+    used = (asked_of_models(done),) if done.calls + done.calls_remembered else ()
+    return _Run(told=(*(f"mended: {message}" for message in done.mended), *used))
 
 
 def _request(arguments: argparse.Namespace) -> IngestRequest:
@@ -74,12 +95,13 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
 
 
 def _survey(request: IngestRequest) -> Survey:
+    reader = reader_identity(request.settings)
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
-            found = survey(request, snapshot.documents(), embedder_for(snapshot.embedder))
+            found = survey(request, snapshot.documents(), embedder_for(snapshot.embedder), reader)
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
         # A damaged corpus is mended by the run itself, which then sees what there is to do.
-        found = survey(request, (), embedder_for(None))
+        found = survey(request, (), embedder_for(None), reader)
     if not (found.found.files or found.plan.vanished):
         raise _nothing_found(request, found)
     return found
@@ -101,12 +123,21 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
     guess = estimate(found.plan.work, settings)
     if output.as_json:
         output.data({**asdict(guess), "unchanged": len(found.plan.unchanged)})
-    else:
-        output.line(
-            f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
-            f"{len(found.plan.unchanged)} unchanged; "
-            f"about {clock(guess.seconds)} on two cores, without OCR. No model is called: no tokens, no cost."
-        )
+        return WELL
+    if guess.calls:
+        columns = ("document", "pages", "calls", "tokens read", "tokens written")
+        rows = [(one.name, one.pages, one.calls, one.input_tokens, one.output_tokens) for one in guess.by_document]
+        output.table(columns, rows, right=columns[1:])
+    models = (
+        f"{guess.calls:,} calls of the model, {guess.input_tokens:,} tokens read and {guess.output_tokens:,} written, "
+        f"cost {guess.cost:.2f}."
+        if guess.calls
+        else "No model is called: no tokens, no cost."
+    )
+    output.line(
+        f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
+        f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores, without OCR. {models}"
+    )
     return WELL
 
 
@@ -203,7 +234,9 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
-    """Check every promise of the store."""
+    """Check every promise of the store, or the servers of the models."""
+    if arguments.models:
+        return _doctor_models(output)
     from storage.doctor import examine
 
     findings = examine(corpus_location(arguments.corpus), StepMemo(steps_folder(), ArtifactStore(artifacts_folder())))
@@ -213,6 +246,18 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
     else:
         show_findings(arguments.corpus, findings, output)
     return PROBLEM if findings else WELL
+
+
+def _doctor_models(output: Output) -> int:
+    from flows.model_doctor import checkups_json, show_checkups
+    from tasks.model_checkup import check_models
+
+    checkups = check_models()
+    if output.as_json:
+        output.data(checkups_json(checkups))
+    else:
+        show_checkups(checkups, output)
+    return PROBLEM if any(checkup.wrong for checkup in checkups) else WELL
 
 
 def settings(arguments: argparse.Namespace, output: Output) -> int:

@@ -1,6 +1,6 @@
 """The ingest flow: from a folder of documents to a published content graph.
 
-discover -> parse -> read words -> structure -> analyze -> embed -> evolve -> publish -> index -> report
+discover -> parse -> read words -> structure -> analyze -> embed -> (judge links) -> evolve -> publish -> index -> report
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Cancelled
+from prefect.states import Cancelled, Failed
 
 from flows.interruption import end_all_work, ending_in_order
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
 from storage.locations import artifacts_folder, corpus_location, home
+from storage.records import DocumentState
 from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
 from tasks.document_steps import (
@@ -27,21 +28,25 @@ from tasks.document_steps import (
     embed,
     embedding_texts,
     evolve,
+    judge_links,
     parse,
     read_pictures,
     remembered_graph,
     remembered_outcomes,
     structure,
 )
+from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, embedder_for, survey
-from tasks.lineage import lineage_of_run, working_at
+from tasks.lineage import lineage_of_run, working_at, writing_calls
+from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_embedder
 from tasks.outcomes import Outcome, failed, ready, unexpected
 from tasks.parsing import ParseError
 from tasks.planning import DocumentWork
-from tasks.progress import StoppedError, report
+from tasks.progress import StoppedError, report, request_stop
 from tasks.publishing import index, publish, rename
+from tasks.unanswered import UnansweredError
 
 
 @flow(name="ingest", persist_result=False)
@@ -61,12 +66,14 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         ) as place,
         working_at(place),
         ending_in_order(),
+        reading_model(request.settings, writing_calls(place)) as chat,
     ):
-        model = open_embedder(embedder, apart=True)
+        model = open_embedder(embedder, apart=True, models=request.settings.models)
         for batch in remembered_outcomes(corpus.lost(), at_once=work.publish_documents):
             await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
-        found = survey(request, corpus.documents(), embedder)
-        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=model)
+        reader = reader_identity(request.settings, chat.name if chat else "")
+        found = survey(request, corpus.documents(), embedder, reader)
+        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=model, chat=chat)
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(corpus, found.plan)
         finished = as_they_finish(
@@ -84,6 +91,9 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             await index.submit(corpus)
         except StoppedError:
             return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
+        except ChatEndedError as error:
+            request_stop()
+            return Failed(message=f"{error}; {len(corpus.documents())} documents are published")
         summary = ingest_report(request.corpus, corpus, found, place)
     await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
     return summary
@@ -92,17 +102,21 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 async def read_document(work: DocumentWork, *, tools: Tools) -> Outcome:
     """Make the graph of one document, or the reason why there is none."""
     try:
-        graph = remembered_graph(work)
+        graph, unfinished = remembered_graph(work), False
         if graph is None:
             parsed = await parse.submit(work, tools)
             readable = await read_pictures.submit(work, parsed, tools)
             structured = await structure.submit(work, readable, tools)
             analyzed = await analyze.submit(work, structured, tools)
             vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
-            graph = await evolve.submit(work, readable, analyzed, vectors, tools)
-        outcome = ready(work, graph)
+            judged = await judge_links.submit(work, analyzed, vectors, tools) if tools.judges_links else None
+            unfinished = (judged.structured if judged else analyzed).unfinished
+            graph = await evolve.submit(work, readable, analyzed, vectors, tools, judged)
+        outcome = ready(work, graph, unfinished=unfinished)
     except ParseError as error:
         outcome = failed(work, error.state, error.reason)
+    except UnansweredError as error:
+        outcome = failed(work, DocumentState.FAILED, str(error), for_good=False)
     except Exception as error:
         outcome = unexpected(work, error)
     report(work.document_id, "done", 1, outcome.record.pages)

@@ -15,15 +15,22 @@ from tasks.parsing import warm_up
 DRAIN_SECONDS = 5.0
 
 
+class RunEndedError(RuntimeError):
+    """The chat model was gone, or the budget used up, before the run came to its end; what was finished is published."""
+
+
 def run_ingest(request: IngestRequest) -> IngestReport | None:
-    """Run the ingest flow to its end and return what it did; None where the user stopped it."""
+    """Run the ingest flow to its end and return what it did; None where the user stopped it.
+
+    Raises RunEndedError where no model is left to go on with.
+    """
     bound_arenas()
     with prefect_server() as wait_until_ready:
         # What takes seconds to load is loaded while the server starts.
         warm_up()
         import lancedb  # noqa: F401
         from prefect.events.worker import EventsWorker
-        from prefect.exceptions import CancelledRun
+        from prefect.exceptions import CancelledRun, FailedRun
 
         from flows.ingest import ingest
 
@@ -32,6 +39,8 @@ def run_ingest(request: IngestRequest) -> IngestReport | None:
             return cast(IngestReport, asyncio.run(ingest(request)))
         except CancelledRun:
             return None
+        except FailedRun as error:
+            raise RunEndedError(str(error)) from error
         finally:
             # Prefect sends its last events from a thread that would wait for ever for a server that is gone.
             EventsWorker.drain_all(timeout=DRAIN_SECONDS)

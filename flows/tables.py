@@ -138,8 +138,8 @@ def show_settings(settings: AllSettings, output: Output) -> None:
             if isinstance(value, BaseModel):
                 continue
             bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
-            # JSON's strings, numbers and booleans are TOML's too.
-            output.line(f"{name} = {json.dumps(value)}")
+            # JSON's strings, numbers and booleans are TOML's too; for what is not set TOML has no word.
+            output.line(f"# {name} is not set" if value is None else f"{name} = {json.dumps(value)}")
             output.line(f"    # {field.description or ''}{f' ({bounds})' if bounds else ''}", style="dim")
 
 

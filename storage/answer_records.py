@@ -99,13 +99,18 @@ class Confidence:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What an answer cost: model calls, tokens, money in dollars, seconds by step."""
+    """What an answer cost: model calls, tokens, money, seconds by step.
+
+    `calls` were made, `cached` were answered before and cost nothing; together there are `most_calls` at most.
+    """
 
     calls: int
     input_tokens: int
     output_tokens: int
     cost: float
     seconds: Mapping[str, float]
+    cached: int = 0
+    most_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage import catalog
+from storage.call_cache import CallCache, questions_owner
 from storage.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 
 KEEP_SECONDS = 3600.0
 """What was replaced stays so long for its readers: longer than any question may last."""
+
+KEEP_REPLIES_SECONDS = 30 * 86400.0
+"""Replies of models about documents that no corpus has stay so long: they cost money, and an ingest whose budget was used up may
+go on after days. What is removed on purpose takes its replies along at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,10 @@ class Garbage:
     postponed: str = ""
 
 
-def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLocation) -> Garbage:
+def collect(corpora: Path, memo: StepMemo, calls: CallCache, *, keep_seconds: float, own: CorpusLocation) -> Garbage:
     """Delete notes and artifacts that are older and that nothing names: no snapshot of any corpus, no other document's note.
+
+    Replies of models that belong to no corpus any more go when nobody asked for a month.
 
     The caller holds the lock of `own`. While another corpus is being written nothing is deleted: its ingest may be about to name
     an artifact. Nothing is deleted either where a corpus cannot be asked what it needs.
@@ -46,6 +53,7 @@ def collect(corpora: Path, memo: StepMemo, *, keep_seconds: float, own: CorpusLo
         except catalog.CatalogDamagedError as error:
             return Garbage(postponed=str(error))
         forgotten = forget_documents(memo, documents, before)
+        forget_replies(calls, documents | {questions_owner(location.name) for location in locations})
         deleted, size = delete_files(unnamed_files(memo, named, before))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
 
@@ -96,6 +104,14 @@ def forget_documents(memo: StepMemo, kept: set[str], before: float) -> tuple[str
     for document in idle:
         memo.forget(document)
     return tuple(idle)
+
+
+def forget_replies(calls: CallCache, kept: set[str]) -> None:
+    """Drop the replies of documents that no corpus has, and of questions to corpora that are gone, when they are old."""
+    before = time.time() - KEEP_REPLIES_SECONDS
+    for subject in calls.subjects():
+        if subject not in kept and calls.path(subject).stat().st_mtime <= before:
+            calls.forget(subject)
 
 
 def unnamed_files(memo: StepMemo, named: set[str], before: float) -> list[Path]:

@@ -10,6 +10,7 @@ from storage.answer_records import Answer, Citation, Confidence, NamedDocument, 
 from storage.answers import answer_json
 from storage.records import StepRecord
 from tasks.ask_request import AskRequest
+from tasks.call_book import CallBook
 from tasks.path_reader import Quote
 from tasks.question import AskDesk, shortened
 from tasks.step import StepKey, step, workplace
@@ -39,6 +40,7 @@ def gathered(
     request: AskRequest,
     desk: AskDesk,
     steps: Iterable[StepRecord],
+    calls: CallBook,
 ) -> Answer:
     """Return the answer with its proof, and with what it cost."""
     synthesis = findings.synthesis
@@ -55,13 +57,13 @@ def gathered(
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
         gate=findings.gate,
-        usage=usage(findings, steps),
+        usage=usage(calls, steps),
         corpus=request.corpus,
         snapshot=desk.snapshot.number,
         scope=told_of_scope(request),
         settings=request.settings.model_dump(mode="json"),
-        models={"embedder": desk.embedder.identity.key, "reader": desk.reader.name},
-        notes=synthesis.notes,
+        models={"embedder": desk.embedder.identity.key, "reader": desk.reader.name} | calls.models,
+        notes=(*synthesis.notes, *noted(calls)),
     )
 
 
@@ -79,19 +81,27 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
     )
 
 
-def usage(findings: Findings, steps: Iterable[StepRecord]) -> Usage:
-    """Return the sums of the readings, and the seconds that each step took in all."""
+def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
+    """Return what the calls took, and the seconds that each step took in all."""
     seconds: dict[str, float] = defaultdict(float)
     for said in steps:
         seconds[said.step] += said.seconds
-    readings = findings.readings
     return Usage(
-        calls=sum(reading.calls for reading in readings),
-        input_tokens=sum(reading.input_tokens for reading in readings),
-        output_tokens=sum(reading.output_tokens for reading in readings),
-        cost=sum(reading.cost for reading in readings),
+        calls=calls.calls,
+        input_tokens=sum(call.input_tokens for call in calls.heard),
+        output_tokens=sum(call.output_tokens for call in calls.heard),
+        cost=sum(call.cost for call in calls.heard),
         seconds={name: round(spent, 4) for name, spent in seconds.items()},
+        cached=calls.cached,
+        most_calls=calls.most_calls,
     )
+
+
+def noted(calls: CallBook) -> tuple[str, ...]:
+    """Return what went wrong with the calls, each thing once."""
+    proofless = "1 citation" if calls.left_out == 1 else f"{calls.left_out} citations"
+    left_out = f"{proofless} of the model named nothing that it was shown, or words that do not stand there, and went out"
+    return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []))
 
 
 def told_of_scope(request: AskRequest) -> dict[str, Any]:

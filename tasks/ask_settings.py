@@ -9,6 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from tasks.model_settings import ModelSettings
 from tasks.settings import IngestSettings, Settings
 
 SUM_TOLERANCE = 1e-9
@@ -177,9 +178,41 @@ class GateSettings(Settings):
     cited_boost: float = Field(0.1, ge=0, le=1, description="added to the score of nodes that readers quoted")
 
 
-class ReadingOutSettings(Settings):
-    """What is quoted without a model, and when nothing supports the question."""
+class ModelReadingSettings(Settings):
+    """What a chat model is shown, and how often it is asked, where `by` is model.
 
+    At most 1 call for keywords, one for each path and each pair of answers; where the gate fires as many again and those that
+    rate; one for the answer: 1 + 11 + 10, 4 + 11 + 10 and 1 are 48, the paper's own worst case.
+    """
+
+    compared_pairs: int = Field(
+        10, ge=0, le=1000, description="pairs of different answers that are compared, at most; one call each"
+    )
+    rating_calls: int = Field(4, ge=1, le=100, description="calls in which System 2 has pairs of passages rated, at most")
+    pictures: int = Field(
+        3, ge=0, le=50, description="pictures shown with a path, at most, the worthiest first; some 1,000 tokens each"
+    )
+    path_characters: int = Field(
+        24_000, ge=1000, le=1_000_000, description="text of a path, at most; less where the model's context is shorter"
+    )
+    evidence_passages: int = Field(2, ge=1, le=20, description="passages of a path that the answer is put together from, at most")
+    evidence_characters: int = Field(
+        40_000, ge=1000, le=1_000_000, description="text that the answer is put together from, at most; less in a short context"
+    )
+    pair_characters: int = Field(1500, ge=100, le=100_000, description="text of each of two passages that are rated, at most")
+    keyword_tokens: int = Field(300, ge=50, le=10_000, description="room for the question's keywords")
+    reading_tokens: int = Field(1200, ge=100, le=50_000, description="room for what is read out of a path")
+    judging_tokens: int = Field(300, ge=50, le=10_000, description="room for a comparison of two answers")
+    rating_tokens: int = Field(1000, ge=100, le=50_000, description="room for the rates of some pairs")
+    answer_tokens: int = Field(1500, ge=100, le=50_000, description="room for the answer")
+
+
+class ReadingOutSettings(Settings):
+    """Who reads the paths; what is quoted without a model, and when nothing supports the question."""
+
+    by: Literal["rules", "model"] = Field(
+        "rules", description="rules: quotes, no calls; model: the chat model at FLOWREADER_CHAT_BASE_URL reads, judges and answers"
+    )
     minimum_support: float = Field(
         0.3, ge=0, le=1, description="score of a quote, of its words and its node, under which nothing is found"
     )
@@ -208,6 +241,7 @@ class ReadingOutSettings(Settings):
     same_subject: float = Field(0.5, ge=0, le=1, description="share of words from which on two values are said of the same thing")
     value_tolerance: float = Field(0.005, ge=0, le=1, description="relative difference up to which two numbers agree")
     compared_pairs: int = Field(10, ge=1, le=1000, description="pairs of values compared, at most")
+    model: ModelReadingSettings = ModelReadingSettings()
 
 
 class AskSettings(Settings):
@@ -221,6 +255,7 @@ class AskSettings(Settings):
     selection: SelectionSettings = SelectionSettings()
     gate: GateSettings = GateSettings()
     reading: ReadingOutSettings = ReadingOutSettings()
+    models: ModelSettings = ModelSettings()
 
 
 class AllSettings(IngestSettings):
@@ -230,4 +265,4 @@ class AllSettings(IngestSettings):
 
     def for_ingest(self) -> IngestSettings:
         """Return what an ingest takes."""
-        return IngestSettings(reading=self.reading, limits=self.limits, work=self.work)
+        return IngestSettings(reading=self.reading, limits=self.limits, work=self.work, models=self.models)

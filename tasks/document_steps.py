@@ -16,10 +16,26 @@ import numpy as np
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.codec import decode_graph, encode_graph, from_json, to_json
 from storage.locations import pictures_folder
-from storage.records import DocumentGraph, DocumentRecord, DocumentState, Node, PageParser, ParsedDocument, Vectors, identify
+from storage.memo import StepMemo
+from storage.records import (
+    DocumentGraph,
+    DocumentRecord,
+    DocumentState,
+    Edge,
+    Node,
+    PageParser,
+    ParsedDocument,
+    Vectors,
+    identify,
+)
 from tasks.analysis import analyze_nodes, embedding_text, summarize_pages
+from tasks.description_calls import described_places, describing
 from tasks.embedding import embed_nodes, page_vectors
 from tasks.evolution import evolve_document
+from tasks.link_judgements import Judge
+from tasks.model_analysis import describe_nodes
+from tasks.model_evolution import evolve_by_model
+from tasks.models.chat import ChatModel
 from tasks.models.embedder import Embedder
 from tasks.models.ocr import ocr_identity
 from tasks.outcomes import Outcome, ready
@@ -30,15 +46,31 @@ from tasks.progress import report
 from tasks.settings import IngestSettings
 from tasks.step import Codec, StepKey, step
 from tasks.structure import Structured, structure_document
+from tasks.unanswered import may_be_mended, noted_pages, require_enough_replies
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the steps of a run share."""
+    """What the steps of a run share; `chat` is None where rules read."""
 
     settings: IngestSettings
     artifacts: ArtifactStore
     embedder: Embedder
+    chat: ChatModel | None = None
+
+    @property
+    def judges_links(self) -> bool:
+        """Whether a model evolves what it described."""
+        return self.settings.reading.evolution.mode == "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A structure as a model rewrote it, with the vectors of its new words and the links it named."""
+
+    structured: Structured
+    vectors: Vectors
+    edges: tuple[Edge, ...]
 
 
 def pictures_of(parsed: ParsedDocument) -> set[str]:
@@ -86,6 +118,16 @@ def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> Step
 def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
     """Key by the document's version, which names everything."""
     return StepKey(work.document_id, work.version, work.name)
+
+
+def graph_key(
+    work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, judged: Judged | None
+) -> StepKey:
+    """Key by the version; what is unfinished also by what it holds, so that nobody takes it for the document's graph."""
+    last = judged.structured if judged else structured
+    if not last.unfinished:
+        return version_key(work)
+    return StepKey(work.document_id, identify(work.version, structured_hash(last)["0"]), work.name)
 
 
 def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
@@ -145,9 +187,32 @@ def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structu
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis
     nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
-    pages = summarize_pages(pages=structured.pages, nodes=nodes, settings=settings)
+    analyzed = replace(structured, nodes=nodes)
+    if tools.chat is not None:
+        analyzed = _described(work, analyzed, tools, tools.chat)
     report(work.document_id, "analyze", 1, 1)
-    return replace(structured, nodes=nodes, pages=pages)
+    return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
+
+
+def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: ChatModel) -> Structured:
+    """Have the model describe what rules have read; raise UnansweredError where it fails on too much."""
+    reading = tools.settings.reading
+    asking = describing(
+        document_id=work.document_id,
+        name=work.name,
+        nodes=analyzed.nodes,
+        settings=reading.analysis,
+        ocr=reading.ocr,
+        artifacts=tools.artifacts,
+    )
+    described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
+    require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
+    return replace(
+        analyzed,
+        nodes=described.nodes,
+        pages=noted_pages(analyzed.pages, analyzed.nodes, described.errors, "described by rules"),
+        unfinished=may_be_mended(described.errors),
+    )
 
 
 @step("embed", version="1", retries=1, cache_key=vectors_key, codec=VECTORS)
@@ -161,15 +226,58 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     )
 
 
-@step("evolve", version="1", retries=0, cache_key=version_key, codec=GRAPH)
-def evolve(work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools) -> DocumentGraph:
-    """Evolve the vectors for T rounds and gather the finished graph (eq. 14)."""
-    vectors, edges = evolve_document(
+def judged_hash(judged: Judged) -> dict[str, str]:
+    """Return the hash of what is made anew each time, for the lineage."""
+    return structured_hash(judged.structured)
+
+
+@step("judge-links", version="1", retries=0, cache_key=version_key, told=judged_hash)
+def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, tools: Tools) -> Judged:
+    """Have the model rewrite the nodes and name their links for T rounds (eq. 14); raise UnansweredError as `analyze` does."""
+    assert tools.chat is not None
+    reading = tools.settings.reading
+    subjects = described_places(structured.nodes, reading.analysis, reading.ocr)
+    judge = Judge(
         document_id=work.document_id,
+        name=work.name,
+        settings=reading.evolution.model,
+        chat=tools.chat,
+        on_nodes=partial(report, work.document_id, "judge-links"),
+        total=len(subjects) * reading.evolution.rounds,
+    )
+    evolved = evolve_by_model(
         nodes=structured.nodes,
         initial_vectors=initial,
-        settings=tools.settings.reading.evolution,
+        subjects=subjects,
+        settings=reading.evolution,
+        judge=judge,
+        embed=lambda texts: embed(work, tuple(texts), tools),
     )
+    require_enough_replies(evolved.errors, asked=len(subjects), share=tools.settings.limits.undescribed_share)
+    pages = noted_pages(structured.pages, structured.nodes, evolved.errors, "linked as the round before left them")
+    rewritten = replace(
+        structured,
+        nodes=evolved.nodes,
+        pages=summarize_pages(pages=pages, nodes=evolved.nodes, settings=reading.analysis),
+        unfinished=structured.unfinished or may_be_mended(evolved.errors),
+    )
+    return Judged(rewritten, evolved.vectors, evolved.edges)
+
+
+@step("evolve", version="1", retries=0, cache_key=graph_key, codec=GRAPH)
+def evolve(
+    work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, judged: Judged | None
+) -> DocumentGraph:
+    """Gather the finished graph: evolved by rule for T rounds, or as a model judged it (eq. 14)."""
+    if judged is not None:
+        structured, vectors, edges = judged.structured, judged.vectors, judged.edges
+    else:
+        vectors, edges = evolve_document(
+            document_id=work.document_id,
+            nodes=structured.nodes,
+            initial_vectors=initial,
+            settings=tools.settings.reading.evolution,
+        )
     report(work.document_id, "evolve", 1, 1)
     return DocumentGraph(
         document_id=work.document_id,
@@ -185,6 +293,11 @@ def evolve(work: DocumentWork, parsed: ParsedDocument, structured: Structured, i
         vectors=vectors,
         page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
     )
+
+
+def is_remembered(work: DocumentWork, memo: StepMemo) -> bool:
+    """Say whether an earlier run made the finished graph, so that reading the document costs nothing."""
+    return memo.lookup(work.document_id, evolve.name, identify(evolve.name, evolve.version, work.version)) is not None
 
 
 def remembered_graph(work: DocumentWork) -> DocumentGraph | None:

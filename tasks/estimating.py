@@ -1,38 +1,197 @@
-"""How much an ingest has to do, before it is done."""
+"""How much an ingest has to do, and what it costs, before it is done and without a call."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.parsing import count_pages
+from storage.artifacts import ArtifactStore
+from storage.call_cache import CallCache
+from storage.locations import artifacts_folder, calls_folder, steps_folder
+from storage.memo import StepMemo
+from storage.records import Node
+from tasks.analysis import analyze_nodes
+from tasks.description_calls import describing, description_calls
+from tasks.document_steps import is_remembered
+from tasks.models.chat_budget import price
+from tasks.models.chat_request import picture_tokens, text_tokens
+from tasks.parsing import ParseError, count_pages, sample_file
 from tasks.planning import DocumentWork
 from tasks.settings import IngestSettings
+from tasks.structure import structure_document
 
 SECONDS_A_PAGE = 0.3
 """What a born-digital page costs on two cores; `make bench-ingest` measures it."""
-
 STARTING_SECONDS = 10.0
 """What every run costs before its first page: the server, the models."""
+
+SAMPLED_PAGES = 8
+"""Pages of a PDF that are really parsed; the calls for the others are taken to be as many and as long."""
+SAMPLED_DOCUMENTS = 40
+"""Documents that are sampled; the others are taken to be like them, page for page."""
+
+DESCRIPTION_TOKENS = 110
+JUDGED_TOKENS = 330
+JUDGEMENT_TOKENS = 130
+"""Tokens of a node: written to describe it, read and written to judge it in one round; `make bench-models` measures them."""
+WRITTEN_TOKENS_A_SECOND = 30.0
+"""What one call of a 32B model writes on four GPUs beside sixty others; assumed, not measured here."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEstimate:
+    """What lies ahead of one document; one without pages of its own counts as one page. Remembered replies are left out."""
+
+    name: str
+    pages: int
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What lies ahead; documents without pages of their own count as one page."""
+    """What lies ahead, by document and in all."""
 
     documents: int
     pages: int
     megabytes: float
     seconds: float
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    by_document: tuple[DocumentEstimate, ...]
 
 
 def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate:
-    """Count the pages of the documents in work; files that cannot be counted are one page each."""
-    pages = sum(count_pages(Path(document.path), limits=settings.limits, work=settings.work) or 1 for document in work)
+    """Look at the documents in work, page by page where they are few; a file that cannot be read is a page without calls.
+
+    No model is asked, and nothing is kept of what is parsed.
+    """
+    memo = StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))
+    fresh = [document for document in work if not is_remembered(document, memo)]
+    look = _looking_like(fresh, settings) if settings.reading.analysis.by == "model" else _counting(settings)
+    known = {document.document_id: look(document) for document in fresh}
+    found = tuple(known.get(document.document_id, DocumentEstimate(document.name, 0)) for document in work)
+    input_tokens, output_tokens = sum(one.input_tokens for one in found), sum(one.output_tokens for one in found)
     return Estimate(
         documents=len(work),
-        pages=pages,
+        pages=sum(one.pages for one in found),
         megabytes=sum(document.size_bytes for document in work) / 1e6,
-        seconds=STARTING_SECONDS + pages * SECONDS_A_PAGE if work else 0.0,
+        seconds=STARTING_SECONDS + sum(one.pages for one in found) * SECONDS_A_PAGE + _asking_seconds(found, settings)
+        if work
+        else 0.0,
+        calls=sum(one.calls for one in found),
+        input_tokens=input_tokens,
+        output_tokens=output_tokens,
+        cost=price(input_tokens, output_tokens, settings.models.prices),
+        by_document=found,
+    )
+
+
+def _counting(settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
+    """Return who counts a document's pages, for a run that calls no model."""
+    return lambda document: DocumentEstimate(document.name, _pages(document, settings))
+
+
+def _pages(document: DocumentWork, settings: IngestSettings) -> int:
+    return count_pages(Path(document.path), limits=settings.limits, work=settings.work) or 1
+
+
+def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
+    """Sample documents spread over all; return who says of each what was found, or of one not sampled what is usual."""
+    step = max(1, math.ceil(len(documents) / SAMPLED_DOCUMENTS))
+    sampled = {document.document_id: _sampled(document, settings) for document in documents[::step]}
+    pages = max(1, sum(one.pages for one in sampled.values()))
+
+    def look(document: DocumentWork) -> DocumentEstimate:
+        found = sampled.get(document.document_id)
+        if found is None:
+            own = _pages(document, settings)
+            sums = [sum(getattr(one, name) for one in sampled.values()) for name in ("calls", "input_tokens", "output_tokens")]
+            found = DocumentEstimate(document.name, own, *(round(total * own / pages) for total in sums))
+        return _without_remembered(found, document)
+
+    return look
+
+
+def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
+    """Parse some pages as the run will, and make the calls up to the point of asking."""
+    reading = settings.reading
+    with tempfile.TemporaryDirectory(prefix="flowreader-estimate-") as folder:
+        artifacts = ArtifactStore(Path(folder))
+        try:
+            parsed, pages = sample_file(
+                path=Path(document.path),
+                document_id=document.document_id,
+                password=document.password,
+                pages=SAMPLED_PAGES,
+                parse=reading.parse,
+                ocr=reading.ocr,
+                limits=settings.limits,
+                work=settings.work,
+                artifacts=artifacts,
+            )
+        except (ParseError, OSError):
+            return DocumentEstimate(document.name, 1)
+        structured = structure_document(
+            parsed=parsed,
+            version=document.version,
+            settings=reading.structure,
+            structural_weights=reading.evolution.structural_weights.by_kind(),
+        )
+        nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=reading.analysis)
+        sample = _asked(document, nodes, settings, artifacts)
+    share = pages / max(1, len(parsed.pages))
+    return DocumentEstimate(document.name, pages, *(math.ceil(number * share) for number in sample))
+
+
+def _asked(
+    document: DocumentWork, nodes: Sequence[Node], settings: IngestSettings, artifacts: ArtifactStore
+) -> tuple[int, int, int]:
+    """Return the calls, the tokens read and the tokens written for these nodes."""
+    reading, models = settings.reading, settings.models
+    asking = describing(
+        document_id=document.document_id,
+        name=document.name,
+        nodes=nodes,
+        settings=reading.analysis,
+        ocr=reading.ocr,
+        artifacts=artifacts,
+    )
+    calls = description_calls(asking)
+    read = sum(text_tokens(len(call.prompt), 1, models.estimates) + picture_tokens(len(call.images), models) for call in calls)
+    subjects = len(asking.places)
+    rounds = reading.evolution.rounds if reading.evolution.mode == "model" else 0
+    judging = rounds * math.ceil(subjects / reading.evolution.model.nodes_per_call)
+    written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS)
+    return len(calls) + judging, read + rounds * subjects * JUDGED_TOKENS, written
+
+
+def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
+    """Leave out the share of the calls whose replies were kept."""
+    kept = len(CallCache(calls_folder()).recall(document.document_id))
+    share = max(0, found.calls - kept) / max(1, found.calls)
+    return DocumentEstimate(
+        document.name,
+        found.pages,
+        round(found.calls * share),
+        round(found.input_tokens * share),
+        round(found.output_tokens * share),
+    )
+
+
+def _asking_seconds(found: Sequence[DocumentEstimate], settings: IngestSettings) -> float:
+    """Return how long the replies take: as long as they are written, and as the server's limits hold them back."""
+    limits = settings.models.limits
+    calls, written = sum(one.calls for one in found), sum(one.output_tokens for one in found)
+    tokens = written + sum(one.input_tokens for one in found)
+    return max(
+        written / WRITTEN_TOKENS_A_SECOND / min(limits.in_flight, max(1, calls)),
+        60 * calls / (limits.requests_per_minute or math.inf),
+        60 * tokens / (limits.tokens_per_minute or math.inf),
     )

@@ -18,6 +18,7 @@ from tasks.algorithms.term_counts import count_terms
 from tasks.algorithms.value_consistency import value_consistency
 from tasks.ask_settings import ReadingOutSettings
 from tasks.asked_parts import Part, parts_of
+from tasks.judging import Verdict
 from tasks.path_reader import PathReading, PathText, Quote, Synthesis
 from tasks.question import Question
 from tasks.quotable import pieces_on, quotes_on, says_nothing_new, shortened
@@ -44,6 +45,10 @@ class ExtractiveReader:
 
     settings: ReadingOutSettings
     name: str = "extractive"
+
+    def keywords(self, _question: str) -> tuple[str, ...]:
+        """Return none: the rules' own words are all it searches by."""
+        return ()
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Quote the best pieces of each path, one path after the other: threads would only wait for each other."""
@@ -72,7 +77,7 @@ class ExtractiveReader:
         )
 
     def rate_pairs(
-        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float]
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
     ) -> list[float]:
         """Return the cosine of the two passages times the share of the question's terms that they hold together."""
         stems = question.terms.stems
@@ -81,7 +86,9 @@ class ExtractiveReader:
         shares = (counts > 0).mean(axis=1) if len(stems) and len(texts) else np.zeros(len(texts))
         return [max(float(similarity), 0.0) * float(share) for similarity, share in zip(similarities, shares, strict=True)]
 
-    def synthesize(self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float]) -> Synthesis:
+    def synthesize(
+        self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], _verdict: Verdict | None
+    ) -> Synthesis:
         """Put the quotes together that answer the parts of the question, the best first; say what nothing was found for.
 
         The answer is sure as far as the best quotes support it: of those measured, about that share stood on the right page.

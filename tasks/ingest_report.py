@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from storage.corpus import CorpusWriter
 from storage.records import DocumentState
-from storage.runs import read_run
+from storage.runs import EntryKind, read_run
 from tasks.ingest_request import Survey
+from tasks.models.chat_errors import Outcome
 from tasks.step import Workplace
 
 
@@ -42,6 +43,10 @@ class IngestReport(BaseModel):
     mended: tuple[str, ...]
     step_seconds: Mapping[str, float]
     steps_remembered: int
+    calls: int
+    calls_remembered: int
+    tokens: int
+    cost: float
 
 
 def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace) -> IngestReport:
@@ -49,7 +54,8 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
     documents = corpus.documents()
     worked_on = {work.document_id for work in survey.plan.work}
     mine = [record for record in documents if record.id in worked_on]
-    steps = read_run(place.log.path).steps()
+    run = read_run(place.log.path)
+    steps, calls = run.steps(), [entry for entry in run.entries if entry["kind"] == EntryKind.CALL]
     step_seconds: defaultdict[str, float] = defaultdict(float)
     for record in steps:
         step_seconds[record.step] += record.seconds
@@ -70,6 +76,10 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
         mended=corpus.messages,
         step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
         steps_remembered=sum(record.cache_hit for record in steps),
+        calls=sum(call["attempts"] > 0 for call in calls),
+        calls_remembered=sum(call["outcome"] == Outcome.CACHED for call in calls),
+        tokens=sum(call["input_tokens"] + call["output_tokens"] for call in calls),
+        cost=sum(call["cost"] for call in calls),
     )
 
 
@@ -80,7 +90,7 @@ def report_markdown(report: IngestReport) -> str:
         "",
         f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
         f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. "
-        "No model was called: no tokens, no cost.",
+        f"{asked(report)}.",
         "",
         "| step | seconds, all documents together |",
         "|---|---|",
@@ -91,6 +101,16 @@ def report_markdown(report: IngestReport) -> str:
         lines += [f"| {_code(failure.name)} | {failure.state} | {_code(failure.reason)} |" for failure in report.failures]
     lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
     return "\n".join(lines)
+
+
+def asked(report: IngestReport) -> str:
+    """Say in words what was asked of a model."""
+    if not report.calls + report.calls_remembered:
+        return "No model was called: no tokens, no cost"
+    return (
+        f"{report.calls:,} calls of the model and {report.calls_remembered:,} remembered: {report.tokens:,} tokens, "
+        f"cost {report.cost:.2f}"
+    )
 
 
 def artifact_key(corpus: str) -> str:

@@ -37,8 +37,8 @@ class Survey:
     plan: Plan
 
 
-def survey(request: IngestRequest, published: Sequence[DocumentRecord], embedder: EmbedderIdentity) -> Survey:
-    """Look at the files and compare them with what is published; nothing is written."""
+def survey(request: IngestRequest, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str) -> Survey:
+    """Look at the files and compare them with what is published; nothing is written. `reader` is `reader_identity`."""
     found = discover([Path(path) for path in request.paths], include=request.include, exclude=request.exclude)
     plan = plan_reading(
         files=found.files,
@@ -46,6 +46,7 @@ def survey(request: IngestRequest, published: Sequence[DocumentRecord], embedder
         published=published,
         settings=request.settings,
         embedder=embedder,
+        reader=reader,
         passwords=read_passwords(request.password_file),
     )
     return Survey(found=found, plan=plan)

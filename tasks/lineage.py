@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import metadata
 from typing import Any
 
@@ -14,6 +14,7 @@ from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
 from storage.runs import RunLog
+from tasks.models.chat_call import ModelCall
 from tasks.progress import stop_requested
 from tasks.step import Workplace, workplace
 
@@ -39,6 +40,11 @@ def lineage_of_run(
         outcome = "stopped" if stop_requested() else "ended"
     finally:
         log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
+
+
+def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:
+    """Return who writes down every call of a model, from any thread."""
+    return lambda call: place.log.call(asdict(call))
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from storage.disk import is_full_disk
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
+from tasks.models.chat_errors import ChatEndedError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
 from tasks.parsers.supervisor import ParserStartError
-from tasks.planning import DocumentWork
+from tasks.planning import UNFINISHED, DocumentWork
 from tasks.progress import StoppedError, stop_requested
 
 NOTES_SHOWN = 20
@@ -26,8 +27,8 @@ class Outcome:
     graph: DocumentGraph | None
 
 
-def ready(work: DocumentWork, graph: DocumentGraph) -> Outcome:
-    """Return the outcome of a document that became a graph."""
+def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:
+    """Return the outcome of a document that became a graph; an unfinished one is made again by the next ingest."""
     return Outcome(
         record=DocumentRecord(
             id=work.document_id,
@@ -40,6 +41,7 @@ def ready(work: DocumentWork, graph: DocumentGraph) -> Outcome:
             reason="",
             pages=len(graph.pages),
             nodes=len(graph.nodes),
+            attempt=UNFINISHED if unfinished else "",
             notes=page_notes(graph.pages),
         ),
         graph=graph,
@@ -55,6 +57,8 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
     if work.published is not None:
         note = f"the reading with new settings failed, the one before is kept: {reason}"
         attempt = work.failed_rereading if for_good else ""
+        if work.published.version == work.version:
+            note, attempt = f"the reading of what it lacks failed: {reason}", UNFINISHED
         return Outcome(record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt), graph=None)
     return Outcome(
         record=DocumentRecord(
@@ -106,14 +110,15 @@ def _page_list(numbers: list[int]) -> str:
 def unexpected(work: DocumentWork, error: Exception) -> Outcome:
     """Return the outcome of a document that cannot be opened or that our own code stumbled over.
 
-    Raises what would hit every document alike: a full or read-only disk, an engine that does not start, the wish to stop.
+    Raises what would hit every document alike: a full or read-only disk, an engine that does not start, a chat model that is
+    gone or a budget that is used up, the wish to stop.
     """
     if stop_requested():
         # What broke when its children were ended is no fault of the document.
         raise StoppedError from error
     if isinstance(error, OSError) and not is_full_disk(error) and error.errno != errno.EROFS:
         return failed(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
-    if isinstance(error, OSError | MemoryError | EmbeddingError | OcrError | ParserStartError):
+    if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError):
         raise error
     stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
     return failed(work, DocumentState.FAILED, stumbled, for_good=False)

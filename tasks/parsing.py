@@ -24,6 +24,7 @@ __all__ = [
     "parse_file",
     "parser_identity",
     "render_page",
+    "sample_file",
     "stop_children",
     "warm_up",
 ]
@@ -90,6 +91,37 @@ def count_pages(path: Path, *, limits: LimitSettings, work: WorkSettings) -> int
             return len(_survey(desk).page_labels) or None
     except (ParseError, OSError):
         return None
+
+
+def sample_file(
+    *,
+    path: Path,
+    document_id: str,
+    password: str | None,
+    pages: int,
+    parse: ParseSettings,
+    ocr: OcrSettings,
+    limits: LimitSettings,
+    work: WorkSettings,
+    artifacts: ArtifactStore,
+) -> tuple[ParsedDocument, int]:
+    """Read so many pages from the middle of a PDF, or a whole document of another kind; return them and how many there are.
+
+    Raises ParseError where they cannot be read, OSError where the file cannot.
+    """
+    rules = Rules(parse=parse, ocr=ocr, limits=limits, work=work, artifacts=artifacts)
+    with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
+        survey = _survey(desk)
+        count = len(survey.page_labels)
+        if survey.media_type == PDF:
+            first = max(1, (count - pages) // 2 + 1)
+            last = min(count, first + pages - 1)
+            ending, folder = desk.run(Work.MINERU, pages=last - first + 1, first=first, last=last)
+            _check(ending, reader="MinerU")
+            reading = desk.take_answer(ending, folder) or Reading(title="", pages=())
+        else:
+            reading = _read_whole(desk, survey)
+    return ParsedDocument(document_id, survey.media_type, survey.title, reading.pages), count or len(reading.pages)
 
 
 def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits: LimitSettings, work: WorkSettings) -> bytes:

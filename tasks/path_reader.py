@@ -10,6 +10,7 @@ from storage.answer_records import AnswerStatus
 from storage.records import Passage, TableRow
 
 if TYPE_CHECKING:
+    from tasks.judging import Verdict
     from tasks.question import Question
 
 
@@ -53,16 +54,16 @@ class Quote:
 class PathReading:
     """What the reader of a path found; without support `answer` is empty and there are no quotes.
 
-    `said` are the anchors of the question that stand anywhere in what is asked.
+    `said` are the anchors of the question that stand anywhere in what is asked. `whole` says that all of the question is answered.
+    `facts` are those that a model says it read, and `path` what it read them from.
     """
 
     answer: str
     quotes: tuple[Quote, ...]
     said: frozenset[str] = frozenset()
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
+    whole: bool = True
+    facts: str = ""
+    path: PathText | None = None
 
     @property
     def supported(self) -> bool:
@@ -90,6 +91,10 @@ class PathReader(Protocol):
         """What an answer says of who read."""
         ...
 
+    def keywords(self, question: str) -> Sequence[str]:
+        """Return words of the question to search by, beside those that rules find."""
+        ...
+
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Answer from each path alone, in their order; who waits for a model asks it of all paths at once."""
         ...
@@ -99,11 +104,16 @@ class PathReader(Protocol):
         ...
 
     def rate_pairs(
-        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float]
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
     ) -> list[float]:
-        """Return for each pair of passages how much going from the first to the second helps with the question, 0..1."""
+        """Return for each pair of passages how much going from the first to the second helps with the question, 0..1.
+
+        Of `bridges`, which no arc joins yet, also whether the two have to do with each other at all.
+        """
         ...
 
-    def synthesize(self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float]) -> Synthesis:
-        """Put the readings together into one answer, or say that there is none."""
+    def synthesize(
+        self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], verdict: Verdict | None
+    ) -> Synthesis:
+        """Put the readings together into one answer, or say that there is none; `verdict` is the gate's, where there is one."""
         ...

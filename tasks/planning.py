@@ -14,6 +14,9 @@ from tasks.settings import IngestSettings
 GRAPH_VERSION = "1"
 """Raised when the same settings make another graph of the same bytes."""
 
+UNFINISHED = "unfinished"
+"""The `attempt` of a published document with nodes for which no reply came: the next ingest asks for these again."""
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentWork:
@@ -65,15 +68,19 @@ def displayed(path: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in readable)
 
 
-def document_version(document_id: str, settings: IngestSettings, embedder: EmbedderIdentity) -> str:
-    """Return the version: everything that decides what these bytes become; never a limit, a path or a time."""
+def document_version(document_id: str, settings: IngestSettings, embedder: EmbedderIdentity, reader: str) -> str:
+    """Return the version: everything that decides what these bytes become; never a limit, a path or a time.
+
+    `reader` names the chat model and its prompts, "" where none reads.
+    """
     return identify(
         document_id,
         GRAPH_VERSION,
         parser_identity(),
         ocr_identity(),
-        settings.reading.model_dump_json(),
+        settings.reading.deciding(),
         embedder.key,
+        *filter(None, (reader,)),
     )
 
 
@@ -84,9 +91,10 @@ def plan_reading(
     published: Sequence[DocumentRecord],
     settings: IngestSettings,
     embedder: EmbedderIdentity,
+    reader: str,
     passwords: Mapping[str, str],
 ) -> Plan:
-    """Compare what was found with what is published.
+    """Compare what was found with what is published; `reader` names the chat model and its prompts, "" where none reads.
 
     A failed document is tried again only when its version or the limits changed, or where it wants a password and one is
     given: the same bytes fail the same way. `passwords` maps a file name, or "*" for any, to a password.
@@ -100,7 +108,8 @@ def plan_reading(
     for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].path):
         record = known.get(document_id)
         paths = _merged_paths(record, copies, roots, owner)
-        task = _work(document_id, copies, paths, settings, embedder, passwords)
+        version = document_version(document_id, settings, embedder, reader)
+        task = _work(document_id, version, copies, paths, settings, passwords)
         if record is None or not _settled(record, task):
             work.append(replace(task, published=record if record and record.state is DocumentState.READY else None))
         elif record.paths != paths:
@@ -122,17 +131,17 @@ def plan_reading(
 
 def _work(
     document_id: str,
+    version: str,
     copies: Sequence[SourceFile],
     paths: tuple[str, ...],
     settings: IngestSettings,
-    embedder: EmbedderIdentity,
     passwords: Mapping[str, str],
 ) -> DocumentWork:
     names = [displayed(file.path).rsplit("/", 1)[-1] for file in copies]
     password = next((passwords[name] for name in names if name in passwords), passwords.get("*"))
     return DocumentWork(
         document_id=document_id,
-        version=document_version(document_id, settings, embedder),
+        version=version,
         path=copies[0].path,
         paths=paths,
         size_bytes=copies[0].size_bytes,
@@ -147,7 +156,7 @@ def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
         return record.attempt == task.failed_rereading
     if record.state is DocumentState.NEEDS_PASSWORD and task.password:
         return False
-    return record.state is DocumentState.READY or record.attempt == task.attempt
+    return record.attempt != UNFINISHED if record.state is DocumentState.READY else record.attempt == task.attempt
 
 
 def _merged_paths(

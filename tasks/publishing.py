@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.artifacts import ArtifactStore
+from storage.call_cache import CallCache, questions_owner
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
 from storage.erasing import erase_quotes, gone_from_answers
 from storage.garbage import KEEP_SECONDS, Garbage, collect
 from storage.graph_checks import GraphError
-from storage.locations import CorpusLocation, artifacts_folder, corpora_folder, pictures_folder, steps_folder
+from storage.locations import CorpusLocation, artifacts_folder, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
@@ -144,25 +145,31 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
     erased = erase_removed(corpus)
     kept = corpus.purge(wait_seconds=wait_seconds).kept
     erased += erase_removed(corpus)
+    CallCache(calls_folder()).forget(questions_owner(corpus.location.name))
     return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0), erased)
 
 
 def erase_removed(corpus: CorpusWriter) -> int:
     """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some.
 
-    With them go those of earlier contents of their files: who removes a file wants none of its words left.
+    With them go those of earlier contents of their files: who removes a file wants none of its words left. What models replied
+    about them is forgotten as well.
     """
     removals = noted_removals(corpus.location)
     if not removals:
         return 0
     present = {record.id for record in corpus.documents()}
-    return erase_quotes(corpus.location, gone_from_answers(corpus.location, removals, present=present))
+    gone = gone_from_answers(corpus.location, removals, present=present)
+    for document in gone:
+        CallCache(calls_folder()).forget(document)
+    return erase_quotes(corpus.location, gone)
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
     """Delete artifacts, notes of steps and words of pictures that no corpus needs; the caller holds the lock of `own`."""
     artifacts = ArtifactStore(artifacts_folder())
-    garbage = collect(corpora_folder(), StepMemo(steps_folder(), artifacts), keep_seconds=keep_seconds, own=own)
+    memo, calls = StepMemo(steps_folder(), artifacts), CallCache(calls_folder())
+    garbage = collect(corpora_folder(), memo, calls, keep_seconds=keep_seconds, own=own)
     forget_words(artifacts=artifacts, cache_folder=pictures_folder())
     return garbage
 

@@ -16,7 +16,7 @@ from storage.records import identify
 from storage.search import Scope, TextHits, find_words, nodes_in_scope
 from storage.snapshot import Snapshot
 from tasks.algorithms.named_places import NamedPlace, named_places
-from tasks.algorithms.question_terms import QuestionTerms, question_terms
+from tasks.algorithms.question_terms import QuestionTerms, question_terms, with_keywords
 from tasks.ask_settings import AskSettings
 from tasks.models.embedder import Embedder
 from tasks.path_reader import PathReader
@@ -89,12 +89,12 @@ def understood(question: Question) -> dict[str, str]:
 
 @step("keywords", version="1", retries=0, cache_key=text_key, told=understood)
 def understand(question_id: str, text: str, desk: AskDesk) -> Question:
-    """Find what a question looks for; full text searches while the model embeds."""
-    terms = question_terms(text)
+    """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
     with ThreadPoolExecutor(1) as pool:
-        told = pool.submit(look_up, terms.words, desk)
-        vector = desk.embedder.embed_query(text)[0]
-        return Question(question_id, text, terms, named_places(text), vector, told.result())
+        vectors = pool.submit(desk.embedder.embed_query, text)
+        terms = with_keywords(question_terms(text), desk.reader.keywords(text))
+        told = look_up(terms.words, desk)
+        return Question(question_id, text, terms, named_places(text), vectors.result()[0], told)
 
 
 def look_up(words: Sequence[str], desk: AskDesk) -> TextHits | None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError
 from storage.garbage import KEEP_SECONDS
 from storage.graph_store import GraphDamagedError
-from storage.locations import CorpusLocation
+from storage.locations import CorpusLocation, calls_folder
 from storage.lock import acquire
 from storage.removals import note_removal
-from storage.snapshot import UnknownCorpusError, open_for_reading
+from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
@@ -46,7 +47,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
     """Unpublish a document, named by id or file name; with `now` wait for its readers and delete what it left.
 
     Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
-    when the last reader is gone.
+    when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
@@ -55,6 +56,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         note_removal(location, record, snapshot=corpus.snapshot)
         number = corpus.publish(removed=[record.id])
+        CallCache(calls_folder()).forget(questions_owner(location.name))
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
         if now and cleaned.complete:
             location.purge_due.unlink(missing_ok=True)
@@ -71,13 +73,13 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
 
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
-    """Delete a corpus, be it damaged or half removed, and the files that only it used.
+    """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
 
     Nobody finds it from the first moment on; who reads it already is waited for. Raises UnknownCorpusError or
     CorpusBusyError, and does nothing then.
     """
     if not location.folder.is_dir():
-        raise UnknownCorpusError(f"there is no corpus {location.name!r}; `flowreader corpora list` shows all")
+        raise unknown_corpus(location, "`flowreader corpora list` shows all")
     documents = _documents_in(location)
     lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
@@ -85,18 +87,24 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         shutil.rmtree(location.folder)
         garbage = collect_garbage(location, keep_seconds=0.0)
+        _forget_replies(location, documents or garbage.documents)
     finally:
         lock.release()
-    return RemovedCorpus(documents=documents, files=len(garbage.artifacts))
+    return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))
 
 
-def _documents_in(location: CorpusLocation) -> int:
-    """Return how many documents a corpus shows; 0 where it shows nothing any more."""
+def _forget_replies(location: CorpusLocation, documents: Sequence[str]) -> None:
+    for subject in (questions_owner(location.name), *documents):
+        CallCache(calls_folder()).forget(subject)
+
+
+def _documents_in(location: CorpusLocation) -> tuple[str, ...]:
+    """Return the ids of the documents that a corpus shows; none where it shows nothing any more."""
     try:
         with open_for_reading(location) as snapshot:
-            return len(snapshot.documents())
+            return tuple(record.id for record in snapshot.documents())
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, GraphDamagedError):
-        return 0
+        return ()
 
 
 def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:

@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from storage.records import EdgeKind
+from tasks.model_settings import ModelSettings
+from tasks.setting_group import Settings
 
-S = TypeVar("S", bound="Settings")
+__all__ = ["IngestSettings", "Settings", "SettingsError", "load_settings"]
+
+S = TypeVar("S", bound=Settings)
 
 
 class SettingsError(ValueError):
     """A settings file that cannot be used; the message names the value and the remedy."""
-
-
-class Settings(BaseModel):
-    """A frozen group of settings that knows no names but its own."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ParseSettings(Settings):
@@ -72,11 +70,29 @@ class StructureSettings(Settings):
     edge_band: float = Field(0.12, gt=0, le=0.3, description="share of the page's height at its top and bottom where headers live")
 
 
-class AnalysisSettings(Settings):
-    """What a node says of itself, without a model."""
+class ModelAnalysisSettings(Settings):
+    """How a model is asked what nodes say (eq. 11)."""
 
-    summary_words: int = Field(40, ge=5, le=200, description="words of the extractive summary; the papers ask for one sentence")
-    keywords: int = Field(10, ge=1, le=50, description="keywords of a node")
+    nodes_per_call: int = Field(16, ge=1, le=64, description="small nodes in one call; the rules are read once for all of them")
+    pictures_per_call: int = Field(4, ge=1, le=16, description="pictures in one call; a server takes only so many")
+    characters_per_call: int = Field(12_000, ge=500, le=200_000, description="of all nodes in a call; 3,000 to 4,000 tokens")
+    characters_per_node: int = Field(4000, ge=200, le=100_000, description="of a node; what is longer is cut, with a mark")
+    context_characters: int = Field(300, ge=0, le=5000, description="of the text before and behind a figure or table")
+    minimum_words: int = Field(6, ge=1, le=50, description="titles, and texts with fewer words, say what they are themselves")
+    keywords: int = Field(16, ge=1, le=50, description="keywords of a node at most, the most telling first")
+    reply_tokens: int = Field(300, ge=50, le=4000, description="room in the reply for each node")
+    picture_reply_tokens: int = Field(1000, ge=100, le=8000, description="room for each picture, whose words are written down")
+
+
+class AnalysisSettings(Settings):
+    """What a node says of itself."""
+
+    by: Literal["rules", "model"] = Field(
+        "rules", description="rules: extracts and statistics; model: the chat model at FLOWREADER_CHAT_BASE_URL describes nodes"
+    )
+    summary_words: int = Field(40, ge=5, le=200, description="words of the summary; the papers ask for one sentence")
+    keywords: int = Field(10, ge=1, le=50, description="keywords of a node, by rule")
+    model: ModelAnalysisSettings = ModelAnalysisSettings()
 
 
 class EmbeddingSettings(Settings):
@@ -103,10 +119,26 @@ class StructuralWeights(Settings):
         return {EdgeKind(kind): float(weight) for kind, weight in self.model_dump().items()}
 
 
+class ModelEvolutionSettings(Settings):
+    """How a model is asked what nodes have to do with each other (eq. 14)."""
+
+    nodes_per_call: int = Field(16, ge=1, le=64, description="nodes judged in one call; those beside each other share neighbours")
+    characters_per_call: int = Field(24_000, ge=500, le=200_000, description="of all nodes in a call and their candidates")
+    content_characters: int = Field(
+        0, ge=0, le=10_000, description="of a node's own text beside its summary; eq. 14 has none, 240 took a sixth more tokens"
+    )
+    summary_words: int = Field(30, ge=5, le=200, description="words of a rewritten summary at most")
+    keywords: int = Field(10, ge=1, le=50, description="keywords of a rewritten node at most")
+    reply_tokens: int = Field(300, ge=50, le=4000, description="room in the reply for each node: its links, and what is rewritten")
+
+
 class EvolutionSettings(Settings):
     """The rounds of evolution, and the edges that come of them."""
 
-    mode: Literal["lite"] = Field("lite", description="lite: G2-Reader's rule-based variant, without a model")
+    mode: Literal["lite", "model"] = Field(
+        "lite",
+        description="lite: G2-Reader's rule-based variant; model: summaries, keywords and links rewritten, with the relation",
+    )
     rounds: int = Field(3, ge=0, le=10, description="T; more rounds smooth the vectors until nodes look alike, 0 leaves them")
     neighbours: int = Field(5, ge=1, le=50, description="semantic candidates of a node in each round")
     window: int = Field(3, ge=1, le=20, description="w: text nodes start linked this far in reading order")
@@ -114,6 +146,7 @@ class EvolutionSettings(Settings):
     cross_minimum: float = Field(0.5, ge=0, le=1, description="cosine of round-0 vectors from which two documents are linked")
     cross_links: int = Field(8, ge=0, le=100, description="strongest mutual nearest neighbours linked between two documents")
     structural_weights: StructuralWeights = StructuralWeights()
+    model: ModelEvolutionSettings = ModelEvolutionSettings()
 
 
 class ReadingSettings(Settings):
@@ -125,6 +158,22 @@ class ReadingSettings(Settings):
     analysis: AnalysisSettings = AnalysisSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     evolution: EvolutionSettings = EvolutionSettings()
+
+    @model_validator(mode="after")
+    def _model_evolves_what_a_model_wrote(self) -> Self:
+        """Refuse to have a model rewrite what rules cut out: it sees little more than the summaries, and these must be whole."""
+        if self.evolution.mode == "model" and self.analysis.by == "rules":
+            raise ValueError('evolution.mode = "model" needs analysis.by = "model" as well')
+        return self
+
+    def deciding(self) -> str:
+        """Return, as JSON, what decides the result: how a model would be asked does not where none is asked."""
+        unused: dict[str, set[str]] = {}
+        if self.analysis.by == "rules":
+            unused["analysis"] = {"by", "model"}
+        if self.evolution.mode == "lite":
+            unused["evolution"] = {"model"}
+        return self.model_dump_json(exclude=unused)
 
 
 class LimitSettings(Settings):
@@ -141,6 +190,9 @@ class LimitSettings(Settings):
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
     archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")
     archive_ratio: int = Field(200, ge=10, le=100000, description="an archive that unpacks to more times its size is a bomb")
+    undescribed_share: float = Field(
+        0.2, ge=0, le=1, description="of the nodes that a model was to describe or link; where more got no usable reply, it failed"
+    )
     archive_entries: int = Field(20000, ge=10, le=1000000, description="files in an Office document; large decks have some 2,000")
 
 
@@ -162,6 +214,7 @@ class IngestSettings(Settings):
     reading: ReadingSettings = ReadingSettings()
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
+    models: ModelSettings = ModelSettings()
 
 
 def load_settings(path: Path, form: type[S]) -> S:
@@ -170,13 +223,13 @@ def load_settings(path: Path, form: type[S]) -> S:
         return form.model_validate(tomllib.loads(path.read_text("utf-8")))
     except OSError as error:
         raise SettingsError(
-            f"settings file {path} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
+            f"settings file {str(path)!r} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {path} is not TOML: {error}; `flowreader settings` shows the form") from error
+        raise SettingsError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
     except ValidationError as error:
         wrong = ", ".join(_complaint(found) for found in error.errors())
-        raise SettingsError(f"settings file {path}: {wrong}; `flowreader settings` lists names and bounds") from error
+        raise SettingsError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
 
 
 def _complaint(found: ErrorDetails) -> str:

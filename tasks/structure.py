@@ -50,7 +50,10 @@ _MODALITIES = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
 
 @dataclass(frozen=True, slots=True)
 class Structured:
-    """A document's structure; nodes in reading order and still without summary, keywords and search text."""
+    """A document's structure; nodes in reading order and still without summary, keywords and search text.
+
+    `unfinished` says that a model did not reply about some of them, and might another time.
+    """
 
     title: str
     pages: tuple[Page, ...]
@@ -58,6 +61,7 @@ class Structured:
     nodes: tuple[Node, ...]
     rows: tuple[TableRow, ...]
     edges: tuple[Edge, ...]
+    unfinished: bool = False
 
 
 def structure_document(

@@ -9,6 +9,7 @@ from storage.answer_records import AnswerStatus, EvidencePath, GateReport, Graph
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
+from tasks.algorithms.question_language import looks_english
 from tasks.judging import Verdict
 from tasks.named_evidence import unknown_places
 from tasks.path_reader import PathReading, Synthesis
@@ -16,6 +17,8 @@ from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores, page_scores
 from tasks.routing import ChosenPath
 from tasks.step import step
+
+NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +37,12 @@ class Evidence:
         lost = self.before is not None and not any(reading.supported for reading in self.readings)
         return self.before.best if lost and self.before is not None else self
 
-    @property
-    def all_readings(self) -> tuple[PathReading, ...]:
-        """Every reading, those before the edits too: what they cost was spent."""
-        return (*(self.before.all_readings if self.before else ()), *self.readings)
-
 
 @dataclass(frozen=True, slots=True)
 class Findings:
     """The answer, and where it comes from."""
 
     synthesis: Synthesis
-    readings: tuple[PathReading, ...]
     paths: tuple[EvidencePath, ...]
     pages: tuple[RankedPage, ...]
     evidence_pages: tuple[PagePlace, ...]
@@ -74,16 +71,24 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
         for path, reading in zip(best.paths, best.readings, strict=True)
     )
     routed = evidence.verdict is not None
-    synthesis = desk.reader.synthesize(question, best.readings, scores.rarity)
+    synthesis = in_the_wrong_language(
+        desk.reader.synthesize(question, best.readings, scores.rarity, best.verdict), question, scores
+    )
     missing = tuple(f"nothing in what was asked is called {name}" for name in unknown_places(question, graph, desk))
     return Findings(
         synthesis=doubted(synthesis, missing) if missing else synthesis,
-        readings=evidence.all_readings,
         paths=paths if routed else (),
         pages=ranked_pages(graph, scores, names),
         evidence_pages=places_of(graph, [node for path in best.paths for node in path.nodes], names),
         gate=gate_report(evidence),
     )
+
+
+def in_the_wrong_language(synthesis: Synthesis, question: Question, scores: NodeScores) -> Synthesis:
+    """Return what was not found because nobody writes so there: to list the words of a foreign question would say little."""
+    if synthesis.status is not AnswerStatus.NOT_FOUND or scores.said or looks_english(question.text):
+        return synthesis
+    return replace(synthesis, why=NO_WORD_SAID)
 
 
 def doubted(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:

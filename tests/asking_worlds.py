@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
@@ -15,8 +14,9 @@ import numpy as np
 from flows.ask import answer_one, ask
 from storage.answer_records import Answer
 from storage.answers import answer_json
+from storage.candidate_graph import CandidateGraph
 from storage.corpus import open_for_writing
-from storage.locations import CorpusLocation
+from storage.locations import CorpusLocation, corpus_location
 from storage.records import DocumentGraph, Edge, EdgeKind, EmbedderIdentity, Modality, Node, NodeKind, Section, TableRow, identify
 from storage.runs import RunFile, asking_files, read_run
 from storage.scope import EVERYTHING, Scope
@@ -40,6 +40,7 @@ TOLD = {
 }
 """Questions of the corpus `small`: where the answer of each stands, and a word of it."""
 
+READERS = ("flow", "top-k")
 AXES = ("tide", "blade", "cable", "price", "storm", "harbour", "crew", "steel")
 MODALITY = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
 
@@ -176,6 +177,11 @@ def asked(text: str, desk: AskDesk) -> Question:
     return understand("q", text, desk)
 
 
+def ordinals_of(graph: CandidateGraph, desk: AskDesk) -> list[int]:
+    """Return the place of each candidate in its document."""
+    return [node.ordinal for node in desk.snapshot.nodes_by_id(graph.ids)]
+
+
 def answer_at(desk: AskDesk, text: str, *, reader: str = "flow") -> Answer:
     """Ask at a desk of a small world, by the whole flow."""
     request = AskRequest(questions=(text,), reader=reader, settings=desk.settings)
@@ -193,6 +199,16 @@ def answers_to(*questions: str, corpus: str = "small", settings: dict[str, Any] 
     return asyncio.run(collected(ask(AskRequest(questions=questions, corpus=corpus, settings=chosen, **limits))))
 
 
+def answer_to(question: str, **limits: Any) -> Answer:
+    (answer,) = answers_to(question, **limits)
+    return answer
+
+
+def embedder_of(corpus: str) -> EmbedderIdentity:
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        return snapshot.embedder
+
+
 def lasting(answer: Answer) -> dict[str, Any]:
     """Return of an answer what is the same whenever the same is asked: all but ids, times and seconds."""
     told = answer_json(answer)
@@ -207,11 +223,6 @@ def run_of(location: CorpusLocation) -> RunFile:
 
 def steps_of(location: CorpusLocation) -> list[str]:
     return [record.step for record in run_of(location).steps()]
-
-
-def copy_of(library: Path, folder: Path) -> Path:
-    """Return a home of its own with what the library holds, for tests that leave something behind."""
-    return Path(shutil.copytree(library, folder / "home"))
 
 
 def limited(snapshot: Snapshot, **limits: Any) -> Scope:

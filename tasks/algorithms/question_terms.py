@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -61,6 +62,15 @@ def question_terms(question: str) -> QuestionTerms:
         words=tuple(written.values()),
         anchors=tuple(part for part in written if part in anchors),
     )
+
+
+def with_keywords(terms: QuestionTerms, keywords: Sequence[str]) -> QuestionTerms:
+    """Return the terms with the words of these keywords behind them that are new; the anchors stay."""
+    written = dict(zip(terms.stems, terms.words, strict=True))
+    for word in (word for keyword in keywords for word in words_of(keyword)):
+        for part in stems_of(word):
+            written.setdefault(part, word)
+    return QuestionTerms(stems=tuple(written), words=tuple(written.values()), anchors=terms.anchors)
 
 
 def _is_number(word: str) -> bool:

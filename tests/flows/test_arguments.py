@@ -41,6 +41,7 @@ def test_every_limit_of_a_question_can_be_said():
         (("ask", "--batch", "questions.txt"), ask_commands.ask),
         (("status",), commands.status),
         (("doctor",), commands.doctor),
+        (("doctor", "--models"), commands.doctor),
         (("settings", "--settings", "s.toml"), commands.settings),
         (("ingest", "folder"), commands.ingest),
         (("documents", "show", "a.pdf"), commands.documents_show),

@@ -33,7 +33,6 @@ def a_graph(edges=()):
         document_ids=("d",),
         documents=np.zeros(COUNT, dtype=np.int64),
         pages=1 + np.arange(COUNT) // ON_EACH,
-        ordinals=np.arange(COUNT),
         kinds=np.full(COUNT, NODE_KINDS.index(NodeKind.PARAGRAPH)),
         modalities=texts,
         meaningless=np.zeros(COUNT, dtype=np.bool_),

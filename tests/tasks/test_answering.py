@@ -10,7 +10,10 @@ from storage.records import Modality, NodeKind, StepRecord
 from storage.runs import EntryKind
 from tasks.answering import answer_key, citation, gathered, record, told_of_scope, usage
 from tasks.ask_request import AskRequest
-from tasks.path_reader import PathReading, Quote, Synthesis
+from tasks.call_book import CallBook, Stage
+from tasks.models.chat_call import ModelCall
+from tasks.models.chat_errors import Outcome
+from tasks.path_reader import Quote, Synthesis
 from tasks.synthesis import Findings
 from tests.asking_worlds import Passage, at_desk, published, run_of, written
 from tests.storage.worlds import document_id
@@ -28,25 +31,26 @@ def quoted():
     return Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": REPORT.nodes[0], "text": "price: 9", "told": "9"})
 
 
-def findings(*readings):
+def findings():
     synthesis = Synthesis("9 [1]", AnswerStatus.PARTIAL, (quoted(),), 0.75, "because", ("a note",))
-    return Findings(synthesis, readings, paths=(), pages=(), evidence_pages=(), gate=None)
+    return Findings(synthesis, paths=(), pages=(), evidence_pages=(), gate=None)
 
 
 def said(step, seconds):
     return StepRecord("run", step, "1", "key", "q", "then", seconds, 1, False, {})
 
 
-def made(desk, *readings, steps=(), **limits):
+def made(desk, *, steps=(), calls=None, **limits):
     request = AskRequest(questions=("How much?",), corpus="prices", reader="top-k", settings=desk.settings, **limits)
     return gathered(
         answer_id="0" * 32,
         asked="2026-01-01T00:00:00+00:00",
         question="How much?",
-        findings=findings(*readings),
+        findings=findings(),
         request=request,
         desk=desk,
         steps=steps,
+        calls=calls or CallBook("0" * 32, {}),
     )
 
 
@@ -78,20 +82,34 @@ def test_an_answer_says_within_which_limits_it_was_asked(desk):
     assert told_of_scope(AskRequest(questions=("?",))) == {"documents": [], "pages": None, "modality": None}
 
 
-def test_seconds_are_summed_by_step_and_calls_and_tokens_over_all_readings():
-    spent = usage(
-        findings(
-            PathReading("a", (), calls=1, input_tokens=10, output_tokens=2, cost=0.5),
-            PathReading("", (), calls=2, input_tokens=20, output_tokens=3, cost=0.25),
-        ),
-        [said("read", 0.5), said("route", 0.125), said("read", 0.25)],
-    )
-    assert (spent.calls, spent.input_tokens, spent.output_tokens, spent.cost) == (3, 30, 5, 0.75)
-    assert spent.seconds == {"read": 0.75, "route": 0.125}
+def test_seconds_are_summed_by_step_and_tokens_over_all_calls():
+    book = CallBook("a", {Stage.FIRST: 22, Stage.REFINED: 25, Stage.LAST: 1})
+    book.heard += [ended(10, 2, 0.5), ended(20, 3, 0.25, attempts=3), ended(0, 0, 0.0, attempts=0, outcome=Outcome.CACHED)]
+    spent = usage(book, [said("read", 0.5), said("route", 0.125), said("read", 0.25)])
+    assert (spent.calls, spent.cached, spent.input_tokens, spent.output_tokens, spent.cost) == (2, 1, 30, 5, 0.75)
+    assert spent.seconds == {"read": 0.75, "route": 0.125} and spent.most_calls == 48
+
+
+def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
+    """A call that ended."""
+    return ModelCall("worker", "", "", "m", "h", "", input_tokens, output_tokens, cost, 0.1, attempts, outcome, "")
+
+
+def test_what_went_wrong_with_the_calls_is_noted_once_and_who_replied_is_named(desk):
+    book = CallBook("a", {})
+    book.notes += ["the model did not help with path 2 of 3", "the model did not help with path 2 of 3"]
+    book.left_out = 2
+    book.heard.append(ended(1, 1, 0.0))
+    answer = made(desk, calls=book)
+    assert answer.notes[:2] == ("a note", "the model did not help with path 2 of 3") and len(answer.notes) == 3
+    assert answer.notes[2].startswith("2 citations of the model")
+    assert answer.models == {"embedder": desk.embedder.identity.key, "reader": desk.reader.name, "chat": "m", "prompt worker": "h"}
+    book.left_out = 1
+    assert made(desk, calls=book).notes[2].startswith("1 citation of the model")
 
 
 def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
-    answer = made(desk, PathReading("a", ()), steps=[said("read", 0.5)])
+    answer = made(desk, steps=[said("read", 0.5)])
     record(answer)
     location = desk.snapshot.location
     present = {document_id("report")}

@@ -97,7 +97,7 @@ def test_values_that_differ_make_the_answer_less_sure(tmp_path):
             scores = score(question, graph, desk)
             paths = [ChosenPath((place,), 1.0, 1.0, 0.5) for place in range(len(graph))]
             readings = read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
-            return desk.reader.synthesize(question, readings, scores.rarity)
+            return desk.reader.synthesize(question, readings, scores.rarity, None)
 
     agreed, differing = sureness("5"), sureness("7")
     assert differing.sureness == pytest.approx(agreed.sureness / 2)
@@ -125,15 +125,15 @@ def test_the_same_question_has_the_same_answer(desk):
 def test_a_pair_of_passages_is_rated_by_likeness_and_by_the_words_they_hold_together(desk):
     question = asked("gearbox crane", desk)
     failure, cost, other = REPORT.nodes[2], REPORT.nodes[3], REPORT.nodes[5]
-    rated = desk.reader.rate_pairs(question, [(failure, cost), (cost, other), (failure, cost)], [0.8, 0.8, -0.5])
+    rated = desk.reader.rate_pairs(question, [(failure, cost), (cost, other), (failure, cost)], [0.8, 0.8, -0.5], bridges=False)
     assert rated == pytest.approx([0.8, 0.4, 0.0])
-    assert desk.reader.rate_pairs(question, [], []) == []
-    assert desk.reader.rate_pairs(asked("?!", desk), [(failure, cost)], [0.8]) == [0.0]
+    assert desk.reader.rate_pairs(question, [], [], bridges=True) == []
+    assert desk.reader.rate_pairs(asked("?!", desk), [(failure, cost)], [0.8], bridges=True) == [0.0]
 
 
 def test_nothing_read_is_nothing_found(desk):
     question = asked(REVENUE, desk)
-    found = desk.reader.synthesize(question, [], dict.fromkeys(question.terms.stems, 1.0))
+    found = desk.reader.synthesize(question, [], dict.fromkeys(question.terms.stems, 1.0), None)
     assert found.status is AnswerStatus.NOT_FOUND and "none of the 0 passages" in found.why
     assert desk.reader.consistency(question, []) == 1.0
 

@@ -1,6 +1,6 @@
 """The report sums up a run, and nothing in a name can break its page."""
 
-from tasks.ingest_report import Failure, IngestReport, artifact_key, report_markdown
+from tasks.ingest_report import Failure, IngestReport, artifact_key, asked, report_markdown
 
 REPORT = IngestReport(
     corpus="Q3_reports.2024",
@@ -15,6 +15,10 @@ REPORT = IngestReport(
     mended=("CURRENT was behind",),
     step_seconds={"parse": 12.5},
     steps_remembered=4,
+    calls=0,
+    calls_remembered=0,
+    tokens=0,
+    cost=0.0,
 )
 
 
@@ -31,3 +35,10 @@ def test_a_name_cannot_break_out_of_its_cell():
 
 def test_the_artifact_key_is_one_that_prefect_takes():
     assert artifact_key("Q3_reports.2024") == "ingest-q3-reports-2024"
+
+
+def test_the_page_tells_what_was_asked_of_a_model():
+    assert "No model was called" in report_markdown(REPORT)
+    used = REPORT.model_copy(update={"calls": 1200, "calls_remembered": 7, "tokens": 3_400_000, "cost": 1.5})
+    assert asked(used) == "1,200 calls of the model and 7 remembered: 3,400,000 tokens, cost 1.50"
+    assert asked(used) in report_markdown(used)

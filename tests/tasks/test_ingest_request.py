@@ -10,7 +10,7 @@ from tasks.models.embedder import default_identity
 
 def test_a_survey_finds_and_plans(tmp_path, home):
     (tmp_path / "a.txt").write_text("hello")
-    found = survey(IngestRequest(paths=(str(tmp_path),)), (), default_identity())
+    found = survey(IngestRequest(paths=(str(tmp_path),)), (), default_identity(), "")
     assert [work.name for work in found.plan.work] == ["a.txt"]
     assert not home.exists()
 

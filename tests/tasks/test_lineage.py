@@ -1,12 +1,15 @@
 """A run's file tells how it began and how it ended, also when it ended badly."""
 
 import asyncio
+from dataclasses import asdict
 
 import pytest
 
 from storage.corpus import open_for_writing
 from storage.runs import read_run
-from tasks.lineage import lineage_of_run, working_at, writing_together
+from tasks.lineage import lineage_of_run, working_at, writing_calls, writing_together
+from tasks.models.chat_call import ModelCall
+from tasks.models.chat_errors import Outcome
 from tasks.progress import forget_stop, request_stop
 from tasks.step import StepKey, step, workplace
 from tests.storage import worlds
@@ -54,6 +57,14 @@ def test_a_stopped_run_says_so(corpus):
 @step("count", version="1", retries=0, cache_key=lambda name: StepKey(name, name, name))
 def count(name):
     """Do nothing, and leave a record."""
+
+
+def test_every_call_of_a_model_is_a_line(corpus):
+    call = ModelCall("analyze", "d" * 64, "node 3", "m", "h", "k", 100, 20, 0.5, 1.5, 2, Outcome.INVALID, "wrong twice")
+    with lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r3") as place:
+        writing_calls(place)(call)
+    entry = read_run(corpus.location.runs / "r3.jsonl").entries[1]
+    assert entry == {**entry, **asdict(call), "kind": "call", "outcome": "invalid"}
 
 
 def run(corpus, run_id):

@@ -10,7 +10,7 @@ from tasks.algorithms.page_sums import pages_of_nodes
 from tasks.named_evidence import named_bonus, named_nodes, resolve, unknown_places
 from tasks.read_texts import read_texts
 from tasks.retrieval import find_candidates
-from tests.asking_worlds import Passage, asked, at_desk, at_place, published, written
+from tests.asking_worlds import Passage, asked, at_desk, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
 BALANCE = " ".join(STATEMENT_STEMS[Statement.BALANCE])
@@ -45,7 +45,8 @@ def lifted(text, desk, *, of="report", whole=True, **named):
     bonus = named_bonus(question, graph, texts, pages, place)
     assert bonus.shape == (len(graph),) and np.isfinite(bonus).all() and (bonus >= 0).all()
     own = np.array([graph.document_ids[document] == document_id(of) for document in graph.documents.tolist()])
-    return dict(sorted((int(graph.ordinals[node]), round(float(bonus[node]), 6)) for node in np.flatnonzero(own & (bonus > 0))))
+    at = ordinals_of(graph, desk)
+    return dict(sorted((at[node], round(float(bonus[node]), 6)) for node in np.flatnonzero(own & (bonus > 0)).tolist()))
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,13 @@ from dataclasses import replace
 import pytest
 
 from storage.records import DocumentState, Page, PageParser
+from tasks.models.chat_errors import BudgetReachedError, ChatServerDownError
 from tasks.models.ocr import OcrError
-from tasks.outcomes import failed, page_notes, unexpected
+from tasks.outcomes import failed, page_notes, ready, unexpected
 from tasks.parsers.supervisor import ParserStartError
-from tasks.planning import DocumentWork
+from tasks.planning import UNFINISHED, DocumentWork
 from tasks.progress import StoppedError, forget_stop, request_stop
+from tests.storage import worlds
 
 WORK = DocumentWork(
     document_id="d" * 64, version="v" * 64, path="/in/a.pdf", paths=("/in/a.pdf",), size_bytes=3, attempt="limits", password=None
@@ -75,3 +77,22 @@ FATAL = [
 def test_what_would_hit_every_document_ends_the_run(error):
     with pytest.raises(type(error)):
         unexpected(WORK, error)
+
+
+def test_what_hits_every_document_ends_the_run():
+    for error in (ChatServerDownError("nobody answers"), BudgetReachedError("the budget is reached")):
+        with pytest.raises(type(error)):
+            unexpected(WORK, error)
+
+
+def test_an_unfinished_document_is_published_and_tried_again():
+    graph = worlds.graph("report")
+    assert ready(WORK, graph).record.attempt == ""
+    assert ready(WORK, graph, unfinished=True).record.attempt == UNFINISHED
+
+
+def test_an_unfinished_document_that_fails_on_what_it_lacks_stays_and_stays_unfinished():
+    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, attempt=UNFINISHED, nodes=7)
+    record = failed(replace(WORK, published=published), DocumentState.FAILED, "too many", for_good=False).record
+    assert (record.state, record.nodes, record.attempt) == (DocumentState.READY, 7, UNFINISHED)
+    assert "too many" in record.notes[0]

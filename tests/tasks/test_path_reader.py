@@ -8,8 +8,3 @@ def test_a_reading_with_an_answer_supports_it_and_one_without_does_not():
     quote = Quote(graph("report").nodes[0], "5", "5", 0.5, frozenset({"cost"}), frozenset())
     assert PathReading("5", (quote,)).supported
     assert not PathReading("", ()).supported
-
-
-def test_a_reading_costs_nothing_unless_it_says_so():
-    reading = PathReading("", ())
-    assert (reading.calls, reading.input_tokens, reading.output_tokens, reading.cost) == (0, 0, 0, 0.0)

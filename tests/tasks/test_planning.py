@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records import DocumentRecord, DocumentState, EmbedderIdentity, SourceFile
-from tasks.planning import displayed, document_version, plan_reading
+from tasks.planning import UNFINISHED, displayed, document_version, plan_reading
 from tasks.settings import IngestSettings
 
 EMBEDDER = EmbedderIdentity("tiny", "float32", 4)
@@ -16,10 +16,10 @@ def source(path, content):
     return SourceFile(path=path, document_id=content * 64, size_bytes=10)
 
 
-def record(content, *paths, state=DocumentState.READY, attempt="", settings=SETTINGS):
+def record(content, *paths, state=DocumentState.READY, attempt="", settings=SETTINGS, reader=""):
     return DocumentRecord(
         id=content * 64,
-        version=document_version(content * 64, settings, EMBEDDER),
+        version=document_version(content * 64, settings, EMBEDDER, reader),
         paths=paths,
         size_bytes=10,
         media_type="application/pdf",
@@ -32,9 +32,15 @@ def record(content, *paths, state=DocumentState.READY, attempt="", settings=SETT
     )
 
 
-def plan(files, published=(), settings=SETTINGS, passwords=None, roots=("/in",)):
+def plan(files, published=(), settings=SETTINGS, passwords=None, roots=("/in",), reader=""):
     return plan_reading(
-        files=files, roots=roots, published=published, settings=settings, embedder=EMBEDDER, passwords=passwords or {}
+        files=files,
+        roots=roots,
+        published=published,
+        settings=settings,
+        embedder=EMBEDDER,
+        reader=reader,
+        passwords=passwords or {},
     )
 
 
@@ -72,6 +78,17 @@ def test_settings_that_change_the_result_make_everything_work_again_and_limits_d
     known, files = [record("a", "/in/a.pdf")], [source("/in/a.pdf", "a")]
     assert plan(files, known, settings=other).work
     assert plan(files, known, settings=limits).nothing_to_do
+
+
+def test_another_model_reads_everything_again_and_the_same_one_nothing():
+    files, known = [source("/in/a.pdf", "a")], [record("a", "/in/a.pdf", reader="one")]
+    assert plan(files, known, reader="one").nothing_to_do
+    assert plan(files, known, reader="two").work and plan(files, known).work
+
+
+def test_a_document_for_which_replies_are_missing_is_read_again():
+    (work,) = plan([source("/in/a.pdf", "a")], [record("a", "/in/a.pdf", attempt=UNFINISHED)]).work
+    assert work.published is not None and work.published.version == work.version
 
 
 def test_a_failed_document_is_tried_again_only_with_other_limits():

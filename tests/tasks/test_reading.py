@@ -29,6 +29,9 @@ class FirstWords:
 
     name: str = "first words"
 
+    def keywords(self, _question):
+        return ()
+
     def read(self, question, paths):
         return tuple(PathReading(answer=path.nodes[0].content, quotes=()) for path in paths)
 

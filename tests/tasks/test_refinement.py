@@ -1,84 +1,19 @@
 """System 2 edits the terrain once, for the reason that the gate gave, within bounds, and says what it edited."""
 
-from dataclasses import dataclass, field, replace
-
 import numpy as np
 import pytest
 
-from storage.records import EdgeKind
 from tasks.algorithms.gate import Trigger
 from tasks.path_reader import PathReading, Quote
-from tasks.refinement import refine
-from tasks.retrieval import find_candidates, score
-from tasks.routing import lay_out, route
-from tests.asking_worlds import Passage, asked, at_desk, at_place, published, run_of, written
-
-SIMILAR = EdgeKind.SEMANTIC
-ISLANDS = written(
-    "islands",
-    Passage("the tide of spring", arcs=((1, SIMILAR, 0.5),)),
-    Passage("the tide and the steel", page=2, arcs=((0, SIMILAR, 0.5), (2, SIMILAR, 0.4))),
-    Passage("the blade and the tide", page=3, arcs=((1, SIMILAR, 0.4),)),
-    Passage("the tide turns the blade of steel", page=9, arcs=((4, SIMILAR, 0.9),)),
-    Passage("steel for the blade in the tide", page=9, arcs=((3, SIMILAR, 0.9),)),
-    Passage("a harbour", page=12),
-    # As long as a model in bfloat16 may make it: a cosine of two such passes 1.
-    evolved=np.float32(1.0004)
-    * np.array([[1, 1, 0, 0, 0, 0, 0, 1]] * 5 + [[0, 0, 0, 0, 0, 3**0.5, 0, 0]], np.float32)
-    / np.float32(3**0.5),
-)
-TEXT = "What does the tide do to the steel of the blade?"
-
-
-@dataclass(frozen=True)
-class Rating:
-    """A reader that rates every step the same, and remembers which it was shown."""
-
-    rate: float
-    shown: list[tuple[str, str]] = field(default_factory=list)
-
-    def rate_pairs(self, _question, pairs, similarities):
-        assert all(-1.0 <= similarity <= 1.0 for similarity in similarities) and len(similarities) == len(pairs)
-        self.shown.extend((first.id, second.id) for first, second in pairs)
-        return [self.rate] * len(pairs)
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A question half way: its candidates, their scores, the terrain and what was routed over it."""
-
-    question: object
-    graph: object
-    scores: object
-    terrain: object
-    routed: object
-    desk: object
-
-    def refined(self, trigger, readings=()):
-        return refine(self.question, self.graph, self.scores, self.terrain, self.routed, readings, trigger, self.desk)
-
-    def place(self, ordinal):
-        return self.graph.ordinals.tolist().index(ordinal)
+from tasks.routing import route
+from tests.asking_worlds import Passage, at_desk, published, run_of, written
+from tests.tasks.refining_worlds import ISLANDS, scene
 
 
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory):
     with at_desk(published(tmp_path_factory.mktemp("world"), ISLANDS)) as desk:
         yield desk
-
-
-def scene(desk, text=TEXT, *, rate=1.0, formulation="paper", sources=4, **gate):
-    settings = {"formulation": formulation, "sinks": 2, "sources": sources}
-    place = replace(at_place(desk, routing=settings, gate=gate), reader=Rating(rate))
-    question = asked(text, place)
-    graph = find_candidates(question, place)
-    scores = score(question, graph, place)
-    terrain = lay_out(question, graph, scores, place)
-    return Scene(question, graph, scores, terrain, route(question, terrain, place), place)
-
-
-def edits_of(refined, kind):
-    return [edit for edit in refined.edits if edit.kind == kind]
 
 
 @pytest.mark.parametrize("formulation", ["paper", "prizes"])
@@ -94,59 +29,6 @@ def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(desk, f
     known = {*before.graph.ids, ""}
     assert all({edit.source, edit.target} <= known and edit.before != edit.after for edit in before.refined(trigger).edits)
     assert route(before.question, after, before.desk).saturation >= 0
-
-
-def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(desk):
-    before = scene(desk, rate=1.0)
-    refined = before.refined(Trigger.LOW_SATURATION)
-    bridges = edits_of(refined, "bridge")
-    cut, ids = before.routed.cut, before.graph.ids
-    old = {(ids[tail], ids[head]) for tail, head in zip(before.terrain.tails, before.terrain.heads, strict=True)}
-    assert bridges and not {(edit.source, edit.target) for edit in bridges} & old
-    for edit in bridges:
-        assert cut.source_side[ids.index(edit.source)] and cut.sink_side[ids.index(edit.target)]
-        assert edit.before == 0.0 < edit.after <= 1.0
-    assert len(refined.terrain.tails) == len(before.terrain.tails) + len(bridges)
-
-
-def test_a_bridge_that_says_nothing_is_not_built(desk):
-    refined = scene(desk, rate=0.1, bridge_above=0.1).refined(Trigger.LOW_SATURATION)
-    assert not edits_of(refined, "bridge")
-
-
-def test_new_sources_are_found_near_the_old_ones(desk):
-    before = scene(desk, sources=1)
-    refined = before.refined(Trigger.NO_SUPPORT)
-    found = edits_of(refined, "source")
-    assert found and all(edit.target == "" for edit in found)
-    grown = refined.terrain.sources[len(before.terrain.sources) :].tolist()
-    assert [before.graph.ids.index(edit.source) for edit in found] == grown
-    assert not set(grown) & set(before.terrain.sources.tolist()) and before.place(5) not in grown
-
-
-def test_arcs_are_weighed_anew_no_further_than_damping_and_bound_let_them(desk):
-    before = scene(desk, rate=1.0, damping=0.5, bound=0.1)
-    changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
-    assert changed
-    for edit in changed:
-        assert edit.after == pytest.approx(min(edit.before + 0.1, edit.before + 0.5 * (1.0 - edit.before)))
-
-
-def test_only_the_arcs_that_carry_most_are_weighed_anew_where_answers_disagree(desk):
-    before = scene(desk, rate=0.0)
-    changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
-    flow = before.routed.flow.flow[: len(before.terrain.tails)]
-    strongest = int(np.argmax(flow))
-    assert len(changed) == max(1, -(-np.count_nonzero(flow > 1e-6) // 10))
-    assert changed[0].source == before.graph.ids[before.terrain.tails[strongest]]
-
-
-@pytest.mark.parametrize("trigger", list(Trigger))
-@pytest.mark.parametrize("pairs", [1, 2, 6])
-def test_no_more_pairs_are_rated_than_allowed(desk, trigger, pairs):
-    before = scene(desk, pairs=pairs)
-    before.refined(trigger)
-    assert len(before.desk.reader.shown) <= pairs
 
 
 def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(desk):
@@ -179,49 +61,3 @@ def test_an_edit_leaves_its_record_and_repeats_to_the_last_bit(desk):
     assert one.edits == two.edits and np.array_equal(one.terrain.similarities, two.terrain.similarities)
     first, second = run_of(desk.snapshot.location).steps()[-2:]
     assert first.step == second.step == "refine" and first.outputs == second.outputs and set(first.outputs) == {"edits"}
-
-
-def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_new_pages(desk):
-    before = scene(desk, rate=0.9, formulation="prizes")
-    arcs, refined = len(before.terrain.tails), before.refined(Trigger.LOW_SATURATION)
-    after, bridges = refined.terrain, edits_of(refined, "bridge")
-    tails, heads = after.tails[arcs:], after.heads[arcs:]
-    assert len(bridges) == len(tails) > 0 and after.usable[arcs:].all()
-    assert (before.terrain.scores[tails] >= before.terrain.scores[heads]).all()
-    assert after.similarities[arcs:].tolist() == [edit.after for edit in bridges] == [0.9] * len(bridges)
-    cut = before.routed.cut
-    assert all({cut.source_side[tail], cut.source_side[head]} == {True, False} for tail, head in zip(tails, heads, strict=True))
-    first, second = (route(before.question, terrain, before.desk) for terrain in (before.terrain, after))
-    crossed = second.flow.flow[arcs : len(after.tails)] > 0
-    read = [{node for chain in routed.chains for node in chain.nodes} for routed in (first, second)]
-    assert crossed.any() and read[0] < read[1]
-
-
-@pytest.mark.parametrize("trigger", list(Trigger))
-def test_no_rating_is_spent_on_arcs_that_chains_of_prizes_cannot_take(desk, trigger):
-    before = scene(desk, rate=1.0, formulation="prizes")
-    ids, terrain, refined = before.graph.ids, before.terrain, before.refined(trigger)
-    arcs = zip(terrain.tails.tolist(), terrain.heads.tolist(), terrain.usable.tolist(), strict=True)
-    usable = {(ids[tail], ids[head]) for tail, head, taken in arcs if taken}
-    bridged, changed = ({(edit.source, edit.target) for edit in edits_of(refined, kind)} for kind in ("bridge", "re-weight"))
-    assert not terrain.usable.all() and changed and changed <= usable
-    assert set(before.desk.reader.shown) <= usable | bridged
-
-
-def test_without_support_chains_of_prizes_begin_on_more_pages_and_at_less(desk):
-    before = scene(desk, formulation="prizes", entry_share=0.5)
-    refined = before.refined(Trigger.NO_SUPPORT)
-    assert refined.terrain.entry == 0.5 * before.terrain.entry
-    begun = {before.graph.ids.index(edit.source) for edit in edits_of(refined, "source")}
-    routed = route(before.question, refined.terrain, before.desk)
-    first, second = ({chain.nodes[0] for chain in flow.chains} for flow in (before.routed, routed))
-    assert second - first and second - first <= begun
-
-
-def test_new_sources_of_prizes_do_not_begin_for_nothing(desk):
-    before = scene(desk, formulation="prizes", entry_share=1.0)
-    refined = before.refined(Trigger.NO_SUPPORT)
-    after = refined.terrain
-    assert after.entry == before.terrain.entry
-    routed = route(before.question, after, before.desk)
-    assert {chain.nodes[0] for chain in routed.chains} == {chain.nodes[0] for chain in before.routed.chains}

@@ -10,7 +10,7 @@ from storage.scope import Scope
 from tasks.read_texts import read_texts
 from tasks.relevance import count_asked, own_vectors, texts_of, weigh_relevance
 from tasks.retrieval import find_candidates
-from tests.asking_worlds import AXES, Passage, asked, at_desk, at_place, published, written
+from tests.asking_worlds import AXES, Passage, asked, at_desk, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
 TURNED = np.roll(np.eye(len(AXES), dtype=np.float32), 1, axis=1)[:6]
@@ -46,7 +46,7 @@ def weighed(text, desk, **settings):
     graph = find_candidates(question, place)
     found = weigh_relevance(question, graph, place)
     assert found.nodes.shape == (len(graph),) and (found.nodes >= 0).all() and (found.nodes <= 1).all()
-    return dict(zip(graph.ordinals.tolist(), found.nodes.tolist(), strict=True)), dict(found.rarity)
+    return dict(zip(ordinals_of(graph, place), found.nodes.tolist(), strict=True)), dict(found.rarity)
 
 
 def test_words_and_meaning_lift_the_node_that_has_them(desk):
@@ -82,7 +82,7 @@ def test_a_named_place_comes_before_what_resembles_the_question(desk):
 def test_the_papers_text_is_summary_and_keywords(desk):
     place = at_place(desk, relevance={"text": "paper"})
     graph = find_candidates(asked("anchor", place), place)
-    texts = dict(zip(graph.ordinals.tolist(), texts_of(graph, place.settings.relevance), strict=True))
+    texts = dict(zip(ordinals_of(graph, place), texts_of(graph, place.settings.relevance), strict=True))
     assert texts[1] == "of a ship anchor chain" and texts[5] == "the price of a cable "
     nodes, _ = weighed("anchor chain", desk, relevance={"text": "paper", "lexical_share": 1.0, **NO_PAGE})
     assert max(nodes, key=nodes.get) == 1
@@ -115,7 +115,7 @@ def test_counts_have_the_stems_first_and_the_pairs_behind(desk):
     graph = find_candidates(question, desk)
     texts = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
     counted = count_asked(question, texts)
-    place = graph.ordinals.tolist().index(3)
+    place = ordinals_of(graph, desk).index(3)
     assert question.terms.stems == ("blade", "root", "steel") and counted.counts.shape[1] == 5
     assert counted.counts[place].tolist() == [1, 1, 1, 1, 1]
     assert counted.lengths[place] == 6

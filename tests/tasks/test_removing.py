@@ -129,10 +129,9 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
         raise DiskFullError("disk full")
 
     keep_answer(location, "paper")
-    monkeypatch.setattr("storage.corpus.CorpusWriter.publish", full)
-    with pytest.raises(DiskFullError):
+    with monkeypatch.context() as patched, pytest.raises(DiskFullError):
+        patched.setattr("storage.corpus.CorpusWriter.publish", full)
         remove_document(location, "paper.pdf", now=True)
-    monkeypatch.undo()
     assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 0
     assert read_answers(location, present={PAPER.document_id}) == [answer("paper")]
 
@@ -140,7 +139,7 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
 def test_a_corpus_is_removed_whole(location):
     assert remove_corpus(location).documents == 2
     assert not location.folder.exists()
-    with pytest.raises(UnknownCorpusError):
+    with pytest.raises(UnknownCorpusError, match=f"FLOWREADER_HOME '{location.home}' holds none; `flowreader corpora list` shows"):
         remove_corpus(location)
 
 

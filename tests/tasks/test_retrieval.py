@@ -16,7 +16,20 @@ from tasks.extractive_reader import ExtractiveReader
 from tasks.models.embedder import open_embedder
 from tasks.question import desk_of
 from tasks.retrieval import arc_cosines, find_candidates, page_scores, score, score_by_relevance
-from tests.asking_worlds import COAST, TOLD, TORQUE, WEIGHT, Passage, asked, at_desk, at_place, at_work, published, written
+from tests.asking_worlds import (
+    COAST,
+    TOLD,
+    TORQUE,
+    WEIGHT,
+    Passage,
+    asked,
+    at_desk,
+    at_place,
+    at_work,
+    ordinals_of,
+    published,
+    written,
+)
 from tests.storage import worlds
 from tests.storage.worlds import document_id
 
@@ -97,7 +110,7 @@ def test_a_scope_that_holds_nothing_is_an_error_and_no_silent_not_found(desk, sc
 
 def test_similar_arcs_keep_their_cosine_and_the_layouts_get_that_of_their_ends(desk):
     graph = find_candidates(asked("tide", desk), desk)
-    cosines, at = arc_cosines(graph), graph.ordinals
+    cosines, at = arc_cosines(graph), ordinals_of(graph, desk)
     found = {
         (int(at[tail]), int(at[head])): round(float(cosine), 4)
         for tail, head, cosine in zip(graph.tails, graph.heads, cosines, strict=True)
@@ -111,7 +124,7 @@ def test_similar_arcs_keep_their_cosine_and_the_layouts_get_that_of_their_ends(d
 def test_a_neighbour_of_what_is_relevant_gains_by_the_arc(desk):
     place = only(desk, "report", relevance={"page_share": 0.0})
     graph, scores = scored("tide", place)
-    table = graph.ordinals.tolist().index(3)
+    table = ordinals_of(graph, place).index(3)
     assert scores.relevance[table] < scores.propagated[table]
     assert ((scores.combined >= 0) & (scores.combined <= 1)).all()
 

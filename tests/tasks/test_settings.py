@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.settings import IngestSettings, SettingsError, load_settings
+from tasks.settings import IngestSettings, ReadingSettings, SettingsError, load_settings
 
 
 def written(tmp_path, text):
@@ -23,6 +23,7 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
         ("[reading.evolution]\nround = 1\n", "there is no setting reading.evolution.round"),
         ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
         ("not toml", "is not TOML"),
+        ('[reading.evolution]\nmode = "model"\n', 'evolution.mode = "model" needs analysis.by = "model" as well'),
     ],
 )
 def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, said):
@@ -31,7 +32,7 @@ def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, said):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(SettingsError, match=r"absent\.toml cannot be read"):
+    with pytest.raises(SettingsError, match=r"absent\.toml' cannot be read"):
         load_settings(tmp_path / "absent.toml", IngestSettings)
 
 
@@ -45,3 +46,12 @@ def test_every_setting_has_its_reason_and_its_bounds():
                 assert field.metadata or field.annotation is not float, name
 
     check(IngestSettings)
+
+
+def test_how_a_model_would_be_asked_decides_nothing_where_rules_read():
+    plain, otherwise = ReadingSettings(), ReadingSettings.model_validate({"analysis": {"model": {"keywords": 3}}})
+    assert otherwise.deciding() == plain.deciding() and "model" not in plain.deciding()
+    described = ReadingSettings.model_validate({"analysis": {"by": "model"}})
+    judged = ReadingSettings.model_validate({"analysis": {"by": "model"}, "evolution": {"mode": "model"}})
+    assert len({reading.deciding() for reading in (plain, described, judged)}) == 3
+    assert '"nodes_per_call"' in judged.deciding()

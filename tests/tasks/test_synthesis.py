@@ -11,8 +11,8 @@ from tasks.judging import Verdict
 from tasks.path_reader import PathReading, Synthesis
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath
-from tasks.synthesis import Evidence, gate_report, places_of, ranked_pages, synthesize
-from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+from tasks.synthesis import NO_WORD_SAID, Evidence, gate_report, places_of, ranked_pages, synthesize
+from tests.asking_worlds import Passage, asked, at_desk, ordinals_of, published, run_of, written
 from tests.storage.worlds import document_id
 
 QUIET = Verdict(consistency=1.0, saturation=0.9, trigger=None)
@@ -24,7 +24,11 @@ EDITS = (GraphEdit("source", "a", "", 0.0, 0.5),)
 class Joining:
     """A reader that puts answers in a row."""
 
-    def synthesize(self, _question, readings, _rarity):
+    def keywords(self, _question):
+        return ()
+
+    def synthesize(self, _question, readings, _rarity, verdict):
+        assert verdict in {QUIET, FIRED, None}
         said = [reading.answer for reading in readings if reading.supported]
         return Synthesis(", ".join(said), AnswerStatus.ANSWERED if said else AnswerStatus.NOT_FOUND, (), 1.0, "because")
 
@@ -47,7 +51,7 @@ def found(scene, evidence):
 def node(scene, name, ordinal):
     graph = scene[1]
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
-    return list(zip(owners, graph.ordinals.tolist(), strict=True)).index((document_id(name), ordinal))
+    return list(zip(owners, ordinals_of(graph, scene[3]), strict=True)).index((document_id(name), ordinal))
 
 
 def path_of(*nodes):
@@ -55,7 +59,7 @@ def path_of(*nodes):
 
 
 def read(*answers):
-    return tuple(PathReading(answer, (), calls=1) for answer in answers)
+    return tuple(PathReading(answer, ()) for answer in answers)
 
 
 def test_each_path_stands_beside_what_its_reader_said(scene):
@@ -114,12 +118,6 @@ def test_what_the_first_pass_supported_is_not_lost_by_a_second_that_supports_not
     assert made.gate is not None and made.gate.edits == EDITS
 
 
-def test_every_reading_is_paid_for_the_first_pass_too(scene):
-    before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
-    after = Evidence((path_of(1), path_of(2)), read("no", ""), verdict=QUIET, before=before)
-    assert [reading.answer for reading in found(scene, after).readings] == ["yes", "no", ""]
-
-
 def test_without_a_path_nothing_is_madeand_the_pages_are_ranked_all_the_same(scene):
     made = found(scene, Evidence((), (), verdict=QUIET))
     assert made.synthesis.status is AnswerStatus.NOT_FOUND and made.evidence_pages == () and len(made.pages) == 4
@@ -140,3 +138,23 @@ def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so
     assert len(made.synthesis.notes) == 2 and "page 99" in made.synthesis.notes[0] and "table 7" in made.synthesis.notes[1]
     lost = synthesize(named, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), desk)
     assert lost.synthesis.status is AnswerStatus.NOT_FOUND and len(lost.synthesis.notes) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("Was kostet ein Apfelkuchen?", NO_WORD_SAID),
+        ("収益はいくらですか", NO_WORD_SAID),
+        ("Was kostet tide?", "because"),
+        ("What does the unicorn eat?", "because"),
+    ],
+)
+def test_of_a_question_in_another_language_of_which_no_word_is_there_it_is_said_plainly(scene, text, why):
+    desk = scene[3]
+    question = asked(text, desk)
+    graph = find_candidates(question, desk)
+    scores = score(question, graph, desk)
+    lost = synthesize(question, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), desk)
+    assert (lost.synthesis.status, lost.synthesis.why) == (AnswerStatus.NOT_FOUND, why)
+    supported = synthesize(question, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), desk)
+    assert supported.synthesis.why == "because"

@@ -1,0 +1,53 @@
+"""Asking a model about many things, several in a call: what a call loses is asked again in halves, until one thing stands alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from tasks.algorithms.grouping import halves
+from tasks.models.chat import ChatModel
+from tasks.models.chat_call import ChatCall
+from tasks.models.chat_errors import ChatError
+
+T = TypeVar("T", bound=BaseModel)
+
+CALLS_AT_ONCE = 512
+"""Calls, with their pictures, that are held in memory; more than any server takes at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replies(Generic[T]):
+    """The replies with the things that each is about, and the error of each thing that got none."""
+
+    values: list[tuple[Sequence[int], T]]
+    errors: dict[int, ChatError]
+
+
+def ask_in_groups(
+    chat: ChatModel,
+    groups: Sequence[Sequence[int]],
+    call_about: Callable[[Sequence[int]], ChatCall[T]],
+    on_things: Callable[[int], None],
+) -> Replies[T]:
+    """Ask about each group of things, named by their places; `on_things` hears how many more are done.
+
+    Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
+    """
+    replies: Replies[T] = Replies([], {})
+    waiting = list(groups)
+    while waiting:
+        asked, waiting = waiting[:CALLS_AT_ONCE], waiting[CALLS_AT_ONCE:]
+        for group, reply in zip(asked, chat.ask_all([call_about(group) for group in asked]), strict=True):
+            if not isinstance(reply, ChatError):
+                replies.values.append((group, reply.value))
+                on_things(len(group))
+            elif len(group) > 1:
+                waiting += halves(group)
+            else:
+                replies.errors[group[0]] = reply
+                on_things(1)
+    return replies

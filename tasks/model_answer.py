@@ -1,0 +1,135 @@
+"""The answer of a model: what all readers of paths agree on, or what it makes of their answers and the passages themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from storage.answer_records import AnswerStatus
+from tasks.algorithms.answer_agreement import agreement, different_answers, plain_answer
+from tasks.ask_request import clean
+from tasks.call_book import call_book
+from tasks.cited_words import checked_quotes, proofs
+from tasks.evidence_shown import show_evidence
+from tasks.extractive_reader import NOT_FOUND, listed, lost_names
+from tasks.model_desk import ModelDesk
+from tasks.model_forms import WholeAnswer
+from tasks.models.chat_errors import ChatError
+from tasks.path_reader import PathReading, Quote, Synthesis
+from tasks.prompt import cut
+from tasks.question import Question
+
+if TYPE_CHECKING:
+    from tasks.judging import Verdict
+
+UNPROVEN = "nothing that the model was shown proves the answer that it gave"
+MISSING_CHARACTERS = 200
+_YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+
+
+def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
+    """Return the one answer that all supporting readings give to the whole question; None where there is none."""
+    supporting = [reading for reading in readings if reading.supported]
+    if len(different_answers([reading.answer for reading in supporting])) != 1 or not all(reading.whole for reading in supporting):
+        return None
+    return _answered(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
+
+
+def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
+    """Have the model put the readings together; where that fails, the answer that most of them give is given, and so noted."""
+    if not readings:
+        return _nothing(question, readings, "there was no passage to read")
+    tokens = desk.settings.reading.model.answer_tokens
+    evidence = show_evidence(desk, question, readings, tokens=tokens)
+    call = desk.call(
+        "synthesis", "the answer", WholeAnswer, question=question.text, pieces=evidence.pieces, tokens=tokens, check=_wrong_form
+    )
+    (value,) = desk.ask([call])
+    consistency = _equal_share(readings) if verdict is None else verdict.consistency
+    if isinstance(value, ChatError):
+        return _most_given(question, readings, consistency)
+    if value.kind == "none":
+        return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
+    answer = _told(value)
+    quotes, left_out = checked_quotes(value.citations, evidence.shown, evidence.path, most_words=desk.settings.reading.words)
+    call_book.get().left_out += left_out
+    quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(_saying(readings, answer))
+    if not quotes:
+        return _nothing(question, readings, UNPROVEN)
+    missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
+    notes = () if value.whole else (f"the model found nothing for: {missing}",)
+    return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
+
+
+def _answered(
+    answer: str, quotes: Sequence[Quote], readings: Sequence[PathReading], *, consistency: float, notes: tuple[str, ...] = ()
+) -> Synthesis:
+    """Return an answer on its quotes, each once; with notes it answers the question in part.
+
+    How sure it is follows Laplace's rule of succession from the paths that support an answer, times how far these agree.
+    """
+    supporting = sum(reading.supported for reading in readings)
+    told = "1 path supports" if supporting == 1 else f"{supporting} paths support"
+    return Synthesis(
+        answer=answer,
+        status=AnswerStatus.PARTIAL if notes else AnswerStatus.ANSWERED,
+        quotes=tuple({(quote.node.id, quote.text): quote for quote in quotes}.values()),
+        sureness=(supporting + 1) / (supporting + 2) * consistency,
+        why=f"{told} an answer, of {len(readings)} that were read; the answers agree to {consistency:.0%}",
+        notes=notes,
+    )
+
+
+def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
+    """Return that nothing was found, why, and what of the question stands nowhere."""
+    lost = lost_names(question, readings)
+    notes = (f"the documents say nothing of {listed(lost)}",) if lost else ()
+    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), sureness=0.0, why=why, notes=notes)
+
+
+def _most_given(question: Question, readings: Sequence[PathReading], consistency: float) -> Synthesis:
+    """Return the answer that most readings give, the earliest of several; the call that would weigh them has failed."""
+    supporting = [reading for reading in readings if reading.supported]
+    if not supporting:
+        return _nothing(question, readings, "no path answers by itself, and the model did not put them together")
+    largest = max(different_answers([reading.answer for reading in supporting]), key=len)
+    most = [supporting[place] for place in largest]
+    notes = ("the answers of the paths were not put together; the one that most of them give stands here",)
+    return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
+
+
+def _equal_share(readings: Sequence[PathReading]) -> float:
+    """Return how far the supported answers agree by their words alone: the baseline compares none."""
+    sizes = [len(group) for group in different_answers([reading.answer for reading in readings if reading.supported])]
+    pairs = [(one, other) for other in range(len(sizes)) for one in range(other)]
+    return agreement(sizes=sizes, compared=pairs, contradicting=pairs)
+
+
+def _saying(readings: Sequence[PathReading], answer: str) -> list[PathReading]:
+    return [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
+
+
+def _quotes_of(readings: Sequence[PathReading]) -> tuple[Quote, ...]:
+    return tuple(quote for reading in readings for quote in reading.quotes)
+
+
+def _told(value: WholeAnswer) -> str:
+    """Return the answer in the form of its kind."""
+    if value.kind != "list":
+        return clean(value.answer)
+    items = [clean(item) for item in value.items]
+    return ("; " if any("," in item for item in items) else ", ").join(filter(None, items))
+
+
+def _wrong_form(value: WholeAnswer) -> str:
+    """Say what of the answer is not of its kind."""
+    if value.kind == "list":
+        return "" if any(map(clean, value.items)) else "a list has at least one item in items"
+    if value.kind != "none" and not clean(value.answer):
+        return f"the answer is empty, but its kind is {value.kind}"
+    if value.kind == "yes_no" and not _YES_OR_NO.match(value.answer.strip()):
+        return "an answer of the kind yes_no begins with Yes or No"
+    if value.kind == "number" and not any(sign.isdigit() for sign in value.answer):
+        return "an answer of the kind number holds digits"
+    return ""

@@ -1,0 +1,140 @@
+"""Evolution by a model (eq. 14): in each round it judges the links of every node, and rewrites what its neighbours say as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from storage.records import Edge, EdgeKind, Modality, Node, Vectors
+from tasks.algorithms.candidates import nearest_neighbours
+from tasks.algorithms.cosines import edge_weights, pair_cosines
+from tasks.algorithms.judged_links import Links, candidates_of, links_after
+from tasks.algorithms.verbatim import verbatim_terms
+from tasks.algorithms.words import first_words
+from tasks.analysis import embedding_text
+from tasks.evolution import window_pairs
+from tasks.link_judgements import Judge, Judgement
+from tasks.model_analysis import with_index
+from tasks.models.chat_errors import ChatError
+from tasks.settings import EvolutionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class EvolvedNodes:
+    """The nodes as the last round left them, their vectors and edges; why each of the nodes in `errors` was not judged."""
+
+    nodes: tuple[Node, ...]
+    vectors: Vectors
+    edges: tuple[Edge, ...]
+    asked: int
+    errors: Mapping[int, ChatError]
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What a round reads of the round before it."""
+
+    nodes: tuple[Node, ...]
+    vectors: Vectors
+    links: Links
+
+
+def evolve_by_model(
+    *,
+    nodes: Sequence[Node],
+    initial_vectors: Vectors,
+    subjects: Sequence[int],
+    settings: EvolutionSettings,
+    judge: Judge,
+    embed: Callable[[Sequence[str]], Vectors],
+) -> EvolvedNodes:
+    """Run the rounds; every call of a round reads the round before only, so that no result hangs on who replied first.
+
+    Nodes without meaning have window edges only. A node that is no subject is linked by those that are. From round 1 on vectors
+    are those of summary and keywords, whatever those of round 0 were made of.
+
+    Args:
+        nodes: the nodes of a document in reading order.
+        initial_vectors: one for each, of round 0.
+        subjects: the places of the nodes that are judged.
+        settings: rounds, neighbourhoods and pruning.
+        judge: asks the model.
+        embed: texts to unit vectors.
+    """
+    window = window_pairs(is_text=np.array([node.modality is Modality.TEXT for node in nodes], dtype=bool), width=settings.window)
+    layout = {(int(low), int(high)): 0 for low, high in window}
+    state = _State(tuple(nodes), initial_vectors, Links(layout, {}))
+    errors: dict[int, ChatError] = {}
+    for number in range(1, settings.rounds + 1):
+        candidates = _candidates(state, subjects, settings)
+        judgements, failed = judge.judge(state.nodes, candidates)
+        errors |= failed
+        state = _after(state, candidates, judgements, number, settings, embed)
+    edges = _edges(state, layout, settings.minimum_edge)
+    return EvolvedNodes(state.nodes, state.vectors, edges, len(subjects), errors)
+
+
+def _candidates(state: _State, subjects: Sequence[int], settings: EvolutionSettings) -> dict[int, tuple[int, ...]]:
+    meaningful = np.flatnonzero([not node.meaningless for node in state.nodes])
+    indices, cosines = nearest_neighbours(vectors=state.vectors[meaningful], limit=settings.neighbours)
+    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=state.links.rounds, askable=frozenset(subjects))
+
+
+def _after(
+    before: _State,
+    candidates: Mapping[int, Sequence[int]],
+    judgements: Mapping[int, Judgement],
+    number: int,
+    settings: EvolutionSettings,
+    embed: Callable[[Sequence[str]], Vectors],
+) -> _State:
+    """Return what a round leaves; a node without a judgement keeps what it has."""
+    named = {place: judgement.links for place, judgement in judgements.items()}
+    nodes = tuple(
+        _rewritten(node, judgements[place], number, settings) if place in judgements else node
+        for place, node in enumerate(before.nodes)
+    )
+    return _State(
+        nodes=nodes,
+        vectors=embed([embedding_text(node, "paper") for node in nodes]),
+        links=links_after(before=before.links, candidates=candidates, named=named, number=number),
+    )
+
+
+def _rewritten(node: Node, judgement: Judgement, number: int, settings: EvolutionSettings) -> Node:
+    """Return the node with its new words; keywords that neither it nor its text had are left out."""
+    if not judgement.summary:
+        return node
+    source = " ".join((*node.keywords, *node.section_path, node.caption, node.content, node.picture_text))
+    keywords = verbatim_terms(terms=judgement.keywords, source=source, limit=settings.model.keywords)
+    summary = first_words(with_index(judgement.summary, node), settings.model.summary_words)
+    return replace(node, summary=summary, keywords=keywords or node.keywords, round=number)
+
+
+def _edges(state: _State, layout: Mapping[tuple[int, int], int], minimum: float) -> tuple[Edge, ...]:
+    """Return both arcs of each link that weighs enough, max(cos, 0) of the last vectors, in the order of their nodes."""
+    pairs = sorted(state.links.rounds)
+    rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    weights = edge_weights(pair_cosines(vectors=state.vectors, first=rows[:, 0], second=rows[:, 1]))
+    edges: list[Edge] = []
+    for (low, high), weight in zip(pairs, weights.tolist(), strict=True):
+        if weight < minimum or weight <= 0:
+            continue
+        kind = EdgeKind.WINDOW if (low, high) in layout else EdgeKind.SEMANTIC
+        for source, target in ((low, high), (high, low)):
+            one, other = state.nodes[source], state.nodes[target]
+            edges.append(
+                Edge(
+                    one.id,
+                    other.id,
+                    one.document_id,
+                    other.document_id,
+                    kind,
+                    weight,
+                    relation=state.links.relation(source, target),
+                    round=state.links.rounds[low, high],
+                )
+            )
+    return tuple(edges)

@@ -1,0 +1,149 @@
+"""Reading with a chat model: what rules do by words, it does by reading; each duty is one prompt, each reply one form.
+
+All calls of a duty are in flight together. A call that fails by name costs what it was for, with a note; what ends the run ends it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from storage.records import Passage
+from tasks.algorithms.answer_agreement import agreement, different_answers, pairs_to_compare
+from tasks.algorithms.standing_words import find_words
+from tasks.ask_request import clean
+from tasks.call_book import Stage, call_book
+from tasks.cited_words import checked_quotes, proofs
+from tasks.model_answer import agreed_answer, put_together
+from tasks.model_desk import ModelDesk
+from tasks.model_forms import Comparison, Keywords, PathAnswer
+from tasks.models.chat_call import ChatCall
+from tasks.models.chat_errors import ChatEndedError, ChatError
+from tasks.path_reader import PathReading, PathText, Synthesis
+from tasks.prompt import Piece
+from tasks.question import Question
+from tasks.rated_pairs import rate
+from tasks.shown_passages import Shown, show_passages
+
+if TYPE_CHECKING:
+    from tasks.judging import Verdict
+
+MOST_KEYWORDS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReader:
+    """A chat model that reads, judges, rates and answers; every citation of its answers stands in what it was shown."""
+
+    desk: ModelDesk
+    name: str = "model"
+
+    def keywords(self, question: str) -> tuple[str, ...]:
+        """Return the words to search by that the model finds in the question; what does not stand there is none."""
+        tokens = self.desk.settings.reading.model.keyword_tokens
+        call = self.desk.call("keywords", "the question's keywords", Keywords, question=question, tokens=tokens)
+        (value,) = self.desk.ask([call])
+        found = [] if isinstance(value, ChatError) else value.keywords
+        return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
+
+    def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
+        """Have the model answer from each path alone, of all at once; raise ChatEndedError where it reads none of them at first."""
+        views: list[Shown] = []
+        calls: list[ChatCall[PathAnswer]] = []
+        for number, path in enumerate(paths, 1):
+            shown, pictures = self._shown(question, path)
+            views.append(shown)
+            calls.append(self._reading_call(question, f"path {number} of {len(paths)}", shown, pictures))
+        values = self.desk.ask(calls)
+        if values and call_book.get().stage is Stage.FIRST:
+            _require_one(values)
+        return tuple(
+            self._reading(call.item, value, shown, path)
+            for call, value, shown, path in zip(calls, values, views, paths, strict=True)
+        )
+
+    def _shown(self, question: Question, path: PathText) -> tuple[Shown, list[bytes]]:
+        """Return the passages of a path as the model sees them, and their pictures."""
+        settings = self.desk.settings.reading.model
+        tokens = settings.reading_tokens
+        most = self.desk.most_pictures("worker", question=question.text, tokens=tokens)
+        seen, pictures = self.desk.pictures.chosen(path.nodes, path.worth, most)
+        room = self.desk.room("worker", settings.path_characters, question=question.text, tokens=tokens, pictures=len(pictures))
+        shown = show_passages(path.nodes, titles=self.desk.titles, stems=path.rarity, room=room, pictures=seen)
+        return shown, pictures
+
+    def _reading_call(self, question: Question, item: str, shown: Shown, pictures: Sequence[bytes]) -> ChatCall[PathAnswer]:
+        return self.desk.call(
+            "worker",
+            item,
+            PathAnswer,
+            question=question.text,
+            pieces=shown.pieces,
+            tokens=self.desk.settings.reading.model.reading_tokens,
+            pictures=pictures,
+            check=_answer_missing,
+        )
+
+    def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
+        """Return what the model read; an answer that nothing proves is none."""
+        nothing = PathReading(answer="", quotes=(), said=path.said, path=path)
+        if isinstance(value, ChatError) or value.status == "not_reported":
+            return nothing
+        book, answer = call_book.get(), clean(value.answer)
+        quotes, left_out = checked_quotes(value.citations, shown, path, most_words=self.desk.settings.reading.words)
+        book.left_out += left_out
+        quotes = quotes or proofs(answer, value.citations, shown, path)
+        if not quotes:
+            book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
+            return nothing
+        return replace(nothing, answer=answer, quotes=quotes, whole=value.whole, facts=clean(value.facts))
+
+    def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
+        """Return the share of pairs of answers that do not contradict each other; equal ones agree unasked."""
+        answers = [reading.answer for reading in readings]
+        groups = different_answers(answers)
+        pairs = pairs_to_compare(len(groups), limit=self.desk.settings.reading.model.compared_pairs)
+        firsts = [answers[group[0]] for group in groups]
+        values = self.desk.ask([self._comparison(question, firsts[one], firsts[other]) for one, other in pairs])
+        known = [(pair, value) for pair, value in zip(pairs, values, strict=True) if not isinstance(value, ChatError)]
+        return agreement(
+            sizes=[len(group) for group in groups],
+            compared=[pair for pair, _ in known],
+            contradicting=[pair for pair, value in known if value.contradict],
+        )
+
+    def _comparison(self, question: Question, one: str, other: str) -> ChatCall[Comparison]:
+        pieces = [Piece("answer A", one), Piece("answer B", other)]
+        tokens = self.desk.settings.reading.model.judging_tokens
+        return self.desk.call("consistency", "a pair of answers", Comparison, question=question.text, pieces=pieces, tokens=tokens)
+
+    def rate_pairs(
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
+    ) -> list[float]:
+        """Have the model rate the pairs, several in a call; only System 2 asks for it."""
+        call_book.get().stage = Stage.REFINED
+        settings = self.desk.settings
+        at_once = math.ceil(settings.gate.pairs / settings.reading.model.rating_calls)
+        return rate(self.desk, question, pairs, similarities, bridges=bridges, at_once=at_once)
+
+    def synthesize(
+        self, question: Question, readings: Sequence[PathReading], _rarity: Mapping[str, float], verdict: Verdict | None
+    ) -> Synthesis:
+        """Give the answer that all agree on where the gate is quiet, else have the model put one together."""
+        call_book.get().stage = Stage.LAST
+        quiet = verdict is not None and verdict.trigger is None
+        agreed = agreed_answer(readings) if quiet else None
+        return agreed or put_together(self.desk, question, readings, verdict)
+
+
+def _require_one(values: Sequence[PathAnswer | ChatError]) -> None:
+    """Raise ChatEndedError where all calls failed: that nothing was found would be said of what nobody read."""
+    errors = [value for value in values if isinstance(value, ChatError)]
+    if len(errors) == len(values):
+        raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
+
+
+def _answer_missing(value: PathAnswer) -> str:
+    return "the status is supported, but the answer is empty" if value.status == "supported" and not clean(value.answer) else ""

@@ -1,0 +1,217 @@
+"""What serves the models: the files agree with each other, keep to themselves, and are what the README says."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from tasks.ask_settings import AllSettings
+from tasks.models.checkup_replies import LEAST_CONTEXT_TOKENS
+from tasks.settings import load_settings
+from tests.deployments.kubernetes_forms import RESOURCE, Deployment, NetworkPolicy, PersistentVolumeClaim, Service
+
+FOLDER = Path(__file__).parents[2] / "deployments" / "vllm"
+README = (FOLDER / "README.md").read_text("utf-8")
+LARGE, SMALL, EMBEDDINGS = "qwen3-vl-32b.yaml", "qwen3-vl-8b.yaml", "embeddings.yaml"
+SERVED = (LARGE, SMALL, EMBEDDINGS)
+PINNED = re.compile(r"vllm/vllm-openai:v(\d+\.\d+\.\d+)")
+
+
+def read(name):
+    return yaml.safe_load((FOLDER / name).read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def compose():
+    return read("compose.yaml")
+
+
+@pytest.fixture(scope="module")
+def manifest():
+    documents = yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text("utf-8"))
+    return [RESOURCE.validate_python(document) for document in documents]
+
+
+def of(manifest, kind):
+    return {resource.metadata.name: resource for resource in manifest if isinstance(resource, kind)}
+
+
+def container_of(deployment):
+    (container,) = deployment.spec.template.spec.containers
+    return container
+
+
+def flags_file(arguments):
+    """The file that a command line names; whatever else it says must be where it listens, nothing of the model."""
+    said = dict(zip(arguments[::2], arguments[1::2], strict=True))
+    assert set(said) <= {"--config", "--host", "--port"}
+    return Path(said["--config"]).name
+
+
+def devices(service):
+    (reserved,) = service["deploy"]["resources"]["reservations"]["devices"]
+    return len(reserved["device_ids"])
+
+
+def test_the_flags_stand_in_one_place(compose, manifest):
+    script = compose["x-vllm"]["entrypoint"][2].split(" exec vllm serve ")[1]
+    assert flags_file(script.split()) == "serve.yaml"
+    mounted = {name: service["configs"][0]["source"] for name, service in compose["services"].items()}
+    assert all(service["configs"][0]["target"] == "/etc/vllm/serve.yaml" for service in compose["services"].values())
+    files = {name: Path(compose["configs"][source]["file"]).name for name, source in mounted.items()}
+    assert files == {"chat-large": LARGE, "chat-small": SMALL, "embeddings": EMBEDDINGS}
+
+    served = {name: flags_file(container_of(one).args) for name, one in of(manifest, Deployment).items()}
+    assert served == {"flowreader-chat": LARGE, "flowreader-embeddings": EMBEDDINGS}
+    (generated,) = read("kustomization.yaml")["configMapGenerator"]
+    assert sorted(generated["files"]) == sorted(SERVED) and read("kustomization.yaml")["resources"] == ["kubernetes.yaml"]
+    told = re.findall(r"bin/vllm serve (.*?)(?:  |$)", README, re.MULTILINE)
+    assert told == [f"--config deployments/vllm/{name}" for name in (LARGE, EMBEDDINGS)]
+
+
+def test_every_flag_says_why():
+    for name in (LARGE, EMBEDDINGS):
+        lines = (FOLDER / name).read_text("utf-8").splitlines()
+        flags = [place for place, line in enumerate(lines) if re.match(r"[a-z]", line)]
+        told = {place for place in flags if lines[place - 1].startswith("#")}
+        # those of one kind stand under one reason: host and port, memory beside seed
+        untold = {lines[place].split(":")[0] for place in flags if place not in told}
+        assert untold <= {"port", "host", "seed"}, name
+    assert LARGE in (FOLDER / SMALL).read_text("utf-8")
+
+
+def test_the_two_chat_models_differ_in_nothing_but_their_size():
+    large, small = read(LARGE), read(SMALL)
+    assert {flag for flag in large | small if large.get(flag) != small.get(flag)} == {"model", "tensor-parallel-size"}
+    assert (large["model"], large["tensor-parallel-size"]) == ("Qwen/Qwen3-VL-32B-Instruct", 4)
+    assert (small["model"], small["tensor-parallel-size"]) == ("Qwen/Qwen3-VL-8B-Instruct", 1)
+
+
+def test_a_reply_cannot_run_away_and_no_address_can_be_fetched():
+    for name in (LARGE, SMALL):
+        flags = read(name)
+        # "auto" would keep vLLM from starting
+        assert flags["structured-outputs-config"] == {"backend": "xgrammar", "disable_any_whitespace": True}
+        # an empty list would allow every address; .invalid exists nowhere (RFC 2606)
+        (domain,) = flags["allowed-media-domains"]
+        assert domain.endswith(".invalid") and "allowed-local-media-path" not in flags
+        assert flags["limit-mm-per-prompt"] == {"image": 16, "video": 0} and "trust-remote-code" not in flags
+        assert flags["generation-config"] == "vllm" and flags["enable-prefix-caching"] is True
+
+
+def test_what_is_asked_by_default_fits_what_is_served():
+    settings = AllSettings()
+    for name in (LARGE, SMALL):
+        flags = read(name)
+        assert flags["max-model-len"] >= LEAST_CONTEXT_TOKENS
+        assert flags["limit-mm-per-prompt"]["image"] >= settings.reading.analysis.model.pictures_per_call
+        assert flags["limit-mm-per-prompt"]["image"] >= settings.ask.reading.model.pictures
+        assert flags["gpu-memory-utilization"] + read(EMBEDDINGS)["gpu-memory-utilization"] < 0.95, "they share a GPU"
+
+
+def test_both_deployments_take_the_same_pinned_version_and_the_readme_names_it(compose, manifest):
+    images = {service["image"] for service in compose["services"].values()}
+    images |= {container_of(one).image for one in of(manifest, Deployment).values()}
+    (image,) = images
+    version = PINNED.fullmatch(image)[1]
+    assert f"vllm=={version}" in README and f"vLLM {version}" in README
+
+
+def test_each_model_gets_the_gpus_that_its_flags_count_on(compose, manifest):
+    for name, file in (("chat-large", LARGE), ("chat-small", SMALL), ("embeddings", EMBEDDINGS)):
+        assert devices(compose["services"][name]) == read(file).get("tensor-parallel-size", 1)
+    for deployment in of(manifest, Deployment).values():
+        container = container_of(deployment)
+        wanted = read(flags_file(container.args)).get("tensor-parallel-size", 1)
+        assert container.resources.limits == {"nvidia.com/gpu": str(wanted)}
+
+
+def test_nobody_outside_can_ask(compose, manifest):
+    assert {read(name)["host"] for name in SERVED} == {"127.0.0.1"}
+    published = [port for service in compose["services"].values() for port in service["ports"]]
+    assert published and all(port.startswith("127.0.0.1:") and port.endswith(":8000") for port in published)
+    assert {service.spec.type for service in of(manifest, Service).values()} == {"ClusterIP"}
+    (policy,) = of(manifest, NetworkPolicy).values()
+    (guarded,) = policy.spec.podSelector.matchExpressions
+    assert policy.spec.policyTypes == ["Ingress"] and set(guarded.values) == set(of(manifest, Deployment))
+    assert [peer.podSelector.matchLabels for rule in policy.spec.ingress for peer in rule.peers] == [
+        {"app.kubernetes.io/name": "flowreader"}
+    ]
+
+
+def test_the_key_comes_from_a_secret(compose, manifest):
+    assert compose["secrets"] == {"api_key": {"file": "./api_key"}} and compose["x-vllm"]["secrets"] == ["api_key"]
+    assert "api_key" in (FOLDER / ".gitignore").read_text("utf-8").split()
+    assert 'VLLM_API_KEY="$$(cat /run/secrets/api_key)"' in compose["x-vllm"]["entrypoint"][2]
+    for deployment in of(manifest, Deployment).values():
+        variables = {variable.name: variable for variable in container_of(deployment).env}
+        assert variables["VLLM_API_KEY"].value is None
+        secret = variables["VLLM_API_KEY"].valueFrom.secretKeyRef
+        assert f"generic {secret.name} --from-literal={secret.key}=" in README
+
+
+def test_each_server_says_when_it_is_well(compose, manifest):
+    assert "/health" in compose["x-vllm"]["healthcheck"]["test"][-1]
+    for deployment in of(manifest, Deployment).values():
+        container = container_of(deployment)
+        probes = (container.startupProbe, container.readinessProbe, container.livenessProbe)
+        assert {(probe.httpGet.path, probe.httpGet.port) for probe in probes} == {("/health", "http")}
+        (port,) = container.ports
+        assert port.containerPort == read(flags_file(container.args))["port"]
+
+
+def test_what_the_manifest_refers_to_is_there(manifest):
+    deployments, services = of(manifest, Deployment), of(manifest, Service)
+    (generated,) = read("kustomization.yaml")["configMapGenerator"]
+    assert set(services) == set(deployments)
+    for name, deployment in deployments.items():
+        spec, labels = deployment.spec.template.spec, deployment.spec.template.metadata.labels
+        assert deployment.spec.selector.matchLabels.items() <= labels.items()
+        assert services[name].spec.selector.items() <= labels.items()
+        assert [port.port for port in services[name].spec.ports] == [port.containerPort for port in container_of(deployment).ports]
+        volumes = {volume.name: volume for volume in spec.volumes}
+        assert {mount.name for mount in container_of(deployment).volumeMounts} == set(volumes)
+        assert volumes["flags"].configMap.name == generated["name"]
+        assert volumes["models"].persistentVolumeClaim.claimName in of(manifest, PersistentVolumeClaim)
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("spec", "replica"), 1),
+        (("spec", "replicas"), "1"),
+        (("spec", "template", "spec", "nodeselector"), {}),
+        (("spec", "template", "spec", "containers", 0, "readynessProbe"), {}),
+        (("spec", "template", "spec", "containers", 0, "ports", 0, "containerPort"), 70000),
+        (("metadata", "name"), "Flow_Reader"),
+        (("apiVersion",), "v1"),
+    ],
+)
+def test_the_forms_refuse_what_a_cluster_would(path, value):
+    document = copy.deepcopy(next(yaml.safe_load_all((FOLDER / "kubernetes.yaml").read_text("utf-8"))))
+    place = document
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    with pytest.raises(ValidationError, match=str(path[-1])):
+        RESOURCE.validate_python(document)
+
+
+def test_the_readme_names_every_file_and_no_other():
+    named = set(re.findall(r"\]\(([\w.-]+)\)", README))
+    there = {path.name for path in FOLDER.iterdir() if path.is_file()} - {"README.md", ".gitignore", "api_key"}
+    assert named == there
+    spoken_of = set(re.findall(r"deployments/vllm/([\w.-]+)", README))
+    assert spoken_of <= there
+
+
+def test_the_settings_switch_everything_to_the_model(tmp_path):
+    settings = load_settings(FOLDER / "settings.toml", AllSettings)
+    assert settings.reading.analysis.by == settings.reading.evolution.mode == settings.ask.reading.by == "model"
+    assert settings.models.limits.in_flight == 64 and settings.ask.models.limits.in_flight == 16
+    written = (FOLDER / "settings.toml").read_text("utf-8")
+    (tmp_path / "all.toml").write_text(re.sub(r"^#     ", "", written, flags=re.MULTILINE), "utf-8")
+    assert load_settings(tmp_path / "all.toml", AllSettings).models.budget.money == 25.0, "what stands in a comment is right, too"

@@ -1,0 +1,153 @@
+"""Questions answered by a chat model behind a real socket: one flow, its gate, its bounds, and what may go wrong."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from storage.answer_records import AnswerStatus
+from storage.records import EdgeKind
+from storage.scope import Scope
+from tests.asking_worlds import Passage, answer_at, at_desk, lasting, published, run_of, written
+from tests.scripted_answers import ONE_PASS, STRAIT, Reader, forms, model_settings, path_answer, read_by
+from tests.storage.worlds import document_id
+
+SIMILAR = EdgeKind.SEMANTIC
+QUESTION = "How deep is the harbour?"
+HARBOUR = written(
+    "harbour",
+    Passage("The harbour is 20 metres deep.", arcs=((1, SIMILAR, 0.6),)),
+    Passage("Ships wait for the tide in the harbour.", page=2, arcs=((0, SIMILAR, 0.6),)),
+)
+ISLANDS = written(
+    "islands",
+    *[
+        Passage(f"The harbour of island {n} is {n + 20} metres deep at low tide.", page=n, arcs=((n % 12, SIMILAR, 0.5),))
+        for n in range(1, 13)
+    ],
+)
+ROCKS = written(
+    "rocks",
+    *[
+        Passage(
+            f"The harbour at rock {n} is {n + 20} metres deep.",
+            page=n,
+            arcs=tuple((other, SIMILAR, 0.3) for other in range(40) if other != n - 1),
+        )
+        for n in range(1, 41)
+    ],
+)
+DEPTHS = {f"{depth} metres deep": f"{depth} metres" for depth in range(20, 70)}
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("world"), HARBOUR, ISLANDS, ROCKS, STRAIT)
+
+
+@pytest.fixture
+def desk(location, home):
+    with at_desk(location) as desk:
+        yield desk
+
+
+def of_document(desk, name):
+    return replace(desk, scope=Scope(documents=(document_id(name),)))
+
+
+def test_an_answer_that_all_agree_on_behind_a_quiet_gate_is_given_as_it_is(desk):
+    with read_by(of_document(desk, "harbour"), Reader(DEPTHS)) as (place, server):
+        answer = answer_at(place, QUESTION)
+    assert (answer.answer, answer.status, answer.gate.triggered) == ("20 metres", AnswerStatus.ANSWERED, "")
+    assert [(cited.quote, cited.page) for cited in answer.citations] == [("20 metres deep", 1)]
+    assert set(forms(server)) == {"Keywords", "PathAnswer"} and forms(server)["PathAnswer"] == len(answer.paths)
+    assert (answer.usage.calls, answer.usage.most_calls) == (server.calls, 48) and answer.usage.input_tokens > 0
+
+
+def test_a_second_ask_makes_no_call_costs_nothing_and_says_the_same(desk):
+    settings = model_settings(models={"prices": {"input_per_million": 2.0, "output_per_million": 6.0}})
+    with read_by(of_document(desk, "islands"), Reader(DEPTHS), settings=settings) as (place, server):
+        first = answer_at(place, QUESTION)
+        made = server.calls
+        second = answer_at(place, QUESTION)
+    assert made == server.calls == first.usage.calls > 25 and first.usage.cost > 0
+    assert (second.usage.calls, second.usage.cost, second.usage.input_tokens, second.usage.output_tokens) == (0, 0.0, 0, 0)
+    assert second.usage.cached == first.usage.calls + first.usage.cached <= 48
+    told, again = lasting(first), lasting(second)
+    assert {**told, "usage": None} == {**again, "usage": None}
+
+
+def test_answers_that_contradict_each_other_fire_the_gate_within_the_bounds(desk):
+    with read_by(of_document(desk, "islands"), Reader(DEPTHS), settings=model_settings(gate=ONE_PASS)) as (place, server):
+        answer = answer_at(place, QUESTION)
+    assert answer.gate.triggered == "low_consistency" and answer.gate.consistency == 0.0
+    assert {edit.kind for edit in answer.gate.edits} <= {"re-weight"}
+    asked = forms(server)
+    assert asked["Keywords"] == 1 and 2 <= asked["PathAnswer"] <= 22 and asked["Comparison"] <= 20
+    assert 1 <= asked["RatedSteps"] <= 4 and asked["WholeAnswer"] == 1 and server.calls <= 48
+    assert answer.status is AnswerStatus.ANSWERED and answer.citations
+
+
+@pytest.mark.parametrize("formulation", ["prizes", "paper"])
+def test_a_strained_flow_is_bridged_by_what_the_model_rates(desk, formulation):
+    settings = model_settings(gate={"saturation": 0.95}, routing={"formulation": formulation, "sinks": 2})
+    with read_by(of_document(desk, "strait"), Reader(DEPTHS, rate=0.75), settings=settings) as (place, server):
+        answer = answer_at(place, "How deep is the harbour at low tide?")
+    assert answer.gate.triggered == "low_saturation" and answer.status is AnswerStatus.ANSWERED
+    assert any(edit.kind == "bridge" for edit in answer.gate.edits)
+    asked = forms(server)
+    assert asked["RatedBridges"] >= 1 and asked["RatedBridges"] + asked["RatedSteps"] <= 4 and server.calls <= 48
+
+
+def test_bridges_that_the_model_sees_no_connection_for_are_not_laid(desk):
+    none = {
+        "RatedBridges": lambda request: {
+            "ratings": [dict(rated, connected=False) for rated in Reader({}).RatedBridges(request)["ratings"]]
+        }
+    }
+    settings = model_settings(gate={"saturation": 0.95}, routing={"sinks": 2})
+    with read_by(of_document(desk, "strait"), Reader(DEPTHS, rate=1.0, instead=none), settings=settings) as (place, server):
+        answer = answer_at(place, "How deep is the harbour at low tide?")
+    assert forms(server)["RatedBridges"] and not any(edit.kind == "bridge" for edit in answer.gate.edits)
+
+
+def test_without_support_more_is_read_and_the_model_has_the_last_word(desk):
+    settings = model_settings(routing={"sources": 1, "start_pages": 1})
+    with read_by(of_document(desk, "harbour"), Reader({}), settings=settings) as (place, server):
+        answer = answer_at(place, "How many zebras live beside the tide?")
+    assert answer.gate.triggered == "no_support" and any(edit.kind == "source" for edit in answer.gate.edits)
+    assert (answer.status, answer.citations) == (AnswerStatus.NOT_FOUND, ()) and "found no answer" in answer.confidence.why
+    assert forms(server)["WholeAnswer"] == 1 and forms(server)["Comparison"] == 0
+
+
+def test_what_every_reader_overlooked_the_last_one_may_find(desk):
+    blind = {"PathAnswer": path_answer("", status="not_reported")}
+    with read_by(of_document(desk, "harbour"), Reader(DEPTHS, instead=blind)) as (place, _):
+        answer = answer_at(place, QUESTION)
+    assert (answer.answer, answer.status) == ("20 metres", AnswerStatus.ANSWERED)
+    assert [cited.quote for cited in answer.citations] == ["20 metres deep"]
+
+
+def test_the_bounds_hold_where_everything_is_different_and_contradicts(desk):
+    settings = model_settings(gate={"saturation": 0.0}, routing={"start_pages": 100, "entry": 0.0})
+    with read_by(of_document(desk, "rocks"), Reader(DEPTHS), settings=settings) as (place, server):
+        answer = answer_at(place, QUESTION)
+    assert len(answer.paths) == 11 and answer.gate.triggered == "low_consistency"
+    asked = answer.usage.calls + answer.usage.cached
+    assert asked <= answer.usage.most_calls == 48 and server.calls == answer.usage.calls
+    by_purpose = Counter(call["purpose"] for call in calls_of(desk, answer))
+    assert by_purpose["keywords"] == by_purpose["synthesis"] == 1
+    assert by_purpose["worker"] == 22 and by_purpose["consistency"] == 20 and 1 <= by_purpose["step"] <= 4
+
+
+def calls_of(desk, answer):
+    """Return the lineage of the answer's calls."""
+    entries = run_of(desk.snapshot.location).entries
+    return [entry for entry in entries if entry["kind"] == "call" and entry["answer_id"] == answer.answer_id]
+
+
+def test_the_baseline_asks_for_words_paths_and_an_answer(desk):
+    with read_by(of_document(desk, "islands"), Reader(DEPTHS)) as (place, server):
+        answer = answer_at(place, QUESTION, reader="top-k")
+    assert set(forms(server)) == {"Keywords", "PathAnswer", "WholeAnswer"} and server.calls == 13
+    assert answer.usage.most_calls == 13 and answer.gate is None and answer.citations

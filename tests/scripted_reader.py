@@ -1,0 +1,55 @@
+"""What a scripted chat server replies when documents are read in: by rule from the prompt, like a model that does as it is told."""
+
+import re
+
+from tests.chat_server import ChatRequest
+
+MARK = re.compile(r"starts with ([0-9a-f]{8}) is ours")
+RELATIONS = ("elaboration", "cause", "part", "contrast")
+
+
+def pieces_of(prompt: str) -> dict[str, tuple[str, str]]:
+    """Return the heading and the text of each piece that the prompt shows, by id."""
+    mark = MARK.search(prompt)[1]
+    material = prompt[prompt.index(f"\n{mark} ") : prompt.rindex(f"\n{mark} end")]
+    found = {}
+    for part in material.split(f"\n{mark} ")[1:]:
+        heading, _, text = part.partition("\n")
+        found[re.match(r"n\d+", heading)[0]] = heading, text
+    return found
+
+
+def reads_well(request: ChatRequest):
+    """Reply as asked: describe by the first words, link with every other candidate, rewrite in the first round only."""
+    pieces = pieces_of(request.prompt)
+    if request.form == "NoteJudgements":
+        return {"nodes": [judged(name, *piece) for name, piece in pieces.items() if "candidates" in piece[0]]}
+    visual = request.form == "VisualDescriptions"
+    return {"nodes": [described(name, *piece, visual=visual) for name, piece in pieces.items()]}
+
+
+def described(name: str, heading: str, text: str, *, visual: bool):
+    words = re.findall(r"\w+", text)
+    told = {
+        "id": name,
+        "keywords": list(dict.fromkeys(words))[:8],
+        "summary": " ".join(["It tells of", *words[:20]]),
+        "tags": ["report"],
+    }
+    return (
+        told | {"tags": ["chart", "report", "energy"], "words": "Axis 1 2 3" if "picture 1" in heading else ""} if visual else told
+    )
+
+
+def judged(name: str, heading: str, text: str):
+    others = re.findall(r"n\d+", heading)[1:]
+    summary, *rest = text.split("\n")
+    keywords = next(line for line in rest if line.startswith("Keywords: ")).removeprefix("Keywords: ").split("; ")
+    update = not summary.startswith("Rewritten")
+    return {
+        "id": name,
+        "links": [{"to": other, "relation": RELATIONS[place % 4]} for place, other in enumerate(others[::2])],
+        "update": update,
+        "summary": f"Rewritten: {summary}" if update else "",
+        "keywords": keywords[:4] if update else [],
+    }

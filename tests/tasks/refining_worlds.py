@@ -1,0 +1,75 @@
+"""A question half way, its terrain laid out and routed once, and a reader that rates every step the same."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from storage.records import EdgeKind
+from tasks.refinement import refine
+from tasks.retrieval import find_candidates, score
+from tasks.routing import lay_out, route
+from tests.asking_worlds import Passage, asked, at_place, ordinals_of, written
+
+SIMILAR = EdgeKind.SEMANTIC
+ISLANDS = written(
+    "islands",
+    Passage("the tide of spring", arcs=((1, SIMILAR, 0.5),)),
+    Passage("the tide and the steel", page=2, arcs=((0, SIMILAR, 0.5), (2, SIMILAR, 0.4))),
+    Passage("the blade and the tide", page=3, arcs=((1, SIMILAR, 0.4),)),
+    Passage("the tide turns the blade of steel", page=9, arcs=((4, SIMILAR, 0.9),)),
+    Passage("steel for the blade in the tide", page=9, arcs=((3, SIMILAR, 0.9),)),
+    Passage("a harbour", page=12),
+    # As long as a model in bfloat16 may make it: a cosine of two such passes 1.
+    evolved=np.float32(1.0004)
+    * np.array([[1, 1, 0, 0, 0, 0, 0, 1]] * 5 + [[0, 0, 0, 0, 0, 3**0.5, 0, 0]], np.float32)
+    / np.float32(3**0.5),
+)
+TEXT = "What does the tide do to the steel of the blade?"
+
+
+@dataclass(frozen=True)
+class Rating:
+    """A reader that rates every step the same, and remembers which it was shown."""
+
+    rate: float
+    shown: list[tuple[str, str]] = field(default_factory=list)
+
+    def keywords(self, _question):
+        return ()
+
+    def rate_pairs(self, _question, pairs, similarities, *, bridges):
+        assert all(-1.0 <= similarity <= 1.0 for similarity in similarities) and len(similarities) == len(pairs)
+        self.shown.extend((first.id, second.id) for first, second in pairs)
+        return [self.rate] * len(pairs)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A question half way: its candidates, their scores, the terrain and what was routed over it."""
+
+    question: object
+    graph: object
+    scores: object
+    terrain: object
+    routed: object
+    desk: object
+
+    def refined(self, trigger, readings=()):
+        return refine(self.question, self.graph, self.scores, self.terrain, self.routed, readings, trigger, self.desk)
+
+    def place(self, ordinal):
+        return ordinals_of(self.graph, self.desk).index(ordinal)
+
+
+def scene(desk, text=TEXT, *, rate=1.0, formulation="paper", sources=4, **gate):
+    settings = {"formulation": formulation, "sinks": 2, "sources": sources}
+    place = replace(at_place(desk, routing=settings, gate=gate), reader=Rating(rate))
+    question = asked(text, place)
+    graph = find_candidates(question, place)
+    scores = score(question, graph, place)
+    terrain = lay_out(question, graph, scores, place)
+    return Scene(question, graph, scores, terrain, route(question, terrain, place), place)
+
+
+def edits_of(refined, kind):
+    return [edit for edit in refined.edits if edit.kind == kind]

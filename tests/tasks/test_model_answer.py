@@ -1,0 +1,125 @@
+"""The answer of a model: what all agree on, or what it makes of the evidence; in the form of its kind, on quotes that stand."""
+
+import pytest
+
+from storage.answer_records import AnswerStatus
+from tasks.extractive_reader import NOT_FOUND
+from tasks.model_answer import UNPROVEN
+from tests.asking_worlds import at_desk, published
+from tests.chat_server import Misbehaviour
+from tests.scripted_answers import Reader, forms, path_answer, whole_answer
+from tests.tasks.reading_worlds import FACTS, FIRED, QUIET, REPORT, reading
+
+HERE = [{"passage": "n1", "quote": "harbour is 20 metres"}]
+
+
+@pytest.fixture(scope="module")
+def location(tmp_path_factory):
+    return published(tmp_path_factory.mktemp("world"), REPORT)
+
+
+@pytest.fixture
+def desk(location, home):
+    with at_desk(location) as desk:
+        yield desk
+
+
+def answered(desk, told, *paths, verdict=FIRED, facts=FACTS, **more):
+    """Return what is made of these paths where the last reader replies so; the requests of each form; and the book."""
+    with reading(desk, Reader(facts, instead={"WholeAnswer": told} if told else {}), *(paths or [(0,)]), **more) as scene:
+        return scene.synthesized(verdict=verdict), forms(scene.server), scene.book
+
+
+def test_what_all_supporting_paths_say_is_given_without_another_call(desk):
+    found, asked, _ = answered(desk, None, (0,), (1,), (4,), verdict=QUIET)
+    assert (found.answer, found.status, asked["WholeAnswer"]) == ("20 metres", AnswerStatus.ANSWERED, 0)
+    assert [quote.text for quote in found.quotes] == ["harbour is 20 metres", "Harbour: 20 metres"]
+    assert found.sureness == pytest.approx(3 / 4) and found.why.startswith("2 paths support an answer, of 3 that were read")
+
+
+@pytest.mark.parametrize("verdict", [FIRED, None])
+def test_behind_a_gate_that_fired_or_without_one_the_model_puts_them_together(desk, verdict):
+    found, asked, _ = answered(desk, None, (0,), (1,), verdict=verdict)
+    assert asked["WholeAnswer"] == 1 and found.answer == "20 metres"
+
+
+def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet_gate(desk):
+    assert answered(desk, None, (0,), (2,), verdict=QUIET)[1]["WholeAnswer"] == 1
+    part = {"PathAnswer": path_answer("20 metres", HERE, whole=False)}
+    with reading(desk, Reader(FACTS, instead=part), (0,), text="How deep is it, and who measured the harbour?") as scene:
+        scene.synthesized(verdict=QUIET)
+        assert forms(scene.server)["WholeAnswer"] == 1
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        (whole_answer("20 m", HERE, kind="number"), "20 m"),
+        (whole_answer("", HERE, kind="list", items=["Harbour", " Sound "]), "Harbour, Sound"),
+        (whole_answer("", HERE, kind="list", items=["Harbour, old", "Sound", ""]), "Harbour, old; Sound"),
+        (whole_answer("Yes, it is 20 metres deep.", HERE, kind="yes_no"), "Yes, it is 20 metres deep."),
+        (whole_answer("by\nlead line\x1b[0m", HERE), "by lead line [0m"),
+    ],
+)
+def test_an_answer_has_the_form_of_its_kind(desk, told, shown):
+    found, asked, _ = answered(desk, told)
+    assert (found.answer, found.status, asked["WholeAnswer"]) == (shown, AnswerStatus.ANSWERED, 1)
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"),
+    [
+        (whole_answer(" ", HERE), "the answer is empty"),
+        (whole_answer("twenty", HERE, kind="number"), "holds digits"),
+        (whole_answer("It is.", HERE, kind="yes_no"), "begins with Yes or No"),
+        (whole_answer("Harbour", HERE, kind="list", items=["", " "]), "at least one item"),
+    ],
+)
+def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_paths_speak(desk, told, wrong):
+    found, asked, book = answered(desk, told, (0,), (2,), (1,))
+    assert asked["WholeAnswer"] == 2 and wrong in book.notes[0]
+    assert (found.answer, found.status) == ("20 metres", AnswerStatus.PARTIAL) and len(found.quotes) == 2
+    assert "most of them give" in found.notes[0]
+
+
+def test_nothing_found_is_said_with_what_stands_nowhere(desk):
+    text = "How deep is the harbour of Vattenfall?"
+    found, _, _ = answered(desk, whole_answer("", kind="none"), (4,), text=text)
+    assert (found.answer, found.status, found.quotes, found.sureness) == (NOT_FOUND, AnswerStatus.NOT_FOUND, (), 0.0)
+    assert "found no answer on the 1 paths" in found.why and found.notes == ('the documents say nothing of "Vattenfall"',)
+
+
+def test_without_paths_nothing_is_asked(desk):
+    with reading(desk, Reader(FACTS)) as scene:
+        found = scene.synthesized(())
+        assert found.status is AnswerStatus.NOT_FOUND and scene.server.calls == 0
+
+
+def test_an_answer_that_nothing_proves_is_not_given(desk):
+    told = whole_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}])
+    found, _, book = answered(desk, told)
+    assert (found.status, found.why, book.left_out) == (AnswerStatus.NOT_FOUND, UNPROVEN, 1)
+
+
+def test_an_answer_without_a_quote_may_stand_on_those_of_a_path_that_says_the_same(desk):
+    found, _, _ = answered(desk, whole_answer("The 20 metres"))
+    assert [quote.text for quote in found.quotes] == ["harbour is 20 metres"] and found.status is AnswerStatus.ANSWERED
+
+
+def test_a_part_that_is_missing_is_named(desk):
+    found, _, _ = answered(desk, whole_answer("20 metres", HERE, whole=False, missing="who\nmeasured it"))
+    assert found.status is AnswerStatus.PARTIAL and found.notes == ("the model found nothing for: who measured it",)
+    unnamed, _, _ = answered(desk, whole_answer("20 metres.", HERE, whole=False), text="How deep is the harbour, and since when?")
+    assert unnamed.notes == ("the model found nothing for: a part of the question",)
+
+
+def test_an_answer_is_as_sure_as_many_paths_support_it_and_as_they_agree(desk):
+    one, _, _ = answered(desk, None, (0,), (4,))
+    assert one.sureness == pytest.approx(2 / 3 * FIRED.consistency) and one.why.startswith("1 path supports an answer, of 2")
+    by_words, _, _ = answered(desk, None, (0,), (1,), (2,), verdict=None)
+    assert by_words.sureness == pytest.approx(4 / 5 / 3)
+
+
+def test_where_nobody_answers_and_nothing_is_put_together_nothing_is_found(desk):
+    found, _, _ = answered(desk, None, (4,), misbehave=lambda r: Misbehaviour.REFUSAL if r.form == "WholeAnswer" else None)
+    assert found.status is AnswerStatus.NOT_FOUND and "did not put them together" in found.why

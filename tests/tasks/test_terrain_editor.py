@@ -1,0 +1,114 @@
+"""Bridges, sources and weights: where the reader says so, within the bounds, and what each formulation can use of them."""
+
+import numpy as np
+import pytest
+
+from tasks.algorithms.gate import Trigger
+from tasks.routing import route
+from tests.asking_worlds import at_desk, published
+from tests.tasks.refining_worlds import ISLANDS, edits_of, scene
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), ISLANDS)) as desk:
+        yield desk
+
+
+def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(desk):
+    before = scene(desk, rate=1.0)
+    refined = before.refined(Trigger.LOW_SATURATION)
+    bridges = edits_of(refined, "bridge")
+    cut, ids = before.routed.cut, before.graph.ids
+    old = {(ids[tail], ids[head]) for tail, head in zip(before.terrain.tails, before.terrain.heads, strict=True)}
+    assert bridges and not {(edit.source, edit.target) for edit in bridges} & old
+    for edit in bridges:
+        assert cut.source_side[ids.index(edit.source)] and cut.sink_side[ids.index(edit.target)]
+        assert edit.before == 0.0 < edit.after <= 1.0
+    assert len(refined.terrain.tails) == len(before.terrain.tails) + len(bridges)
+
+
+def test_a_bridge_that_says_nothing_is_not_built(desk):
+    refined = scene(desk, rate=0.1, bridge_above=0.1).refined(Trigger.LOW_SATURATION)
+    assert not edits_of(refined, "bridge")
+
+
+def test_new_sources_are_found_near_the_old_ones(desk):
+    before = scene(desk, sources=1)
+    refined = before.refined(Trigger.NO_SUPPORT)
+    found = edits_of(refined, "source")
+    assert found and all(edit.target == "" for edit in found)
+    grown = refined.terrain.sources[len(before.terrain.sources) :].tolist()
+    assert [before.graph.ids.index(edit.source) for edit in found] == grown
+    assert not set(grown) & set(before.terrain.sources.tolist()) and before.place(5) not in grown
+
+
+def test_arcs_are_weighed_anew_no_further_than_damping_and_bound_let_them(desk):
+    before = scene(desk, rate=1.0, damping=0.5, bound=0.1)
+    changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
+    assert changed
+    for edit in changed:
+        assert edit.after == pytest.approx(min(edit.before + 0.1, edit.before + 0.5 * (1.0 - edit.before)))
+
+
+def test_only_the_arcs_that_carry_most_are_weighed_anew_where_answers_disagree(desk):
+    before = scene(desk, rate=0.0)
+    changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
+    flow = before.routed.flow.flow[: len(before.terrain.tails)]
+    strongest = int(np.argmax(flow))
+    assert len(changed) == max(1, -(-np.count_nonzero(flow > 1e-6) // 10))
+    assert changed[0].source == before.graph.ids[before.terrain.tails[strongest]]
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+@pytest.mark.parametrize("pairs", [1, 2, 6])
+def test_no_more_pairs_are_rated_than_allowed(desk, trigger, pairs):
+    before = scene(desk, pairs=pairs)
+    before.refined(trigger)
+    assert len(before.desk.reader.shown) <= pairs
+
+
+def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_new_pages(desk):
+    before = scene(desk, rate=0.9, formulation="prizes")
+    arcs, refined = len(before.terrain.tails), before.refined(Trigger.LOW_SATURATION)
+    after, bridges = refined.terrain, edits_of(refined, "bridge")
+    tails, heads = after.tails[arcs:], after.heads[arcs:]
+    assert len(bridges) == len(tails) > 0 and after.usable[arcs:].all()
+    assert (before.terrain.scores[tails] >= before.terrain.scores[heads]).all()
+    assert after.similarities[arcs:].tolist() == [edit.after for edit in bridges] == [0.9] * len(bridges)
+    cut = before.routed.cut
+    assert all({cut.source_side[tail], cut.source_side[head]} == {True, False} for tail, head in zip(tails, heads, strict=True))
+    first, second = (route(before.question, terrain, before.desk) for terrain in (before.terrain, after))
+    crossed = second.flow.flow[arcs : len(after.tails)] > 0
+    read = [{node for chain in routed.chains for node in chain.nodes} for routed in (first, second)]
+    assert crossed.any() and read[0] < read[1]
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_no_rating_is_spent_on_arcs_that_chains_of_prizes_cannot_take(desk, trigger):
+    before = scene(desk, rate=1.0, formulation="prizes")
+    ids, terrain, refined = before.graph.ids, before.terrain, before.refined(trigger)
+    arcs = zip(terrain.tails.tolist(), terrain.heads.tolist(), terrain.usable.tolist(), strict=True)
+    usable = {(ids[tail], ids[head]) for tail, head, taken in arcs if taken}
+    bridged, changed = ({(edit.source, edit.target) for edit in edits_of(refined, kind)} for kind in ("bridge", "re-weight"))
+    assert not terrain.usable.all() and changed and changed <= usable
+    assert set(before.desk.reader.shown) <= usable | bridged
+
+
+def test_without_support_chains_of_prizes_begin_on_more_pages_and_at_less(desk):
+    before = scene(desk, formulation="prizes", entry_share=0.5)
+    refined = before.refined(Trigger.NO_SUPPORT)
+    assert refined.terrain.entry == 0.5 * before.terrain.entry
+    begun = {before.graph.ids.index(edit.source) for edit in edits_of(refined, "source")}
+    routed = route(before.question, refined.terrain, before.desk)
+    first, second = ({chain.nodes[0] for chain in flow.chains} for flow in (before.routed, routed))
+    assert second - first and second - first <= begun
+
+
+def test_new_sources_of_prizes_do_not_begin_for_nothing(desk):
+    before = scene(desk, formulation="prizes", entry_share=1.0)
+    refined = before.refined(Trigger.NO_SUPPORT)
+    after = refined.terrain
+    assert after.entry == before.terrain.entry
+    routed = route(before.question, after, before.desk)
+    assert {chain.nodes[0] for chain in routed.chains} == {chain.nodes[0] for chain in before.routed.chains}
