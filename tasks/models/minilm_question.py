@@ -6,6 +6,7 @@ these.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -29,6 +30,7 @@ class QuestionMiniLM:
         """Begin to load; `identity` is one of this model's."""
         self.identity = identity
         loader = ThreadPoolExecutor(1, thread_name_prefix="question-embedder")
+        self._asking = threading.Lock()
         self._loaded = loader.submit(_load)
         loader.shutdown(wait=False)
 
@@ -40,8 +42,9 @@ class QuestionMiniLM:
         """Embed the texts one after the other, in their order."""
         tokenizer, layers, threads = self._loaded.result()
         tokens = [tokenizer.encode(text.encode("utf-8", "replace").decode()).ids for text in texts]
-        # For so small products threads wait for each other: 90 ms were seen where one needs 13.
-        with threads.limit(limits=1, user_api="blas"):
+        # For so small products threads wait for each other: 90 ms were seen where one needs 13. The limit is the whole process's, and
+        # another number of threads gives other bits: one text at a time.
+        with self._asking, threads.limit(limits=1, user_api="blas"):
             states = [layers.mean_state(ids) for ids in tokens]
         vectors = np.array(states, dtype=np.float32).reshape(len(texts), self.identity.dimension)
         return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -40,6 +41,13 @@ def test_the_same_question_has_the_same_bits_alone_and_among_others(model):
     together = model.embed_documents(QUESTIONS)
     assert all(np.array_equal(model.embed_query(text)[0], vector) for text, vector in zip(QUESTIONS, together, strict=True))
     assert model.embed_documents([]).shape == (0, 384)
+
+
+def test_many_threads_get_the_bits_that_one_gets(model):
+    alone = [model.embed_query(text) for text in QUESTIONS]
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(5):
+            assert all(map(np.array_equal, pool.map(model.embed_query, QUESTIONS), alone))
 
 
 def test_torch_is_not_loaded():
