@@ -8,7 +8,7 @@ from flows.showing import Output
 from storage.answer_records import Answer, AnswerStatus, Citation
 from storage.answers import answer_json
 from tasks.question import shortened
-from tasks.verdict import STATUS_WORDS, told_sureness
+from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
 
 STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}
 QUESTION_SHOWN = 70
@@ -35,7 +35,7 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
     for note in answer.notes:
         output.paragraph(note, style="dim")
     spent = sum(answer.usage.seconds.values())
-    output.paragraph(f"answer {answer.answer_id[:8]}, {answer.usage.calls} model calls, {spent:.2f} s of work", style="dim")
+    output.paragraph(f"answer {answer.answer_id[:8]}, {told_calls(answer.usage)}, {spent:.2f} s of work", style="dim")
     if with_question:
         output.line()
 

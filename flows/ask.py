@@ -36,7 +36,7 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
     with open_for_reading(location) as snapshot:
         check_writable(location.runs)
         scope, settings = asked_scope(snapshot, request), request.settings
-        embedder = open_question_embedder(snapshot.embedder)
+        embedder = open_question_embedder(snapshot.embedder, models=settings.models)
         with (
             open_reader(server, settings, snapshot) as reader,
             lineage_of_run(

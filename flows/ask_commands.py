@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from storage.locations import artifacts_folder, corpus_location
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, read_batch
 from tasks.ask_settings import AllSettings
+from tasks.progress import forget_stop, request_stop
 from tasks.settings import load_settings
 
 WELL = 0
@@ -39,8 +41,18 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     )
     if arguments.report:
         prepare_report(arguments.report)
-    asyncio.run(_answer(request, arguments.report, output))
+    forget_stop()
+    asyncio.run(_until_stopped(_answer(request, arguments.report, output)))
     return WELL
+
+
+async def _until_stopped(work: Coroutine[None, None, None]) -> None:
+    """Do the work; where Ctrl-C ends it, let go of calls in flight too, for the thread that waits for them is waited for."""
+    try:
+        await work
+    except asyncio.CancelledError:
+        request_stop()
+        raise
 
 
 async def _answer(request: AskRequest, report_path: Path | None, output: Output) -> None:

@@ -21,8 +21,6 @@ from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
-from tasks.ingest_model import reader_identity
-from tasks.ingest_report import asked as asked_of_models
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
@@ -33,6 +31,8 @@ WELL, PROBLEM, STOPPED = 0, 1, 130
 
 def ingest(arguments: argparse.Namespace, output: Output) -> int:
     """Read files into a corpus; where nothing changed no run is made."""
+    from tasks.ingest_model import require_model
+
     request = _request(arguments)
     check_writable(home())
     found = _survey(request)
@@ -40,9 +40,11 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         return _estimate(found, request.settings, output)
     began, run = time.monotonic(), _Run()
     if not found.plan.nothing_to_do or upkeep_is_due(corpus_location(request.corpus)):
-        # Prefect and the models take seconds to start: who is to be refused is refused before.
+        # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
+        require_model(request.settings)
         wait_until_free(corpus_location(request.corpus).lock, wait_seconds=request.settings.work.lock_wait_seconds)
-        with shown(found.plan.work, console=output.side, quiet=arguments.json):
+        by_model = request.settings.reading.analysis.by == "model"
+        with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
             run = _run(request)
         for message in run.told:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
@@ -72,6 +74,7 @@ class _Run:
 
 def _run(request: IngestRequest) -> _Run:
     from flows.ingest_run import RunEndedError, run_ingest
+    from tasks.ingest_report import asked
 
     try:
         done = run_ingest(request)
@@ -79,7 +82,7 @@ def _run(request: IngestRequest) -> _Run:
         return _Run(ended=str(error), told=(str(error),))
     if done is None:
         return _Run(stopped=True)
-    used = (asked_of_models(done),) if done.calls + done.calls_remembered else ()
+    used = (asked(done),) if done.calls + done.calls_remembered else ()
     return _Run(told=(*(f"mended: {message}" for message in done.mended), *used))
 
 
@@ -95,6 +98,8 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
 
 
 def _survey(request: IngestRequest) -> Survey:
+    from tasks.ingest_model import reader_identity
+
     reader = reader_identity(request.settings)
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:

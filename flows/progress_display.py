@@ -6,7 +6,7 @@ import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -19,14 +19,24 @@ from tasks.progress import Progress, listening, stop_requested
 LINE_SECONDS = 10.0
 WIDE_COLUMNS = 110
 STEP_SHARES = {"parse": 0.45, "read-words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
-"""About how the time of a document spreads over its steps; only the display lives by it."""
+MODEL_STEP_SHARES = {
+    "parse": 0.08,
+    "read-words": 0.05,
+    "structure": 0.01,
+    "analyze": 0.25,
+    "embed": 0.05,
+    "judge-links": 0.55,
+    "evolve": 0.01,
+}
+"""About how the time of a document spreads over its steps, by rules and with a model; only the display lives by it."""
 
 
 class WorkMeter:
     """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
 
-    def __init__(self, work: Sequence[DocumentWork]) -> None:
+    def __init__(self, work: Sequence[DocumentWork], shares: Mapping[str, float] = STEP_SHARES) -> None:
         """Take the documents in work; a document of no size counts a little."""
+        self._shares = shares
         self._names = {document.document_id: document.name for document in work}
         self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
         self._steps: dict[str, dict[str, float]] = {document.document_id: {} for document in work}
@@ -66,7 +76,7 @@ class WorkMeter:
 
     def _share_of(self, document: str) -> float:
         steps = self._steps[document].items()
-        return 1.0 if document in self.finished else sum(STEP_SHARES.get(step, 0) * share for step, share in steps)
+        return 1.0 if document in self.finished else sum(self._shares.get(step, 0) * share for step, share in steps)
 
     def seconds_left(self) -> float | None:
         """Return a guess of the seconds left; None while there is too little to go by."""
@@ -93,9 +103,9 @@ def clock(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool) -> Iterator[None]:
-    """Show the progress of an ingest of these documents inside the block."""
-    meter = WorkMeter(work)
+def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_model: bool = False) -> Iterator[None]:
+    """Show the progress of an ingest of these documents, by rules or by a model, inside the block."""
+    meter = WorkMeter(work, MODEL_STEP_SHARES if by_model else STEP_SHARES)
     with listening(meter.hear):
         if quiet:
             yield

@@ -100,8 +100,11 @@ def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
 def noted(calls: CallBook) -> tuple[str, ...]:
     """Return what went wrong with the calls, each thing once."""
     proofless = "1 citation" if calls.left_out == 1 else f"{calls.left_out} citations"
-    left_out = f"{proofless} of the model named nothing that it was shown, or words that do not stand there, and went out"
-    return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []))
+    left_out = f"{proofless} of the model named nothing that it was shown, or words that prove nothing there, and went out"
+    seen = len(calls.unchecked)
+    read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
+    unchecked = f"{read_there} and could not be checked"
+    return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []), *([unchecked] if seen else []))
 
 
 def told_of_scope(request: AskRequest) -> dict[str, Any]:

@@ -41,7 +41,10 @@ def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
 
 @dataclass(slots=True)
 class CallBook:
-    """What one question asks of the model. `notes` say what went wrong, `left_out` counts citations that prove nothing."""
+    """What one question asks of the model. `notes` say what went wrong, `left_out` counts citations that prove nothing.
+
+    `unchecked` are the words that a model says to see in pictures, each with the node that the picture is of.
+    """
 
     answer_id: str
     bounds: Mapping[Stage, int]
@@ -50,6 +53,7 @@ class CallBook:
     heard: list[ModelCall] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
+    unchecked: set[tuple[str, str]] = field(default_factory=set)
 
     def count(self, calls: int) -> None:
         """Count calls before they are made; raise CallBoundError where they are too many."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from storage.records import Passage, TableRow
 from tasks.algorithms.standing_words import find_words
+from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.word_stems import words_of
+from tasks.call_book import call_book
 from tasks.model_forms import Cited
 from tasks.path_reader import PathText, Quote
 from tasks.quotable import pieces_of
@@ -18,22 +21,24 @@ MOST_PROOFS = 2
 _YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
 
-def checked_quotes(cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int) -> tuple[tuple[Quote, ...], int]:
-    """Return the citations that hold as quotes, each once, and how many do not.
+def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int) -> tuple[Quote, ...]:
+    """Return the citations of an answer that hold as quotes, each once; the call book counts those that do not.
 
-    Words that a model says to see in a picture cannot be looked up: such a citation keeps its place, with the passage's own words.
+    Words that a model says to see in a picture cannot be looked up: such a citation keeps its place, with the passage's own words,
+    and the call book keeps what was said.
     """
-    found = [_quote(one, shown, path, most_words) for one in cited]
-    quotes = {(quote.node.id, quote.text): quote for quote in found if quote is not None}
-    return tuple(quotes.values()), found.count(None)
+    found = [_quote(answer, one, shown, path, most_words) for one in cited]
+    call_book.get().left_out += found.count(None)
+    return tuple({(quote.node.id, quote.text): quote for quote in found if quote is not None}.values())
 
 
-def _quote(cited: Cited, shown: Shown, path: PathText, most_words: int) -> Quote | None:
+def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: int) -> Quote | None:
     node = shown.nodes.get(cited.passage.strip())
-    if node is None:
+    if node is None or not (_telling(cited.quote) or find_words(cited.quote, answer)):
         return None
-    text = standing_text(cited.quote, node, path.rows.get(node.id, ()))
+    text = standing_text(cited.quote, node, path.rows.get(node.id, ()), answer)
     if text is None and node.id in shown.seen:
+        call_book.get().unchecked.add((node.id, cited.quote.strip()))
         text = node.caption or node.picture_text or node.content or node.label
     return None if text is None else quote_of(node, _first_words(text, most_words), path)
 
@@ -43,15 +48,34 @@ def quote_of(node: Passage, text: str, path: PathText) -> Quote:
     return Quote(node, text, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
 
 
-def standing_text(words: str, node: Passage, rows: Sequence[TableRow]) -> str | None:
-    """Return the words as they stand in the node, of a table the whole row; None where they do not stand there."""
-    for row in rows:
-        if not row.is_header and (find_words(" | ".join(row.cells), words) or find_words(row.text, words)):
-            return row.text
+def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: str) -> str | None:
+    """Return the words as they stand in the node, of a table the whole row; None where they do not stand there.
+
+    Of several rows it is the one that holds most of the answer's other words; None where that does not tell which.
+    """
+    holding = {
+        row.text: None
+        for row in rows
+        if not row.is_header and (find_words(" | ".join(row.cells), words) or find_words(row.text, words))
+    }
+    if holding:
+        return _row_of(_telling(answer) - _telling(words), holding)
     for text in (node.content, node.picture_text, node.caption):
         if span := find_words(text, words):
             return " ".join(text[slice(*span)].split())
     return None
+
+
+def _row_of(wanted: frozenset[str], rows: Collection[str]) -> str | None:
+    """Return the only row, or the one that holds more of the wanted words than any other."""
+    held = {row: len(wanted & _telling(row)) for row in rows}
+    best = [row for row in rows if held[row] == max(held.values())]
+    return best[0] if len(best) == 1 else None
+
+
+def _telling(text: str) -> frozenset[str]:
+    """Return the words of a text that say something by themselves."""
+    return frozenset(word.lower() for word in words_of(text)) - STOP_WORDS
 
 
 def _first_words(text: str, most: int) -> str:

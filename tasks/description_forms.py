@@ -60,8 +60,8 @@ def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[st
 
 def wrong_ids(told: Sequence[str], asked: Sequence[str]) -> str:
     """Say which id is unknown, missing or there twice; "" where each asked one stands once."""
-    if unknown := next((name for name in told if name not in asked), None):
-        return f"{unknown[:20]!r} is none of the ids that were asked for"
+    if any(name not in asked for name in told):
+        return "an id stands there that is none of the ids that were asked for"
     if missing := next((name for name in asked if name not in told), None):
         return f"{missing} is missing"
     return "" if len(told) == len(asked) else "an id stands twice"

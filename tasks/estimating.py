@@ -33,10 +33,11 @@ SAMPLED_PAGES = 8
 SAMPLED_DOCUMENTS = 40
 """Documents that are sampled; the others are taken to be like them, page for page."""
 
-DESCRIPTION_TOKENS = 110
-JUDGED_TOKENS = 330
-JUDGEMENT_TOKENS = 130
-"""Tokens of a node: written to describe it, read and written to judge it in one round; `make bench-models` measures them."""
+DESCRIPTION_TOKENS = 120
+JUDGED_TOKENS = 310
+JUDGEMENT_TOKENS = 170
+"""Tokens of a node: written to describe it, read and written to judge it in one round, where each round rewrites every node;
+`make bench-models` measures them against replies of a usual length."""
 WRITTEN_TOKENS_A_SECOND = 30.0
 """What one call of a 32B model writes on four GPUs beside sixty others; assumed, not measured here."""
 

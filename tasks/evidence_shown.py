@@ -23,14 +23,18 @@ class ShownEvidence:
 
 
 def show_evidence(desk: ModelDesk, question: Question, readings: Sequence[PathReading], *, tokens: int) -> ShownEvidence:
-    """Return the evidence of readings that a model made, of at least one path."""
+    """Return the evidence of readings that a model made, of at least one path.
+
+    Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
+    """
     settings = desk.settings.reading.model
     chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
     nodes = list({node.id: node for passages in chosen for node in passages}.values())
     said = [_said(reading) for reading in readings]
     room = desk.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, said))
     first = _path(readings[0])
-    shown = show_passages(nodes, titles=desk.titles, stems=first.rarity, room=max(0, room), pictures={})
+    texts = show_passages(nodes, titles=desk.titles, stems=first.rarity, room=max(0, room), pictures={})
+    shown = replace(texts, seen=_read_in_pictures(readings))
     ids = {node.id: name for name, node in shown.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
@@ -45,6 +49,10 @@ def _key_passages(reading: PathReading, most: int) -> list[Passage]:
     cited = {quote.node.id: quote.node for quote in reading.quotes}
     others = [node for node in sorted(path.nodes, key=lambda node: -path.worth[node.id]) if node.id not in cited]
     return [*cited.values(), *others[: max(0, most - len(cited))]]
+
+
+def _read_in_pictures(readings: Sequence[PathReading]) -> frozenset[str]:
+    return frozenset(quote.node.id for reading in readings for quote in reading.quotes if quote.node.picture is not None)
 
 
 def _said(reading: PathReading) -> str:

@@ -41,6 +41,12 @@ def reader_identity(settings: IngestSettings, model: str = "") -> str:
     )
 
 
+def require_model(settings: IngestSettings) -> None:
+    """Raise EndpointError or ChatEndedError, within seconds, where a model is to read and cannot be had."""
+    with reading_model(settings, lambda _call: None):
+        pass
+
+
 @contextmanager
 def reading_model(settings: IngestSettings, listener: Callable[[ModelCall], None]) -> Iterator[ChatModel | None]:
     """Give the model that reads, with the budget of one run, and let it go; None where rules read.

@@ -153,8 +153,8 @@ def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozense
     if wrong := wrong_ids([told.id for told in value.nodes], asked):
         return wrong
     for told in value.nodes:
-        if unknown := next((link.to for link in told.links if link.to not in shown or link.to == told.id), None):
-            return f"{told.id} is linked with {unknown[:20]!r}, which is none of its candidates"
+        if any(link.to not in shown or link.to == told.id for link in told.links):
+            return f"{told.id} is linked with an id that is none of its candidates"
         if told.update and not told.summary.strip():
             return f"the new summary of {told.id} is empty"
     return ""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from storage.answer_records import AnswerStatus
 from tasks.algorithms.answer_agreement import agreement, different_answers, plain_answer
 from tasks.ask_request import clean
-from tasks.call_book import call_book
 from tasks.cited_words import checked_quotes, proofs
 from tasks.evidence_shown import show_evidence
 from tasks.extractive_reader import NOT_FOUND, listed, lost_names
@@ -23,6 +22,7 @@ from tasks.question import Question
 if TYPE_CHECKING:
     from tasks.judging import Verdict
 
+NOT_TOGETHER = "the model did not put them together"
 UNPROVEN = "nothing that the model was shown proves the answer that it gave"
 MISSING_CHARACTERS = 200
 _YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
@@ -37,7 +37,7 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
 
 
 def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
-    """Have the model put the readings together; where that fails, the answer that most of them give is given, and so noted."""
+    """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
         return _nothing(question, readings, "there was no passage to read")
     tokens = desk.settings.reading.model.answer_tokens
@@ -48,15 +48,14 @@ def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathRea
     (value,) = desk.ask([call])
     consistency = _equal_share(readings) if verdict is None else verdict.consistency
     if isinstance(value, ChatError):
-        return _most_given(question, readings, consistency)
+        return _most_given(question, readings, consistency, NOT_TOGETHER)
     if value.kind == "none":
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _told(value)
-    quotes, left_out = checked_quotes(value.citations, evidence.shown, evidence.path, most_words=desk.settings.reading.words)
-    call_book.get().left_out += left_out
+    quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=desk.settings.reading.words)
     quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(_saying(readings, answer))
     if not quotes:
-        return _nothing(question, readings, UNPROVEN)
+        return _most_given(question, readings, consistency, UNPROVEN)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
     return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
@@ -88,14 +87,14 @@ def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> S
     return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), sureness=0.0, why=why, notes=notes)
 
 
-def _most_given(question: Question, readings: Sequence[PathReading], consistency: float) -> Synthesis:
-    """Return the answer that most readings give, the earliest of several; the call that would weigh them has failed."""
+def _most_given(question: Question, readings: Sequence[PathReading], consistency: float, why: str) -> Synthesis:
+    """Return the answer that most readings give, the earliest of several, and why the model's own is not given."""
     supporting = [reading for reading in readings if reading.supported]
     if not supporting:
-        return _nothing(question, readings, "no path answers by itself, and the model did not put them together")
+        return _nothing(question, readings, f"no path answers by itself, and {why}")
     largest = max(different_answers([reading.answer for reading in supporting]), key=len)
     most = [supporting[place] for place in largest]
-    notes = ("the answers of the paths were not put together; the one that most of them give stands here",)
+    notes = (f"of the paths' answers the one that most of them give stands here: {why}",)
     return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
 
 

@@ -92,8 +92,7 @@ class ModelReader:
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
-        quotes, left_out = checked_quotes(value.citations, shown, path, most_words=self.desk.settings.reading.words)
-        book.left_out += left_out
+        quotes = checked_quotes(answer, value.citations, shown, path, most_words=self.desk.settings.reading.words)
         quotes = quotes or proofs(answer, value.citations, shown, path)
         if not quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
@@ -101,15 +100,21 @@ class ModelReader:
         return replace(nothing, answer=answer, quotes=quotes, whole=value.whole, facts=clean(value.facts))
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
-        """Return the share of pairs of answers that do not contradict each other; equal ones agree unasked."""
+        """Return the share of pairs of answers that do not contradict each other; equal ones agree unasked.
+
+        Where every comparison fails, different answers count as contradicting: nothing says that they agree.
+        """
         answers = [reading.answer for reading in readings]
         groups = different_answers(answers)
         pairs = pairs_to_compare(len(groups), limit=self.desk.settings.reading.model.compared_pairs)
         firsts = [answers[group[0]] for group in groups]
         values = self.desk.ask([self._comparison(question, firsts[one], firsts[other]) for one, other in pairs])
         known = [(pair, value) for pair, value in zip(pairs, values, strict=True) if not isinstance(value, ChatError)]
+        sizes = [len(group) for group in groups]
+        if not known:
+            return agreement(sizes=sizes, compared=pairs, contradicting=pairs)
         return agreement(
-            sizes=[len(group) for group in groups],
+            sizes=sizes,
             compared=[pair for pair, _ in known],
             contradicting=[pair for pair, value in known if value.contradict],
         )
@@ -122,10 +127,13 @@ class ModelReader:
     def rate_pairs(
         self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
     ) -> list[float]:
-        """Have the model rate the pairs, several in a call; only System 2 asks for it."""
+        """Have the model rate the pairs, several in a call; only System 2 asks for it.
+
+        It asks once for bridges and once for steps, each time for half of the pairs: half of the calls are for either.
+        """
         call_book.get().stage = Stage.REFINED
         settings = self.desk.settings
-        at_once = math.ceil(settings.gate.pairs / settings.reading.model.rating_calls)
+        at_once = math.ceil(math.ceil(settings.gate.pairs / 2) / (settings.reading.model.rating_calls // 2))
         return rate(self.desk, question, pairs, similarities, bridges=bridges, at_once=at_once)
 
     def synthesize(

@@ -10,10 +10,11 @@ import numpy as np
 
 from storage.artifacts import ArtifactStore
 from storage.call_cache import CallCache, questions_owner
+from storage.catalog import CatalogDamagedError
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
 from storage.erasing import erase_quotes, gone_from_answers
-from storage.garbage import KEEP_SECONDS, Garbage, collect
+from storage.garbage import KEEP_SECONDS, Garbage, collect, corpora_in, in_use
 from storage.graph_checks import GraphError
 from storage.locations import CorpusLocation, artifacts_folder, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
@@ -160,9 +161,20 @@ def erase_removed(corpus: CorpusWriter) -> int:
         return 0
     present = {record.id for record in corpus.documents()}
     gone = gone_from_answers(corpus.location, removals, present=present)
-    for document in gone:
-        CallCache(calls_folder()).forget(document)
+    forget_replies(corpus.location, gone)
     return erase_quotes(corpus.location, gone)
+
+
+def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
+    """Drop what models replied about documents that went from a corpus, but for those that another corpus has: they were paid."""
+    others = [location for location in corpora_in(corpora_folder()) if location.folder != own.folder]
+    try:
+        elsewhere, _artifacts = in_use(others)
+    except CatalogDamagedError:
+        # Nobody can say what a damaged corpus has; who removes a document wants its words gone.
+        elsewhere = set()
+    for document in set(documents) - elsewhere:
+        CallCache(calls_folder()).forget(document)
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:

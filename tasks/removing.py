@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from storage.call_cache import CallCache, questions_owner
@@ -17,7 +17,7 @@ from storage.lock import acquire
 from storage.removals import note_removal
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
-from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
+from tasks.publishing import CleanedUp, clean_up, collect_garbage, forget_replies, wipe
 from tasks.settings import IngestSettings
 
 WAIT_SECONDS = 600.0
@@ -87,15 +87,11 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         shutil.rmtree(location.folder)
         garbage = collect_garbage(location, keep_seconds=0.0)
-        _forget_replies(location, documents or garbage.documents)
+        forget_replies(location, documents or garbage.documents)
+        CallCache(calls_folder()).forget(questions_owner(location.name))
     finally:
         lock.release()
     return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))
-
-
-def _forget_replies(location: CorpusLocation, documents: Sequence[str]) -> None:
-    for subject in (questions_owner(location.name), *documents):
-        CallCache(calls_folder()).forget(subject)
 
 
 def _documents_in(location: CorpusLocation) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ HEAD_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture is shown."""
+    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture of their own is shown: a page proves no words."""
 
     pieces: tuple[Piece, ...]
     nodes: Mapping[str, Passage]
@@ -51,7 +51,8 @@ def show_passages(
         for place, (node, body, share) in enumerate(zip(nodes, bodies, shares, strict=True), 1)
     ]
     ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
-    return Shown(tuple(pieces), ids, frozenset(pictures) & {node.id for node in nodes})
+    seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page)
+    return Shown(tuple(pieces), ids, seen)
 
 
 def _in_order(nodes: Sequence[Passage], pictures: Mapping[str, NodePicture]) -> list[NodePicture]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import wait
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -20,15 +21,17 @@ from tasks.models.chat_budget import Budget, price
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
 from tasks.models.chat_counts import Counts, PurposeUsage
 from tasks.models.chat_errors import (
+    ChatEndedError,
     ChatError,
     InvalidReplyError,
     Outcome,
     RefusedReplyError,
     RejectedCallError,
 )
+from tasks.models.chat_faults import without_key
 from tasks.models.chat_loop import on_the_loop
 from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, parsed, value_of
-from tasks.models.chat_request import Message, call_key, first_messages, request_of, second_messages
+from tasks.models.chat_request import Message, Request, call_key, first_messages, request_of, second_messages
 from tasks.models.chat_services import Shared, borrow, give_back
 from tasks.models.chat_stream import Completion
 from tasks.models.data_urls import PictureError
@@ -54,20 +57,28 @@ def open_chat(
     The listener hears of each call as it ends, from any thread. Raises ChatServerDownError, within 5 s, where nothing answers,
     UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
-    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), settings, cache, listener)
+    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), endpoint, settings, cache, listener)
 
 
 class ChatModel:
     """A chat model for one run; any thread may ask. `context_tokens` is what a prompt and its reply may have, 0 if unknown."""
 
-    def __init__(self, shared: Shared, settings: ModelSettings, cache: CallCache, listener: Callable[[ModelCall], None]) -> None:
+    def __init__(
+        self,
+        shared: Shared,
+        endpoint: ChatEndpoint,
+        settings: ModelSettings,
+        cache: CallCache,
+        listener: Callable[[ModelCall], None],
+    ) -> None:
         """Use `open_chat`."""
         self.name = shared.service.model.name
         self.context_tokens = shared.service.model.context_tokens
-        self._shared, self._settings, self._cache, self._listener = shared, settings, cache, listener
+        self._shared, self._endpoint, self._settings, self._cache, self._listener = shared, endpoint, settings, cache, listener
         self._budget = Budget(settings.budget, settings.prices)
         self._counts = Counts()
         self._end: Exception | None = None
+        self._in_flight: set[asyncio.Timeout] = set()
 
     def __enter__(self) -> Self:
         """Return the model."""
@@ -78,8 +89,8 @@ class ChatModel:
         self.close()
 
     def close(self) -> None:
-        """Let the server go; calls in flight end with an error."""
-        on_the_loop(give_back(self._shared)).result()
+        """Let the server go; calls in flight are cut, those that wait are not sent, and both end with ChatEndedError."""
+        on_the_loop(self._close()).result()
 
     def usage(self) -> dict[str, PurposeUsage]:
         """Return what was asked so far, by purpose."""
@@ -170,6 +181,13 @@ class ChatModel:
         cost = price(tally.input_tokens, tally.output_tokens, self._settings.prices)
         return ChatReply(value, tally.input_tokens, tally.output_tokens, cost, seconds, cached=False, attempts=tally.attempts)
 
+    async def _close(self) -> None:
+        self._end = self._end or ChatEndedError("the model was closed while calls waited for it; give the same command again")
+        for deadline in self._in_flight:
+            deadline.reschedule(0.0)
+        self._in_flight.clear()
+        await give_back(self._shared)
+
     def _require_going(self) -> None:
         """Raise again what ended the run."""
         if self._end is not None:
@@ -199,9 +217,23 @@ class ChatModel:
 
     async def _exchange(self, call: ChatCall[Any], messages: list[Message], tally: Tally) -> Completion:
         request = await _aside_for_pictures(call, request_of, call, messages, model=self.name, settings=self._settings)
-        async with self._budget.spending(request, tally):
+        try:
+            async with asyncio.timeout(None) as deadline:
+                self._in_flight.add(deadline)
+                try:
+                    return await self._shared.service.complete(request, tally, self._spending)
+                finally:
+                    self._in_flight.discard(deadline)
+        except TimeoutError:
+            self._require_going()  # closed: it has no other deadline
+            raise
+
+    @asynccontextmanager
+    async def _spending(self, request: Request, tally: Tally, calls: int) -> AsyncIterator[None]:
+        """Wait for room in the budget; send nothing more once the run ended."""
+        async with self._budget.spending(request, tally, calls):
             self._require_going()
-            return await self._shared.service.complete(request, tally)
+            yield
 
     def _note(self, call: ChatCall[Any], key: str, tally: Tally, seconds: float, outcome: Outcome, error: str) -> None:
         said = ModelCall(
@@ -217,7 +249,7 @@ class ChatModel:
             seconds=round(seconds, 4),
             attempts=tally.attempts,
             outcome=outcome,
-            error=error,
+            error=without_key(error, self._endpoint),
         )
         self._counts.add(said)
         self._listener(said)

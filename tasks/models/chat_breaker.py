@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from tasks.model_settings import ChatRetries
-from tasks.models.chat_errors import ChatEndedError, ChatServerDownError
+from tasks.models.chat_errors import ChatServerDownError
 from tasks.models.chat_faults import FaultError
 
 FIRST_PAUSE_SECONDS = 1.0
@@ -60,8 +60,6 @@ class Breaker:
                 return
             except FaultError as still:
                 error = still
-            except ChatEndedError:
-                raise
             if clock() >= end:
                 raise ChatServerDownError(
                     f"{error}, for {self._retries.down_seconds:g} s; what is done is kept: see that the server runs and "

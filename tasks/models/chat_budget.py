@@ -1,4 +1,4 @@
-"""What a run may use: reserved before a call by what it may take at most, settled after it by what it took."""
+"""What a run may use: reserved before a request, retries among them, by what it may take at most, settled by what it took."""
 
 from __future__ import annotations
 
@@ -41,34 +41,37 @@ class Budget:
     prices: ChatPrices
     used: Amount = field(default_factory=Amount)
     _reserved: Amount = field(default_factory=Amount)
+    _reservations: int = 0
     _settled: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     @asynccontextmanager
-    async def spending(self, request: Request, tally: Tally) -> AsyncIterator[None]:
-        """Reserve what the request may take, and settle by what the tally grew inside the block.
+    async def spending(self, request: Request, tally: Tally, calls: int) -> AsyncIterator[None]:
+        """Reserve what the request may take, and settle by what the tally grew inside the block; `calls` is 0 where it is a retry.
 
         Raises BudgetReachedError where it does not fit; while calls in flight hold what they may not need, it waits for them.
         """
-        most = self._amount(request.input_tokens, request.output_tokens)
+        most = self._amount(calls, request.input_tokens, request.output_tokens)
         async with self._settled:
             while self._shortage(most, self._reserved):
                 if shortage := self._shortage(most, Amount()):
                     raise BudgetReachedError(shortage)
                 await self._settled.wait()
             self._reserved.add(most)
+            self._reservations += 1
         before = (tally.input_tokens, tally.output_tokens)
         try:
             yield
         finally:
             self._reserved.add(most, -1)
-            if not self._reserved.calls:
+            self._reservations -= 1
+            if not self._reservations:
                 self._reserved = Amount()  # what rounding left of money would be waited for, for ever
-            self.used.add(self._amount(tally.input_tokens - before[0], tally.output_tokens - before[1]))
+            self.used.add(self._amount(calls, tally.input_tokens - before[0], tally.output_tokens - before[1]))
             async with self._settled:
                 self._settled.notify_all()
 
-    def _amount(self, input_tokens: int, output_tokens: int) -> Amount:
-        return Amount(1, input_tokens + output_tokens, price(input_tokens, output_tokens, self.prices))
+    def _amount(self, calls: int, input_tokens: int, output_tokens: int) -> Amount:
+        return Amount(calls, input_tokens + output_tokens, price(input_tokens, output_tokens, self.prices))
 
     def _shortage(self, most: Amount, reserved: Amount) -> str:
         """Return what is missing, in words; "" where the request fits beside what is used and reserved."""

@@ -44,7 +44,7 @@ class Connection:
 
     @classmethod
     async def open(cls, base_url: str, *, seconds: float) -> Self:
-        """Connect; raise ConnectionFailedError where nobody takes it in time."""
+        """Connect; raise ConnectionFailedError where nobody takes it in time, or no host has such a name."""
         parts = urlsplit(base_url)
         trust = ssl.create_default_context() if parts.scheme == "https" else None
         port = parts.port or (443 if trust else 80)
@@ -53,6 +53,8 @@ class Connection:
                 return cls(*await asyncio.open_connection(parts.hostname, port, ssl=trust))
         except TimeoutError as error:
             raise ConnectionFailedError(f"takes no connection in {seconds:g} s") from error
+        except UnicodeError as error:
+            raise ConnectionFailedError(f"has a host name that cannot be looked up ({error})") from error
         except OSError as error:
             raise ConnectionFailedError(f"takes no connection ({error.strerror or error})") from error
 

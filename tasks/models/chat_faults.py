@@ -58,7 +58,7 @@ class Answered:
 def problem_of(answered: Answered, *, request: Request, endpoint: ChatEndpoint, limit_tokens: int) -> Exception:
     """Return the error that the answer stands for, with what the server said."""
     status, headers, body = answered.status, answered.headers, answered.body
-    said = without_key(_message(body), endpoint)
+    said = _message(body, endpoint)
     told = f"{endpoint.base_url} answered {status}" + (f": {said}" if said else "")
     if status == 429 and "insufficient_quota" not in said:
         return FaultError(FaultKind.BUSY, told, wait_seconds=asked_wait(headers))
@@ -104,8 +104,8 @@ def _too_long(told: str, said: str, request: Request, limit_tokens: int) -> Cont
     )
 
 
-def _message(body: bytes) -> str:
-    """Return what the server said, on one line, from JSON of the usual forms or as plain text."""
+def _message(body: bytes, endpoint: ChatEndpoint) -> str:
+    """Return what the server said, without the key, on one line, from JSON of the usual forms or as plain text."""
     text = body.decode("utf-8", "replace")
     try:
         told = json.loads(text)
@@ -115,4 +115,4 @@ def _message(body: bytes) -> str:
     except (ValueError, AttributeError, RecursionError):
         pass
     shown = "".join(sign if sign.isprintable() else " " for sign in text)
-    return " ".join(shown.split())[:SHOWN_CHARACTERS]
+    return without_key(" ".join(shown.split()), endpoint)[:SHOWN_CHARACTERS]  # cut before, the beginning of the key would stand

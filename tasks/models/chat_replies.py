@@ -72,7 +72,11 @@ def _no_constant(name: str) -> Any:  # noqa: ANN401 - json's own signature
 
 def _complaints(error: ValidationError) -> list[str]:
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = [f"{_short('.'.join(map(str, wrong['loc'])) or 'the reply')}: {_short(wrong['msg'])}" for wrong in found[:COMPLAINTS]]
+    told = []
+    for wrong in found[:COMPLAINTS]:
+        # The name of an extra field is the model's own: a document's words must not come back from us, outside their fence.
+        place = wrong["loc"][:-1] if wrong["type"] == "extra_forbidden" else wrong["loc"]
+        told.append(f"{_short('.'.join(map(str, place))) or 'the reply'}: {_short(wrong['msg'])}")
     return told if len(found) <= COMPLAINTS else [*told, f"and {len(found) - COMPLAINTS} more errors"]
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TypeAlias
 
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_breaker import Breaker
 from tasks.models.chat_call import Tally
 from tasks.models.chat_errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
-from tasks.models.chat_faults import FaultError, FaultKind, problem_of
+from tasks.models.chat_faults import FaultError, FaultKind, problem_of, without_key
 from tasks.models.chat_limits import Minute
 from tasks.models.chat_request import Request, text_tokens
 from tasks.models.chat_retries import Patience
@@ -18,6 +21,9 @@ from tasks.models.endpoints import ChatEndpoint
 from tasks.models.served_models import ServedModel, chosen_model, same_model
 
 NO_REQUEST = Request(b"", 0, 0)
+
+Spending: TypeAlias = Callable[[Request, Tally, int], AbstractAsyncContextManager[None]]
+"""What a request is sent inside: it may have it wait, or raise what ends the run; the number is of the calls that begin."""
 
 
 class ChatService:
@@ -52,16 +58,21 @@ class ChatService:
         await self._breaker.close()
         self._transport.close()
 
-    async def complete(self, request: Request, tally: Tally) -> Completion:
+    async def complete(self, request: Request, tally: Tally, spending: Spending) -> Completion:
         """Return a reply, however many requests it takes; the tally grows by all that was read and written for it.
+
+        Each request is sent inside `spending`, with 1 for the first and 0 for a retry: what that raises ends it.
 
         Raises ChatError where this request gets none, ChatEndedError where no other would get one either.
         """
         patience = Patience(self._settings.retries)
+        calls = 1
         while True:
             try:
-                completion = await self._attempt(request, tally)
+                async with spending(request, tally, calls):
+                    completion = await self._attempt(request, tally)
             except FaultError as fault:
+                calls = 0
                 if not await patience.after(fault):
                     raise self._lost(
                         ChatError(f"{fault} ({tally.attempts} requests); give the same command again later")
@@ -73,8 +84,9 @@ class ChatService:
             else:
                 self._lost_in_a_row = 0
                 if not same_model(self.model.name, completion.model):
+                    told_model = without_key(completion.model, self._endpoint)[:80]
                     raise UnknownModelError(
-                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {completion.model[:80]!r}; "
+                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {told_model!r}; "
                         "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL"
                     )
                 return completion
@@ -122,7 +134,10 @@ class ChatService:
     async def _listed_model(self) -> ServedModel:
         answered = await self._transport.models()
         if answered.status != 200:
-            raise problem_of(answered, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+            problem = problem_of(answered, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+            if isinstance(problem, ChatError):  # of no item: nothing was asked
+                raise ChatServerDownError(f"{problem}; check FLOWREADER_CHAT_BASE_URL") from problem
+            raise problem
         return chosen_model(answered.body, self._endpoint)
 
 

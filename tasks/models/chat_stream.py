@@ -15,7 +15,15 @@ DONE = b"[DONE]"
 
 
 class BrokenStreamError(ValueError):
-    """What came is not the protocol: cut, garbled, or the server's own error in the middle of a reply."""
+    """What came is not the protocol: cut, garbled, or the server's own error in the middle of a reply.
+
+    `said` is whole: the key may stand in it, and must be blotted out before it is cut and shown.
+    """
+
+    def __init__(self, message: str, said: str = "") -> None:
+        """Keep the server's words out of the message."""
+        super().__init__(message)
+        self.said = said
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +85,7 @@ class Gathering:
         if self.done or not line or line.startswith((b":", b"event:", b"id:", b"retry:")):
             return False
         if not line.startswith(b"data:"):
-            raise BrokenStreamError(f"a line that is no event: {line[:80]!r}")
+            raise BrokenStreamError("a line that is no event", _decoded(line))
         payload = line[5:].strip()
         if payload == DONE:
             self.done = True
@@ -88,7 +96,7 @@ class Gathering:
         """Take one JSON object, the words in the `part` of its choice; say whether there were any. Raises BrokenStreamError."""
         event = _object(_loads(payload))
         if event.get("error"):
-            raise BrokenStreamError(f"the server's own error: {str(event['error'])[:200]}")
+            raise BrokenStreamError("the server's own error", str(event["error"]))
         self.model = _text(event.get("model")) or self.model
         self._take_usage(event.get("usage"))
         choices = event.get("choices") or []
@@ -137,16 +145,20 @@ class Gathering:
             self.output_tokens = _count(usage.get("completion_tokens"), self.output_tokens)
 
 
+def _decoded(line: bytes) -> str:
+    return line.decode("utf-8", "replace")
+
+
 def _loads(payload: bytes) -> Any:  # noqa: ANN401 - whatever JSON can hold
     try:
         return json.loads(payload)
     except (ValueError, RecursionError) as error:
-        raise BrokenStreamError(f"an event that is no JSON: {payload[:80]!r}") from error
+        raise BrokenStreamError("an event that is no JSON", _decoded(payload)) from error
 
 
 def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON can hold
     if not isinstance(value, dict):
-        raise BrokenStreamError(f"{str(value)[:80]!r} where an object belongs")
+        raise BrokenStreamError("something else where an object belongs", str(value))
     return value
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from importlib import metadata
 
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_connection import Connection, ConnectionBrokenError, ConnectionFailedError, Head
-from tasks.models.chat_faults import Answered, FaultError, FaultKind, problem_of, without_key
+from tasks.models.chat_faults import SHOWN_CHARACTERS, Answered, FaultError, FaultKind, problem_of, without_key
 from tasks.models.chat_request import Request
 from tasks.models.chat_stream import BrokenStreamError, Completion, Gathering
 from tasks.models.endpoints import ChatEndpoint
@@ -69,7 +70,8 @@ class ChatTransport:
                 gathering.begin(head.headers)
                 await self._gather(body, gathering, deadline, end)
         with self._explained("", gathering):
-            return gathering.completion()
+            completion = gathering.completion()
+            return replace(completion, refusal=without_key(completion.refusal, self._endpoint))
 
     async def _gather(self, body: AsyncIterator[bytes], gathering: Gathering, deadline: asyncio.Timeout, end: float) -> None:
         """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
@@ -122,7 +124,9 @@ class ChatTransport:
             if not gathering.done:
                 raise self._fault(FaultKind.UNWELL, str(error), gathering) from error
         except BrokenStreamError as error:
-            raise self._fault(FaultKind.UNWELL, f"gave a broken reply: {error}", gathering) from error
+            said = without_key(error.said, self._endpoint)[:SHOWN_CHARACTERS]
+            what = f"gave a broken reply: {error}" + (f": {said!r}" if said else "")
+            raise self._fault(FaultKind.UNWELL, what, gathering) from error
 
     def _fault(self, kind: FaultKind, what: str, gathering: Gathering) -> FaultError:
         written = round(sum(map(len, gathering.pieces)) / self._settings.estimates.characters_per_token)

@@ -9,6 +9,7 @@ from storage.answer_records import Answer, GateReport, RankedPage, Usage
 from tasks.report.evidence import Evidence, PageKey
 from tasks.report.markup import Markup, escape, join, tag
 from tasks.report.wording import bar, cut, figure, numbers_line, place_line
+from tasks.verdict import told_money
 
 EDITS_SHOWN = 20
 PAGES_UNFOLDED = 10
@@ -97,9 +98,10 @@ def show_cost(usage: Usage) -> Markup:
     figures = (
         ("Seconds", figure(total)),
         ("Model calls", f"{usage.calls:,}"),
+        *([("At most", f"{usage.most_calls:,}"), ("From the cache", f"{usage.cached:,}")] if usage.most_calls else []),
         ("Tokens in", f"{usage.input_tokens:,}"),
         ("Tokens out", f"{usage.output_tokens:,}"),
-        ("Money", f"${usage.cost:,.4f}" if usage.cost else "$0"),
+        ("Money", told_money(usage.cost)),
     )
     tiles = tag("dl", *(tag("div", tag("dt", name), tag("dd", value)) for name, value in figures), class_="tiles")
     steps = [

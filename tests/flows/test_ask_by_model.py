@@ -1,15 +1,21 @@
 """Questions answered by a chat model behind a real socket: one flow, its gate, its bounds, and what may go wrong."""
 
+import io
 from collections import Counter
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from storage.answer_records import AnswerStatus
-from storage.records import EdgeKind
+from storage.artifacts import ArtifactStore, hash_bytes
+from storage.call_cache import CallCache, questions_owner
+from storage.locations import artifacts_folder, calls_folder
+from storage.records import EdgeKind, NodeKind
 from storage.scope import Scope
+from tasks.prompt import load_prompt
 from tests.asking_worlds import Passage, answer_at, at_desk, lasting, published, run_of, written
-from tests.scripted_answers import ONE_PASS, STRAIT, Reader, forms, model_settings, path_answer, read_by
+from tests.scripted_answers import ONE_PASS, STRAIT, Reader, forms, model_settings, of_form, passages_of, path_answer, read_by
 from tests.storage.worlds import document_id
 
 SIMILAR = EdgeKind.SEMANTIC
@@ -32,17 +38,32 @@ ROCKS = written(
         Passage(
             f"The harbour at rock {n} is {n + 20} metres deep.",
             page=n,
-            arcs=tuple((other, SIMILAR, 0.3) for other in range(40) if other != n - 1),
+            arcs=tuple(
+                (other - 1, SIMILAR, 0.3 + other / 1000) for other in range(1, 41) if other != n and (other > 20) == (n > 20)
+            ),
         )
         for n in range(1, 41)
     ],
 )
+"""Forty answers, in two groups that no arc joins."""
 DEPTHS = {f"{depth} metres deep": f"{depth} metres" for depth in range(20, 70)}
+
+
+def picture():
+    stream = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(stream, "PNG")
+    return stream.getvalue()
+
+
+PICTURE = picture()
+PLAIN_CHART = written("chart", Passage("harbour chart 5 10 15", 1, NodeKind.FIGURE))
+CHART = replace(PLAIN_CHART, nodes=(replace(PLAIN_CHART.nodes[0], picture=hash_bytes(PICTURE)),))
+SEEN = {"PathAnswer": path_answer("blue", [{"passage": "n1", "quote": "the blue bar is the longest"}])}
 
 
 @pytest.fixture(scope="module")
 def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), HARBOUR, ISLANDS, ROCKS, STRAIT)
+    return published(tmp_path_factory.mktemp("world"), CHART, HARBOUR, ISLANDS, ROCKS, STRAIT)
 
 
 @pytest.fixture
@@ -140,6 +161,17 @@ def test_the_bounds_hold_where_everything_is_different_and_contradicts(desk):
     assert by_purpose["worker"] == 22 and by_purpose["consistency"] == 20 and 1 <= by_purpose["step"] <= 4
 
 
+def test_the_worst_case_is_48_calls(desk):
+    routing = {"formulation": "paper", "sinks": 12, "sources": 12}
+    gate = {"saturation": 1.0, "saturation_of": "paper"}
+    settings = model_settings(gate=gate, routing=routing, selection={"extinction": 0.0})
+    with read_by(of_document(desk, "rocks"), Reader(DEPTHS, rate=1.0), settings=settings) as (place, _):
+        answer = answer_at(place, QUESTION)
+    by_purpose = Counter(call["purpose"] for call in calls_of(desk, answer))
+    assert answer.gate.triggered == "low_saturation" and answer.usage.calls + answer.usage.cached == answer.usage.most_calls == 48
+    assert by_purpose == {"keywords": 1, "worker": 22, "consistency": 20, "bridge": 2, "step": 2, "synthesis": 1}
+
+
 def calls_of(desk, answer):
     """Return the lineage of the answer's calls."""
     entries = run_of(desk.snapshot.location).entries
@@ -151,3 +183,39 @@ def test_the_baseline_asks_for_words_paths_and_an_answer(desk):
         answer = answer_at(place, QUESTION, reader="top-k")
     assert set(forms(server)) == {"Keywords", "PathAnswer", "WholeAnswer"} and server.calls == 13
     assert answer.usage.most_calls == 13 and answer.gate is None and answer.citations
+
+
+def test_the_lineage_tells_of_every_call_and_the_answer_of_model_and_prompts(desk):
+    with read_by(of_document(desk, "islands"), Reader(DEPTHS)) as (place, _):
+        answer = answer_at(place, QUESTION)
+    calls = calls_of(desk, answer)
+    assert len(calls) == answer.usage.calls + answer.usage.cached
+    assert all(call["model"] == "scripted" and call["prompt_hash"] and call["key"] for call in calls)
+    assert sum(call["input_tokens"] for call in calls) == answer.usage.input_tokens > 0
+    prompts = {f"prompt {purpose}": load_prompt(purpose).hash for purpose in {call["purpose"] for call in calls}}
+    assert answer.models == {"embedder": desk.embedder.identity.key, "reader": "model", "chat": "scripted"} | prompts
+    assert CallCache(calls_folder()).subjects() == [questions_owner(desk.snapshot.location.name)]
+
+
+def test_a_figure_is_seen_and_what_is_read_in_it_keeps_its_place(location, home):
+    ArtifactStore(artifacts_folder()).put(PICTURE)
+    with (
+        at_desk(location) as desk,
+        read_by(of_document(desk, "chart"), Reader({"harbour chart": "blue"}, instead=SEEN)) as (place, server),
+    ):
+        answer = answer_at(place, "Which colour has the deepest harbour in the chart?")
+    (request,) = of_form(server, "PathAnswer")
+    assert len(request.images) == 1 and [heading for heading, _ in passages_of(request).values()] == [
+        "n1: figure, page 1, picture 1 shows it"
+    ]
+    assert answer.answer == "blue" and [(cited.quote, cited.modality) for cited in answer.citations] == [
+        ("harbour chart 5 10 15", "figure")
+    ]
+
+
+def test_a_question_that_is_put_in_another_way_is_asked_anew_and_another_reader_has_its_own_words(desk):
+    with read_by(of_document(desk, "harbour"), Reader(DEPTHS)) as (place, server):
+        answer_at(place, QUESTION)
+        made = server.calls
+        answer_at(place, "What is the depth of the harbour?")
+        assert server.calls > made

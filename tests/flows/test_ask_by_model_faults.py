@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -227,7 +231,7 @@ def test_people_see_the_calls_their_tokens_and_what_went_wrong(own_home, setting
         command = ("ask", COAST, "--corpus", "small", "--settings", settings_file)
         said = flowreader(*command, home=own_home, check=0).stdout
         told = json.loads(flowreader(*command, "--json", home=own_home, check=0).stdout)
-    assert "1,150 MW" in said and f"{server.calls} model calls" in said
+    assert "1,150 MW" in said and f"{server.calls} model calls (of 48 at most), " in said and " tokens, " in said
     assert told["usage"]["calls"] == 0 and told["usage"]["cached"] == server.calls and told["usage"]["most_calls"] == 48
     assert told["models"]["chat"] == "scripted" and told["models"]["prompt worker"] and told["models"]["reader"] == "model"
     assert {entry["outcome"] for entry in run_of(corpus_location("small")).entries if entry["kind"] == "call"} == {"cached"}
@@ -240,3 +244,17 @@ def test_a_server_that_is_not_there_is_one_clear_error(own_home, settings_file, 
     told = json.loads(done.stdout or done.stderr)["error"]
     assert "no chat server" in told["what"] and "FLOWREADER_CHAT_BASE_URL" in told["remedy"]
     assert len(list(corpus_location("small").runs.glob("ask-*"))) == runs
+
+
+def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, settings_file, monkeypatch):
+    command = [sys.executable, "-m", "flows.cli", "ask", COAST, "--corpus", "small", "--settings", str(settings_file)]
+    with chat_server(Reader({}), misbehave=lambda _: Misbehaviour.HANG) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until = time.monotonic() + 60
+        while not server.calls and time.monotonic() < until:
+            time.sleep(0.05)
+        asking.send_signal(signal.SIGINT)
+        _, said = asking.communicate(timeout=60)
+    assert asking.returncode == 130 and "stopped" in said and server.calls == 1
+    assert not answers_kept(corpus_location("small"))

@@ -7,7 +7,7 @@ import pytest
 
 from flows.ingest import read_document
 from storage.artifacts import ArtifactStore
-from storage.call_cache import CachedReply, CallCache, questions_owner
+from storage.call_cache import CallCache
 from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records import DocumentState, EdgeKind
 from storage.runs import EntryKind, read_run
@@ -123,8 +123,20 @@ def test_without_an_address_nothing_is_read(folder, home, monkeypatch):
         and not (home / "artifacts").exists()
     )
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
-    refused = command(folder, home=home, check=2)
-    assert "127.0.0.1:9" in refused.stderr and "Traceback" not in refused.stderr and not (home / "artifacts").exists()
+    for named in ("", "scripted"):
+        monkeypatch.setenv("FLOWREADER_CHAT_MODEL", named)
+        refused = command(folder, home=home, check=2)
+        assert "127.0.0.1:9" in refused.stderr and "Traceback" not in refused.stderr and not (home / "corpora").exists()
+
+
+def test_an_estimate_asks_nobody_and_tells_calls_tokens_and_cost(folder, server, home):
+    (folder.parent / "model.toml").write_text(SETTINGS + "[models.prices]\noutput_per_million = 2.0\n")
+    told = json.loads(command(folder, "--estimate", "--json", home=home, check=0).stdout)
+    (manual,) = told["by_document"]
+    assert told["calls"] == manual["calls"] > 5 and told["cost"] == pytest.approx(told["output_tokens"] * 2e-6)
+    shown = command(folder, "--estimate", home=home, check=0).stdout
+    assert MANUAL in shown and f"{told['calls']} calls of the model" in shown and "cost 0.0" in shown
+    assert server.calls == 0 and not (home / "corpora").exists()
 
 
 def test_a_budget_ends_a_run_in_order_and_the_same_command_goes_on(folder, server, home, tmp_path):
@@ -225,14 +237,6 @@ def test_remembered_graphs_do_not_pass_for_unfinished_ones(folder, server):
     asked = server.calls
     (again,) = read(folder)
     assert server.calls == asked and again.record == whole.record
-
-
-def test_removing_forgets_the_replies_to_questions_too(folder, server, home):
-    command(folder, home=home, check=0)
-    CallCache(calls_folder()).keep(questions_owner("default"), "0" * 64, CachedReply("{}", "scripted", 1, 1))
-    CallCache(calls_folder()).keep(questions_owner("another"), "0" * 64, CachedReply("{}", "scripted", 1, 1))
-    flowreader("corpora", "remove", "default", home=home, check=0)
-    assert list(kept()) == [questions_owner("another")]
 
 
 def failing_on(word, how):

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from flows.progress_display import WorkMeter, clock, shown
+from flows.progress_display import MODEL_STEP_SHARES, WorkMeter, clock, shown
 from tasks.planning import DocumentWork
 from tasks.progress import Progress, report
 
@@ -22,6 +22,15 @@ def test_shares_grow_with_the_steps_and_end_at_one():
     assert shares == sorted(shares) and shares[0] == 0 and abs(shares[-1] - 0.5) < 1e-9
     meter.hear(Progress("b" * 64, "done", 1, 4))
     assert meter.share_done() == 1 and meter.pages == 7 and len(meter.finished) == 2
+
+
+def test_where_a_model_reads_its_steps_take_most_of_the_time():
+    meter = WorkMeter([work("a")], MODEL_STEP_SHARES)
+    shares = []
+    for step in MODEL_STEP_SHARES:
+        meter.hear(Progress("a" * 64, step, 1, 1))
+        shares.append(meter.share_done())
+    assert shares == sorted(shares) and abs(shares[-1] - 1) < 1e-9
 
 
 def test_strangers_are_not_counted():

@@ -33,6 +33,7 @@ class Rating:
 
     rate: float
     shown: list[tuple[str, str]] = field(default_factory=list)
+    bridges: list[tuple[str, str]] = field(default_factory=list)
 
     def keywords(self, _question):
         return ()
@@ -40,6 +41,7 @@ class Rating:
     def rate_pairs(self, _question, pairs, similarities, *, bridges):
         assert all(-1.0 <= similarity <= 1.0 for similarity in similarities) and len(similarities) == len(pairs)
         self.shown.extend((first.id, second.id) for first, second in pairs)
+        self.bridges.extend((first.id, second.id) for first, second in pairs if bridges)
         return [self.rate] * len(pairs)
 
 

@@ -108,6 +108,14 @@ def test_what_went_wrong_with_the_calls_is_noted_once_and_who_replied_is_named(d
     assert made(desk, calls=book).notes[2].startswith("1 citation of the model")
 
 
+def test_what_is_read_from_pictures_is_noted_as_unchecked(desk):
+    book = CallBook("a", {})
+    book.unchecked.add(("a1", "the blue bar"))
+    assert made(desk, calls=book).notes[1:] == ("1 quote is read from a picture and could not be checked",)
+    book.unchecked.add(("a1", "the red bar"))
+    assert made(desk, calls=book).notes[1:] == ("2 quotes are read from pictures and could not be checked",)
+
+
 def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
     answer = made(desk, steps=[said("read", 0.5)])
     record(answer)

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from tasks.algorithms.diffusion import personalized_pagerank
 from tasks.algorithms.propagation import propagate
 from tasks.ask_settings import AllSettings, AskSettings, RoutingSettings, ScoreSettings
+from tasks.model_settings import ModelSettings
 from tasks.settings import IngestSettings, SettingsError, load_settings
 
 PAPER = {
@@ -52,12 +53,25 @@ def test_the_defaults_are_the_papers_tables(part):
 
 
 def test_every_setting_has_its_reason_and_every_number_its_bounds():
-    for part, stage in AskSettings.model_fields.items():
-        for name, field in stage.annotation.model_fields.items():
-            assert field.description, f"{part}.{name}"
+    groups = {part: stage.annotation for part, stage in AskSettings.model_fields.items() if stage.annotation is not ModelSettings}
+    groups["reading.model"] = groups["reading"].model_fields["model"].annotation
+    for part, group in groups.items():
+        for name, field in group.model_fields.items():
+            assert field.description or f"{part}.{name}" in groups, f"{part}.{name}"
             if field.annotation in {int, float}:
                 bounds = {type(bound).__name__ for bound in field.metadata}
                 assert bounds & {"Ge", "Gt"} and bounds & {"Le", "Lt"}, f"{part}.{name}"
+
+
+def test_rules_read_unless_a_model_is_asked_for_and_its_calls_are_the_papers():
+    reading = AskSettings().reading
+    assert reading.by == "rules" and (reading.model.compared_pairs, reading.model.rating_calls) == (10, 4)
+    assert AskSettings().models.temperature == 0.0
+
+
+def test_one_call_cannot_rate_both_bridges_and_steps(tmp_path):
+    with pytest.raises(SettingsError, match=r"ask\.reading\.model\.rating_calls = 1"):
+        load_settings(written(tmp_path, "[ask.reading.model]\nrating_calls = 1\n"), AllSettings)
 
 
 def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):

@@ -29,8 +29,8 @@ def test_rules_make_no_call_and_the_baseline_compares_and_refines_nothing():
 
 
 def test_the_bounds_follow_the_settings():
-    settings = model_settings(selection={"read": 3}, reading={"model": {"compared_pairs": 2, "rating_calls": 1}})
-    assert [call_bounds(settings, gated=True)[stage] for stage in Stage] == [6, 6, 1]
+    settings = model_settings(selection={"read": 3}, reading={"model": {"compared_pairs": 2, "rating_calls": 2}})
+    assert [call_bounds(settings, gated=True)[stage] for stage in Stage] == [6, 7, 1]
 
 
 def test_a_call_too_many_is_refused_before_it_is_made_and_nothing_is_handed_on():

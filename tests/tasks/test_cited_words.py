@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records import NodeKind
+from tasks.call_book import counting_calls
 from tasks.cited_words import MOST_PROOFS, checked_quotes, proofs, standing_text
 from tasks.model_forms import Cited
 from tasks.path_reader import PathText
@@ -23,9 +24,15 @@ PATH = PathText(REPORT.nodes, ROWS, {}, dict.fromkeys((node.id for node in REPOR
 SHOWN = Shown((), {f"n{place}": node for place, node in enumerate(REPORT.nodes, 1)}, seen=frozenset({REPORT.nodes[2].id}))
 
 
-def quoted(*cited, shown=SHOWN):
-    quotes, left_out = checked_quotes([Cited(passage=p, quote=q) for p, q in cited], shown, PATH, most_words=40)
-    return [(quote.node.id, quote.text) for quote in quotes], left_out
+def booked_quotes(*cited, answer="41.2", shown=SHOWN):
+    with counting_calls("a", {}) as book:
+        quotes = checked_quotes(answer, [Cited(passage=p, quote=q) for p, q in cited], shown, PATH, most_words=40)
+    return [(quote.node.id, quote.text) for quote in quotes], book
+
+
+def quoted(*cited, **more):
+    quotes, book = booked_quotes(*cited, **more)
+    return quotes, book.left_out
 
 
 def test_words_are_quoted_as_they_stand_and_of_a_table_the_whole_row():
@@ -50,10 +57,30 @@ def test_the_same_words_twice_are_one_quote():
 
 
 def test_what_is_seen_in_a_picture_keeps_its_place_with_the_words_that_are_known_of_it():
-    assert quoted(("n3", "the bar of Braye is blue")) == ([(REPORT.nodes[2].id, "Ellary works 418 Braye yard 212")], 0)
+    found, book = booked_quotes(("n3", "the bar of Braye is blue"), ("n3", "the bar of Braye is blue "))
+    assert found == [(REPORT.nodes[2].id, "Ellary works 418 Braye yard 212")] and book.left_out == 0
+    assert book.unchecked == {(REPORT.nodes[2].id, "the bar of Braye is blue")}
+    assert booked_quotes(("n3", "Braye yard"))[1].unchecked == set()
     captioned = replace(SHOWN, nodes={"n3": replace(REPORT.nodes[2], caption="Figure 2: People")})
-    assert quoted(("n3", ""), shown=captioned)[0] == [(REPORT.nodes[2].id, "Figure 2: People")]
+    assert quoted(("n3", "a blue bar"), shown=captioned)[0] == [(REPORT.nodes[2].id, "Figure 2: People")]
     assert quoted(("n3", "the bar is blue"), shown=replace(SHOWN, seen=frozenset())) == ([], 1)
+
+
+@pytest.mark.parametrize("cited", [("n1", "the"), ("n1", "a"), ("n4", "..."), ("n3", "the one with it"), ("n3", "")])
+def test_words_that_say_nothing_by_themselves_prove_nothing(cited):
+    assert quoted(cited) == ([], 1)
+
+
+def test_words_that_say_nothing_by_themselves_may_be_the_answer():
+    assert quoted(("n1", "a"), answer="A")[0] == [(REPORT.nodes[0].id, "a")]
+
+
+def test_of_several_rows_with_these_words_the_answer_says_which_and_else_none_is_quoted():
+    rows = ROWS[REPORT.nodes[1].id]
+    assert standing_text("revenue", REPORT.nodes[1], rows, "184.6 in total") == "Total revenue: 184.6"
+    assert standing_text("revenue", REPORT.nodes[1], rows, "41.2") == "Service revenue: 41.2"
+    assert standing_text("revenue", REPORT.nodes[1], rows, "It is the revenue.") is None
+    assert standing_text("revenue", REPORT.nodes[1], [*rows[1:2], *rows[1:2]], "it") == "Service revenue: 41.2"
 
 
 def test_a_long_quote_is_shortened_but_stands_in_its_passage():
@@ -62,7 +89,7 @@ def test_a_long_quote_is_shortened_but_stands_in_its_passage():
 
 
 def test_headers_of_a_table_are_quoted_from_its_text():
-    assert standing_text("Segment: 2024", REPORT.nodes[1], ROWS[REPORT.nodes[1].id]) == "Segment: 2024"
+    assert standing_text("Segment: 2024", REPORT.nodes[1], ROWS[REPORT.nodes[1].id], "2024") == "Segment: 2024"
 
 
 def test_where_no_quote_holds_the_cited_passages_may_say_the_answer_itself():

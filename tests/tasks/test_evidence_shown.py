@@ -47,6 +47,15 @@ def test_of_a_long_path_what_is_cited_is_shown_and_else_the_worthiest(desk):
     assert shown.shown.nodes["n2"].id == max((node.id for node in second.path.nodes), key=lambda name: worth[name])
 
 
+def test_what_a_reader_cites_of_a_picture_counts_as_seen_and_nothing_else_does(desk):
+    with reading(desk, Reader(FACTS), (0,), (1,)) as scene:
+        plain, drawn = scene.read()
+        (quote,) = drawn.quotes
+        crop = replace(quote, node=replace(quote.node, picture="a" * 64))
+        assert evidence(scene, (plain, drawn)).shown.seen == frozenset()
+        assert evidence(scene, (plain, replace(drawn, quotes=(crop,)))).shown.seen == {quote.node.id}
+
+
 def test_what_readers_say_takes_room_from_the_passages(desk):
     settings = model_settings(reading={"model": {"evidence_characters": 1000}})
     with reading(desk, Reader(FACTS), (0,), settings=settings) as scene:

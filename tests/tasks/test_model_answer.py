@@ -1,8 +1,12 @@
 """The answer of a model: what all agree on, or what it makes of the evidence; in the form of its kind, on quotes that stand."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage.answer_records import AnswerStatus
+from storage.artifacts import ArtifactStore
+from storage.locations import artifacts_folder
 from tasks.extractive_reader import NOT_FOUND
 from tasks.model_answer import UNPROVEN
 from tests.asking_worlds import at_desk, published
@@ -95,10 +99,30 @@ def test_without_paths_nothing_is_asked(desk):
         assert found.status is AnswerStatus.NOT_FOUND and scene.server.calls == 0
 
 
-def test_an_answer_that_nothing_proves_is_not_given(desk):
-    told = whole_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}])
-    found, _, book = answered(desk, told)
-    assert (found.status, found.why, book.left_out) == (AnswerStatus.NOT_FOUND, UNPROVEN, 1)
+UNPROVEN_ANSWER = whole_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}])
+
+
+def test_in_place_of_an_answer_that_nothing_proves_what_most_paths_say_is_given_and_so_noted(desk):
+    found, _, book = answered(desk, UNPROVEN_ANSWER, (0,), (2,), (1,))
+    assert (found.answer, found.status, book.left_out) == ("20 metres", AnswerStatus.PARTIAL, 1)
+    assert found.notes == (f"of the paths' answers the one that most of them give stands here: {UNPROVEN}",)
+
+
+def test_where_nobody_answers_an_answer_that_nothing_proves_is_not_given_either(desk):
+    found, _, book = answered(desk, UNPROVEN_ANSWER, (4,))
+    assert (found.status, book.left_out) == (AnswerStatus.NOT_FOUND, 1) and UNPROVEN in found.why
+
+
+def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home):
+    crop = ArtifactStore(artifacts_folder()).put(b"not looked at")
+    drawn = replace(REPORT, nodes=(*REPORT.nodes[:3], replace(REPORT.nodes[3], picture=crop), *REPORT.nodes[4:]))
+    cited = [{"passage": "n1", "quote": "the bar of 2020 ends at 44"}]
+    reply = Reader({}, instead={"PathAnswer": path_answer("44", cited), "WholeAnswer": whole_answer("44 in 2020", cited)})
+    with at_desk(published(tmp_path, drawn)) as desk, reading(desk, reply, (3,)) as scene:
+        found = scene.synthesized()
+    assert (found.answer, found.status) == ("44 in 2020", AnswerStatus.ANSWERED)
+    assert [quote.text for quote in found.quotes] == ["Pilots measure it every spring."]
+    assert scene.book.left_out == 0 and scene.book.unchecked == {(REPORT.nodes[3].id, "the bar of 2020 ends at 44")}
 
 
 def test_an_answer_without_a_quote_may_stand_on_those_of_a_path_that_says_the_same(desk):

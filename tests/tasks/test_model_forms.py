@@ -25,5 +25,5 @@ def test_what_does_not_fit_is_refused(change):
 
 
 def test_facts_and_thoughts_come_before_what_is_decided_by_them():
-    assert list(model_forms.PathAnswer.model_fields)[0] == "facts" and list(model_forms.WholeAnswer.model_fields)[0] == "thought"
+    assert [next(iter(form.model_fields)) for form in (model_forms.PathAnswer, model_forms.WholeAnswer)] == ["facts", "thought"]
     model_forms.WholeAnswer.model_validate(whole_answer("x"), strict=True)

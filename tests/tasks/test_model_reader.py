@@ -80,13 +80,23 @@ def test_only_different_answers_are_compared_and_equal_ones_count_as_often_as_th
     assert forms(scene.server)["Comparison"] == 1
 
 
-def test_no_more_pairs_are_compared_than_are_set_and_one_that_fails_does_not_count(desk):
+def test_no_more_pairs_are_compared_than_are_set(desk):
     settings = model_settings(reading={"model": {"compared_pairs": 0}})
     with reading(desk, Reader(FACTS), (0,), (2,), settings=settings) as scene:
         assert scene.reader.consistency(scene.question, scene.read()) == 1.0 and not of_form(scene.server, "Comparison")
-    refuses = {"Comparison": Misbehaviour.REFUSAL}
-    with reading(desk, Reader(FACTS), (0,), (2,), misbehave=lambda request: refuses.get(request.form)) as scene:
-        assert scene.reader.consistency(scene.question, scene.read()) == 1.0 and "a pair of answers" in scene.book.notes[0]
+
+
+THREE_ANSWERS = FACTS | {"Pilots measure": "by pilots"}
+
+
+@pytest.mark.parametrize(("failing", "agreed"), [({"20 metres"}, 1.0), ({"20 metres", "18 metres"}, 0.0)])
+def test_a_comparison_that_fails_does_not_count_but_where_all_fail_nothing_agrees(desk, failing, agreed):
+    def misbehave(request):
+        fails = request.form == "Comparison" and pieces_of(request)[0][1] in failing
+        return Misbehaviour.REFUSAL if fails else None
+
+    with reading(desk, Reader(THREE_ANSWERS, contradicts=False), (0,), (2,), (3,), misbehave=misbehave) as scene:
+        assert scene.reader.consistency(scene.question, scene.read()) == agreed and "a pair of answers" in scene.book.notes[0]
 
 
 def test_keywords_are_words_of_the_question_and_widen_what_is_searched(desk):
@@ -102,6 +112,18 @@ def test_a_model_that_names_no_words_leaves_the_rules_own(desk):
 
     with read_by(desk, Reader({}), misbehave=lambda _: Misbehaviour.REFUSAL) as (place, _), booked(place) as book:
         assert asked(QUESTION, place).terms == asked(QUESTION, desk).terms and "the question's keywords" in book.notes[0]
+
+
+@pytest.mark.parametrize("bridges_and_steps", [32, 33, 7])
+@pytest.mark.parametrize("calls", [2, 3, 4, 5])
+def test_bridges_and_steps_together_take_no_more_calls_than_are_set(desk, calls, bridges_and_steps):
+    settings = model_settings(gate={"pairs": bridges_and_steps}, reading={"model": {"rating_calls": calls}})
+    nodes = desk.snapshot.passages_by_id([node.id for node in REPORT.nodes])
+    half = [(nodes[place % 4], nodes[place % 4 + 1]) for place in range(bridges_and_steps // 2)]
+    with reading(desk, Reader(FACTS), (0,), settings=settings) as scene:
+        for bridges in (True, False):
+            scene.reader.rate_pairs(scene.question, half, [0.0] * len(half), bridges=bridges)
+        assert 2 <= scene.book.asked[Stage.REFINED] <= calls
 
 
 def test_pairs_are_rated_in_as_many_calls_as_are_allowed_and_the_answer_has_one(desk):

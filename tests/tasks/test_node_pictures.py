@@ -1,4 +1,4 @@
-"""A model sees the crop of a figure, or the kept image of a page that has no text of its own; each once, and none from elsewhere."""
+"""A model sees the crop of a figure, or the kept image of a page that has no text of its own; each once."""
 
 import io
 from dataclasses import replace

@@ -8,8 +8,10 @@ import pytest
 
 from storage.answer_records import NamedDocument
 from storage.answers import answer_json, read_answers
+from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError
+from storage.locations import calls_folder
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from tasks.publishing import erase_removed
@@ -167,3 +169,38 @@ def test_who_reads_a_corpus_is_waited_for_before_it_goes(location):
             open_for_reading(location).__enter__()
         assert len(snapshot.nodes(REPORT.document_id)) == 6
     assert removing.result(20).documents == 2
+
+
+def keep_replies(*subjects):
+    cache = CallCache(calls_folder())
+    for subject in subjects:
+        cache.keep(subject, "0" * 64, CachedReply("{}", "scripted", 1, 1))
+    return cache
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_a_removed_document_takes_the_replies_about_it_and_to_questions_along(location, now):
+    mine, others = questions_owner(location.name), questions_owner("another")
+    cache = keep_replies(REPORT.document_id, PAPER.document_id, mine, others)
+    remove_document(location, "paper.pdf", now=now)
+    assert set(cache.subjects()) == {REPORT.document_id, others}
+
+
+def test_a_removed_corpus_takes_the_replies_about_its_documents_along(location):
+    mine, others = questions_owner(location.name), questions_owner("another")
+    cache = keep_replies(REPORT.document_id, PAPER.document_id, mine, others, worlds.document_id("elsewhere"))
+    remove_corpus(location)
+    assert set(cache.subjects()) == {others, worlds.document_id("elsewhere")}
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_replies_about_a_document_that_another_corpus_has_stay_where_that_can_be_known(home, location, damaged):
+    other = worlds.corpus_in(home, "other")
+    with open_for_writing(other, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, PAPER)
+    if damaged:
+        for path in other.folder.rglob("*.duckdb"):
+            path.write_bytes(b"damaged")
+    cache = keep_replies(PAPER.document_id)
+    remove_document(location, "paper.pdf", now=True)
+    assert cache.subjects() == ([] if damaged else [PAPER.document_id])

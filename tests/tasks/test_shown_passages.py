@@ -7,7 +7,7 @@ import pytest
 from storage.records import NodeKind
 from tasks.node_pictures import NodePicture
 from tasks.prompt import fence
-from tasks.shown_passages import show_passages, shortened_body
+from tasks.shown_passages import shortened_body, show_passages
 from tests.asking_worlds import Passage, written
 
 ROWS = "\n".join(f"Site {n}: {n * 10}" for n in range(1, 200))
@@ -50,7 +50,12 @@ def test_pictures_are_numbered_as_they_are_shown_and_one_of_a_page_serves_all_th
     view = shown(0, 2, 3, pictures={REPORT.nodes[0].id: page, REPORT.nodes[2].id: PICTURE, REPORT.nodes[3].id: page})
     headings = [piece.heading for piece in view.pieces]
     assert headings[0].endswith("picture 1 shows its page") and headings[1].endswith("picture 2 shows it")
-    assert headings[2].endswith("picture 1 shows its page") and view.seen == {REPORT.nodes[place].id for place in (0, 2, 3)}
+    assert headings[2].endswith("picture 1 shows its page")
+
+
+def test_only_a_picture_of_its_own_makes_a_passage_seen():
+    page = NodePicture("b" * 64, of_page=True)
+    assert shown(0, 2, pictures={REPORT.nodes[0].id: page, REPORT.nodes[2].id: PICTURE}).seen == {REPORT.nodes[2].id}
 
 
 def test_of_a_long_table_the_header_and_the_lines_that_the_question_names_are_shown_in_their_order():

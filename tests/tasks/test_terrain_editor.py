@@ -28,6 +28,17 @@ def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(desk):
     assert len(refined.terrain.tails) == len(before.terrain.tails) + len(bridges)
 
 
+def test_the_reader_is_told_which_pairs_no_arc_joins_yet(desk):
+    before = scene(desk, rate=1.0)
+    bridges = edits_of(before.refined(Trigger.LOW_SATURATION), "bridge")
+    reader = before.desk.reader
+    assert set(reader.bridges) == {(edit.source, edit.target) for edit in bridges} and len(reader.shown) > len(reader.bridges)
+    for trigger in (Trigger.NO_SUPPORT, Trigger.LOW_CONSISTENCY):
+        other = scene(desk, rate=1.0)
+        other.refined(trigger)
+        assert other.desk.reader.shown and not other.desk.reader.bridges
+
+
 def test_a_bridge_that_says_nothing_is_not_built(desk):
     refined = scene(desk, rate=0.1, bridge_above=0.1).refined(Trigger.LOW_SATURATION)
     assert not edits_of(refined, "bridge")

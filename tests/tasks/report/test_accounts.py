@@ -64,6 +64,9 @@ def test_the_cost_is_told_in_calls_tokens_money_and_seconds():
     for words in (">7<", ">1,234<", ">56<", ">$0.0123<", ">1<", "0.25 s", "read"):
         assert words in shown
     assert 'width="25"' in shown
+    assert "cache" not in shown and "At most" not in shown
+    by_model = show_cost(Usage(7, 1234, 56, 0.0123, {}, cached=3, most_calls=48))
+    assert "From the cache" in by_model and ">3<" in by_model and ">48<" in by_model
     assert "steps" not in show_cost(Usage(0, 0, 0, 0.0, {}))
     assert 'width="0"' in show_cost(Usage(0, 0, 0, 0.0, {"read": 0.0}))
 
