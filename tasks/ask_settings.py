@@ -189,7 +189,10 @@ class ModelReadingSettings(Settings):
         10, ge=0, le=1000, description="pairs of different answers that are compared, at most; one call each"
     )
     rating_calls: int = Field(
-        4, ge=2, le=100, description="calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps"
+        4,
+        ge=2,
+        le=100,
+        description="calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps",
     )
     pictures: int = Field(
         3, ge=0, le=50, description="pictures shown with a path, at most, the worthiest first; some 1,000 tokens each"

@@ -10,7 +10,7 @@ from storage.records import Modality, Node
 from tasks.algorithms.verbatim import verbatim_terms, without_controls
 from tasks.algorithms.words import first_words
 from tasks.analysis import INDEX, NO_MEANING
-from tasks.asking import Replies, ask_in_groups
+from tasks.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups
 from tasks.description_calls import Describing, text_call, visual_call
 from tasks.description_forms import Description, Descriptions, VisualDescription, VisualDescriptions, says_nothing
 from tasks.models.chat import ChatModel
@@ -43,7 +43,9 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
 
     count(0)
     told = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
-    seen = ask_in_groups(chat, asking.visual_groups(), lambda group: visual_call(group, asking), count)
+    seen = ask_in_groups(
+        chat, asking.visual_groups(), lambda group: visual_call(group, asking), count, at_once=PICTURE_CALLS_AT_ONCE
+    )
     said = {place: description for place, description in [*_by_place(told), *_by_place(seen)]}
     described = tuple(
         _described(node, said[place], asking.settings, seen=place in asking.pictures) if place in said else node

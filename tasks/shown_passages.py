@@ -17,7 +17,10 @@ HEAD_LINES = 2
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`nodes` are the passages by the ids in the prompt, `seen` those of which a picture of their own is shown: a page proves no words."""
+    """`nodes` are the passages by the ids in the prompt, `seen` those that have a picture of their own, by id.
+
+    A page makes nothing seen: what is said to stand in a text must stand in the text.
+    """
 
     pieces: tuple[Piece, ...]
     nodes: Mapping[str, Passage]

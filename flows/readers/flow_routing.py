@@ -12,7 +12,7 @@ from tasks.synthesis import Evidence, Findings, synthesize
 
 
 async def read(question: Question, desk: AskDesk) -> Findings:
-    """Answer by flow: candidates -> score -> lay out -> route -> select -> fetch -> read -> judge -> (refine once) -> synthesize."""
+    """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> judge -> (refine once) -> synthesize."""
     graph = await find_candidates.submit(question, desk)
     scores = await score.submit(question, graph, desk)
     terrain = await lay_out.submit(question, graph, scores, desk)

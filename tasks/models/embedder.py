@@ -13,8 +13,8 @@ from typing import Protocol
 
 from storage.records import EmbedderIdentity, Vectors
 from tasks.model_settings import ModelSettings
-from tasks.models import minilm, served_embedder
-from tasks.models.endpoints import embedding_endpoint
+from tasks.models import minilm
+from tasks.models.endpoints import SERVED, embedding_endpoint
 from tasks.models.minilm_process import MiniLMProcess
 from tasks.models.minilm_question import QuestionMiniLM
 from tasks.models.vector_checks import EmbeddingError
@@ -44,7 +44,12 @@ _opening = threading.Lock()
 def default_identity() -> EmbedderIdentity:
     """Return what a new corpus is embedded with; cheap, only an endpoint is asked once for its dimension."""
     endpoint = embedding_endpoint()
-    return served_embedder.served_identity(endpoint) if endpoint else minilm.minilm_identity()
+    if endpoint is None:
+        return minilm.minilm_identity()
+    # What speaks to servers takes long to load, and the model on this machine needs none of it.
+    from tasks.models.served_embedder import served_identity
+
+    return served_identity(endpoint)
 
 
 def open_embedder(identity: EmbedderIdentity, *, apart: bool, models: ModelSettings = DEFAULT_MODELS) -> Embedder:
@@ -53,7 +58,7 @@ def open_embedder(identity: EmbedderIdentity, *, apart: bool, models: ModelSetti
     `apart` puts a model of this machine into a process of its own, where it loads while other things start: for much text.
     `models` says how a server is asked, where the model is one that is served.
     """
-    if identity.precision == served_embedder.PRECISION:
+    if identity.precision == SERVED:
         return _open_served(identity, models)
     with _opening:
         if (identity, apart) not in _opened:
@@ -63,7 +68,7 @@ def open_embedder(identity: EmbedderIdentity, *, apart: bool, models: ModelSetti
 
 def open_question_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT_MODELS) -> Embedder:
     """Return who embeds the questions of a corpus, a local one opened once a process; raise EmbeddingError where there is none."""
-    if identity.precision == served_embedder.PRECISION:
+    if identity.precision == SERVED:
         return _open_served(identity, models)
     with _opening:
         if identity not in _for_questions:
@@ -91,4 +96,6 @@ def _open_served(identity: EmbedderIdentity, models: ModelSettings) -> Embedder:
             f"the corpus was embedded by {identity.name} behind an endpoint; set FLOWREADER_EMBED_BASE_URL to where it is "
             f"served and FLOWREADER_EMBED_MODEL={identity.name}"
         )
-    return served_embedder.ServedEmbedder(endpoint, identity, models)
+    from tasks.models.served_embedder import ServedEmbedder
+
+    return ServedEmbedder(endpoint, identity, models)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+SERVED = "served"
+"""The precision in the identity of an embedder that somebody serves: how it computes is not ours to know."""
 VISIBLE = re.compile(r"[!-~]*")
 
 

@@ -42,7 +42,7 @@ class QuestionMiniLM:
         """Embed the texts one after the other, in their order."""
         tokenizer, layers, threads = self._loaded.result()
         tokens = [tokenizer.encode(text.encode("utf-8", "replace").decode()).ids for text in texts]
-        # For so small products threads wait for each other: 90 ms were seen where one needs 13. The limit is the whole process's, and
+        # For so small products threads wait for each other: 90 ms were seen where one needs 13. The limit is of the process, and
         # another number of threads gives other bits: one text at a time.
         with self._asking, threads.limit(limits=1, user_api="blas"):
             states = [layers.mean_state(ids) for ids in tokens]

@@ -9,10 +9,8 @@ from functools import lru_cache
 from storage.records import EmbedderIdentity, Vectors
 from tasks.model_settings import ChatRetries, ModelSettings
 from tasks.models.embedding_service import EmbeddingService
-from tasks.models.endpoints import Endpoint
+from tasks.models.endpoints import SERVED, Endpoint
 from tasks.models.vector_checks import unit_vectors
-
-PRECISION = "served"
 
 SOON = ChatRetries(attempts=3, silent_attempts=1, busy_seconds=15.0)
 """How a server is asked while somebody waits, or before anything has begun: a stumble is forgiven, an absence soon told."""
@@ -59,4 +57,4 @@ def served_identity(endpoint: Endpoint) -> EmbedderIdentity:
     service = EmbeddingService(replace(endpoint, model=name), settings)
     rows = service.rows(["dimension"], seconds=settings.embeddings.question_seconds)
     vectors = unit_vectors(rows, count=1, dimension=len(rows[0]), source=service.source)
-    return EmbedderIdentity(name=name, precision=PRECISION, dimension=vectors.shape[1])
+    return EmbedderIdentity(name=name, precision=SERVED, dimension=vectors.shape[1])

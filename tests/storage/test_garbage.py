@@ -100,7 +100,7 @@ def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
     for subject in (known, unknown, young, questions, others):
         calls.keep(subject, KEY, CachedReply("{}", "model", 1, 1))
         if subject != young:
-            os.utime(calls.path(subject), (0, os.stat(calls.path(subject)).st_mtime - KEEP_REPLIES_SECONDS - 60))
+            os.utime(calls.path(subject), (0, calls.path(subject).stat().st_mtime - KEEP_REPLIES_SECONDS - 60))
     with writing(place) as corpus:
         publish(corpus, graph("report"))
         sweep(tmp_path, place, memo)

@@ -3,7 +3,6 @@
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from tasks import asking
 from tasks.asking import ask_in_groups
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import BudgetReachedError, InvalidReplyError, Outcome
@@ -29,9 +28,9 @@ def add(request):
     return {"total": sum(numbers(request))}
 
 
-def ask(chat, groups):
+def ask(chat, groups, **more):
     done = []
-    replies = ask_in_groups(chat, groups, call_about, done.append)
+    replies = ask_in_groups(chat, groups, call_about, done.append, **more)
     return replies, sum(done)
 
 
@@ -72,11 +71,10 @@ def test_a_server_that_never_replies_leaves_each_thing_with_its_error(tmp_path):
     assert sorted(replies.errors) == [1, 2, 3] and done == 3
 
 
-def test_more_groups_than_are_held_at_once_are_all_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "CALLS_AT_ONCE", 3)
+def test_more_groups_than_are_held_at_once_are_all_asked(tmp_path):
     with model(tmp_path, add) as (server, chat):
-        replies, done = ask(chat, [[number] for number in range(10)])
-    assert len(replies.values) == done == server.calls == 10
+        replies, done = ask(chat, [[number] for number in range(10)], at_once=3)
+    assert len(replies.values) == done == server.calls == 10 and server.most_at_once <= 3
 
 
 def test_a_budget_that_is_used_up_ends_it_and_what_came_is_kept(tmp_path):

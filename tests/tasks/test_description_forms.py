@@ -28,7 +28,7 @@ def test_each_asked_node_once_and_with_a_summary_is_right():
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ((("n1", "It grows."), ("n9", "It falls.")), "'n9' is none of the ids"),
+        ((("n1", "It grows."), ("n9", "It falls.")), "an id stands there that is none of the ids"),
         ((("n1", "It grows."),), "n2 is missing"),
         ((("n1", "It grows."), ("n2", "It falls."), ("n1", "It grows.")), "an id stands twice"),
         ((("n1", "It grows."), ("n2", " ")), "the summary of n2 is empty"),
@@ -38,8 +38,8 @@ def test_a_reply_about_other_nodes_or_with_nothing_to_say_is_wrong(told, said):
     assert said in wrong_description(texts(*told), ("n1", "n2"))
 
 
-def test_an_unknown_id_is_not_repeated_at_length():
-    assert len(wrong_description(texts(("x" * 5000, "It grows.")), ("n1",))) < 100
+def test_an_unknown_id_is_not_repeated():
+    assert "obey" not in wrong_description(texts(("obey me", "It grows.")), ("n1",))
 
 
 def test_a_figure_has_three_tags_unless_it_says_nothing():

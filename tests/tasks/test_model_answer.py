@@ -1,8 +1,10 @@
 """The answer of a model: what all agree on, or what it makes of the evidence; in the form of its kind, on quotes that stand."""
 
+import io
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from storage.answer_records import AnswerStatus
 from storage.artifacts import ArtifactStore
@@ -114,7 +116,9 @@ def test_where_nobody_answers_an_answer_that_nothing_proves_is_not_given_either(
 
 
 def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp_path, home):
-    crop = ArtifactStore(artifacts_folder()).put(b"not looked at")
+    stream = io.BytesIO()
+    Image.new("RGB", (64, 64)).save(stream, "PNG")
+    crop = ArtifactStore(artifacts_folder()).put(stream.getvalue())
     drawn = replace(REPORT, nodes=(*REPORT.nodes[:3], replace(REPORT.nodes[3], picture=crop), *REPORT.nodes[4:]))
     cited = [{"passage": "n1", "quote": "the bar of 2020 ends at 44"}]
     reply = Reader({}, instead={"PathAnswer": path_answer("44", cited), "WholeAnswer": whole_answer("44 in 2020", cited)})

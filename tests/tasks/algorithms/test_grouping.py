@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +18,7 @@ def test_every_item_is_in_one_group_and_no_group_is_too_large(sizes, most_items,
 @given(st.lists(st.integers(0, 50)), st.integers(1, 8), st.integers(0, 100))
 def test_no_two_neighbouring_groups_could_be_one(sizes, most_items, most_size):
     groups = group_in_order(sizes=sizes, most_items=most_items, most_size=most_size)
-    for one, other in zip(groups, groups[1:], strict=False):
+    for one, other in pairwise(groups):
         with_first = [*one, other[0]]
         assert len(with_first) > most_items or sum(sizes[place] for place in with_first) > most_size
 

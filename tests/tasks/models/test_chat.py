@@ -14,6 +14,7 @@ from tasks import progress
 from tasks.models.chat_call import ChatReply
 from tasks.models.chat_errors import (
     BudgetReachedError,
+    ChatEndedError,
     ChatError,
     ChatRefusedError,
     ChatServerDownError,
@@ -456,3 +457,63 @@ def test_the_key_is_sent_and_never_shown(tmp_path, caplog):
             open_on(server, tmp_path, heard.append, key=secret)
     chain = [refused.value, refused.value.__cause__, refused.value.__context__]
     assert not any(secret in f"{error!r}{error}" for error in chain) and secret not in caplog.text and not heard
+
+
+def test_the_key_is_not_shown_to_the_listener(tmp_path):
+    secret, heard = "sk-very-secret-0123456789", []
+    with chat_server(summarise) as server, open_on(server, tmp_path, heard.append, key=secret) as model:
+        (error,) = model.ask_all([call(check=lambda _value: f"not {secret}")])
+    assert isinstance(error, InvalidReplyError) and "not (the key)" in heard[0].error and secret not in heard[0].error
+
+
+def test_a_retry_does_not_overdraw_the_budget(tmp_path):
+    # A request may take 134 tokens at most; one that is cut takes some 35 of them, its prompt.
+    with chat_server(summarise, misbehave=always(Misbehaviour.CUT)) as server:
+        with (
+            open_on(server, tmp_path, budget={"tokens": 200, "calls": 1}, retries={"attempts": 10}) as model,
+            pytest.raises(BudgetReachedError, match="the budget of 200 tokens is reached"),
+        ):
+            model.ask_all(calls(1))
+        usage = model.usage()["analyze"]
+        assert 1 < server.calls < 10 and usage.input_tokens + usage.output_tokens <= 200
+
+
+def test_a_closed_model_cuts_what_is_in_flight_and_sends_nothing_more(tmp_path):
+    ended, heard, arrived = [], [], threading.Event()
+
+    def misbehave(_request):
+        arrived.set()
+        return Misbehaviour.HANG
+
+    def ask(model):
+        with pytest.raises(ChatEndedError, match="was closed"):
+            model.ask_all(calls(20))
+        ended.append(True)
+
+    patient = {"deadlines": {"first_token_seconds": 600.0, "total_seconds": 600.0}, "limits": {"in_flight": 2}}
+    with chat_server(summarise, misbehave=misbehave) as server:
+        model = open_on(server, tmp_path, heard.append, **patient)
+        asking = threading.Thread(target=ask, args=(model,))
+        asking.start()
+        assert arrived.wait(30)
+        model.close()
+        asking.join(30)
+        assert ended == [True] and server.calls <= 2
+    assert {record.outcome for record in heard} == {Outcome.ENDED}
+
+
+def test_another_run_on_the_server_goes_on_when_one_is_closed(tmp_path):
+    arrived, found = threading.Event(), []
+
+    def reply(request):
+        arrived.set()
+        return summarise(request)
+
+    with chat_server(reply, seconds=0.1) as server, open_on(server, tmp_path) as going:
+        closed = open_on(server, tmp_path)
+        asking = threading.Thread(target=lambda: found.extend(going.ask_all(calls(10))))
+        asking.start()
+        assert arrived.wait(30)
+        closed.close()
+        asking.join(30)
+    assert [reply.value.summary for reply in found] == backwards(10)

@@ -18,7 +18,7 @@ def spend(budget, count, *, used=(60, 40), prices=PRICES, fail=False):
 
     async def one(account):
         tally = Tally()
-        async with account.spending(REQUEST, tally):
+        async with account.spending(REQUEST, tally, 1):
             await asyncio.sleep(1)
             tally.input_tokens, tally.output_tokens = used
             if fail:
@@ -65,3 +65,38 @@ def test_a_failed_call_gives_back_what_it_did_not_use():
 
 def test_a_budget_of_nothing_allows_nothing():
     assert len(spend(ChatBudget(calls=0), 2)[1]) == 2
+
+
+def test_a_retry_is_no_call_and_is_reserved_like_one():
+    async def request(account, calls, seconds, used):
+        tally = Tally()
+        async with account.spending(REQUEST, tally, calls):
+            await asyncio.sleep(seconds)
+            tally.input_tokens = used
+
+    async def work():
+        account = Budget(ChatBudget(calls=1, tokens=250), PRICES)
+        retries = [asyncio.create_task(request(account, 0, seconds, 100)) for seconds in (5, 10)]
+        await asyncio.sleep(1)
+        third = asyncio.create_task(request(account, 1, 0, 0))
+        await asyncio.wait([third], timeout=3)
+        assert not third.done()
+        ended = await asyncio.gather(third, *retries, return_exceptions=True)
+        return account.used, ended
+
+    (used, ended), seconds = in_virtual_time(work())
+    assert isinstance(ended[0], BudgetReachedError) and ended[1:] == [None, None]
+    assert (used.calls, used.tokens, seconds) == (0, 200, 10)
+
+
+def test_what_a_retry_holds_is_not_let_go_by_another_that_ends():
+    async def request(account, seconds):
+        async with account.spending(REQUEST, Tally(), 0):
+            await asyncio.sleep(seconds)
+        return asyncio.get_running_loop().time()
+
+    async def work():
+        account = Budget(ChatBudget(tokens=200), PRICES)
+        return await asyncio.gather(*(request(account, seconds) for seconds in (1, 10, 10, 1)))
+
+    assert in_virtual_time(work())[0] == [1, 10, 11, 11]

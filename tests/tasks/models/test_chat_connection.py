@@ -136,3 +136,9 @@ def test_the_certificate_of_the_server_is_checked(tmp_path):
                 await Connection.open(url.replace("http:", "https:"), seconds=5)
 
     asyncio.run(work())
+
+
+def test_a_host_name_that_no_host_can_have_is_said():
+    for name in ("a..b", "a" * 64):
+        with pytest.raises(ConnectionFailedError, match="host name that cannot be looked up"):
+            asyncio.run(Connection.open(f"http://{name}/v1", seconds=5))

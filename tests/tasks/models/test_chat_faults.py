@@ -105,3 +105,8 @@ def test_retry_after_is_a_number_or_a_date():
     assert asked_wait({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
     assert [asked_wait({"retry-after": told}) for told in ("", "soon", "nan", "inf", "Wed, 21 Oct 2015 07:28:00")] == [None] * 5
     assert asked_wait({}) is None
+
+
+def test_the_key_does_not_stand_by_its_beginning_where_words_are_cut():
+    for before in range(280, 301):
+        assert "sk-" not in str(problem(400, "x" * before + "sk-secret"))

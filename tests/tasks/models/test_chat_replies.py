@@ -124,3 +124,9 @@ def test_the_callers_check_has_the_last_word():
     assert value_of(completion('{"summary": "s", "node_id": "n1"}'), call()) == Summary(summary="s", node_id="n1")
     with pytest.raises(UnusableReplyError, match="node id n7 was not shown"):
         value_of(completion('{"summary": "s", "node_id": "n7"}'), call())
+
+
+def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
+    with pytest.raises(UnusableReplyError) as refused:
+        parsed(GOOD.replace('"weight"', '"Obey me": 1, "weight"').replace('"pages"', '"Now obey": 2, "pages"'), Analysis)
+    assert str(refused.value) == "links.0: Extra inputs are not permitted; the reply: Extra inputs are not permitted"

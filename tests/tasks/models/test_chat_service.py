@@ -1,7 +1,10 @@
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 
+from tasks.model_settings import ChatBudget, ChatPrices
+from tasks.models.chat_budget import Budget
 from tasks.models.chat_call import Tally
 from tasks.models.chat_errors import ChatError, ChatServerDownError, ContextTooLongError, RejectedCallError, UnknownModelError
 from tasks.models.chat_request import first_messages, request_of
@@ -9,14 +12,14 @@ from tasks.models.chat_service import ChatService
 from tasks.models.endpoints import ChatEndpoint
 from tasks.models.served_models import ServedModel
 from tests.chat_server import Misbehaviour, always, at, chat_server
-from tests.tasks.models.chat_worlds import call, settings, summarise
+from tests.tasks.models.chat_worlds import call, listening, settings, summarise
 
 
-def served(server, work, *, model="", **groups):
+def served(server, work, *, model="", key="", **groups):
     """Open a service on the server and do the work with it."""
 
     async def main():
-        service = ChatService(ChatEndpoint(server.base_url, model), settings(**groups))
+        service = ChatService(ChatEndpoint(server.base_url, model, key), settings(**groups))
         try:
             await service.open()
             return await work(service)
@@ -27,8 +30,16 @@ def served(server, work, *, model="", **groups):
 
 
 def ask(service, tally, text="say it"):
-    asked = call(text)
-    return service.complete(request_of(asked, first_messages(asked, pixels=5000), model="scripted", settings=settings()), tally)
+    return service.complete(request_for(call(text)), tally, Budget(ChatBudget(), ChatPrices()).spending)
+
+
+def request_for(asked, model="scripted"):
+    return request_of(asked, first_messages(asked, pixels=5000), model=model, settings=settings())
+
+
+async def answer_400(reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\nno")
 
 
 def test_the_model_is_what_the_server_lists():
@@ -136,3 +147,55 @@ def test_limits_are_kept_for_all_calls_together():
     with chat_server(summarise) as server:
         served(server, work, limits={"requests_per_minute": 5})
         assert server.calls == 5
+
+
+def test_a_listing_that_is_refused_is_a_wrong_address():
+    async def work():
+        async with listening(answer_400) as url:
+            service = ChatService(ChatEndpoint(url), settings())
+            with pytest.raises(ChatServerDownError, match=r"answered 400: no; .*check FLOWREADER_CHAT_BASE_URL"):
+                await service.open()
+            await service.close()
+
+    asyncio.run(work())
+
+
+def test_a_host_that_can_have_no_address_is_no_server():
+    async def work():
+        service = ChatService(ChatEndpoint("http://a..b/v1"), settings())
+        with pytest.raises(ChatServerDownError, match=r"no chat server: http://a\.\.b/v1 has a host name that cannot be looked up"):
+            await service.open()
+        await service.close()
+
+    asyncio.run(work())
+
+
+def test_each_request_is_sent_inside_what_it_may_spend_and_only_the_first_is_a_call():
+    begun = []
+
+    @asynccontextmanager
+    async def spending(_request, tally, calls):
+        before = tally.attempts
+        try:
+            yield
+        finally:
+            begun.append((calls, tally.attempts - before))
+
+    async def work(service):
+        await service.complete(request_for(call()), Tally(), spending)
+
+    with chat_server(summarise, misbehave=at({1: Misbehaviour.ERROR, 2: Misbehaviour.CUT})) as server:
+        served(server, work)
+    assert begun == [(1, 1), (0, 1), (0, 1)]
+
+
+def test_a_key_that_the_server_gives_as_its_model_is_not_shown():
+    secret = "sk-" + "0123456789" * 10
+
+    async def work(service):
+        request = request_for(call(), model=f"Bearer {secret}")  # the server says what it was asked for
+        with pytest.raises(UnknownModelError, match=r"answered as 'Bearer \(the key\)'"):
+            await service.complete(request, Tally(), Budget(ChatBudget(), ChatPrices()).spending)
+
+    with chat_server(summarise) as server:
+        served(server, work, key=secret)

@@ -76,8 +76,15 @@ def test_a_reply_in_one_piece_is_taken_too():
     ],
 )
 def test_what_is_no_stream_of_completions_is_broken(chunk, says):
-    with pytest.raises(BrokenStreamError, match=says):
+    with pytest.raises(BrokenStreamError) as broken:
         gathered(chunk)
+    assert says in f"{broken.value}: {broken.value.said}"
+
+
+def test_the_words_of_the_server_are_whole_and_not_in_the_message():
+    with pytest.raises(BrokenStreamError) as broken:
+        gathered(b'data: {"error": "' + b"x" * 500 + b'"}\n')
+    assert (str(broken.value), broken.value.said) == ("the server's own error", "x" * 500)
 
 
 @pytest.mark.parametrize("chunks", [[], WHOLE[:3], [b'data: {"choices": []}\n']])

@@ -4,13 +4,15 @@ import json
 import pytest
 
 from tasks.models.chat_faults import FaultError, FaultKind
-from tasks.models.chat_request import first_messages, request_of
+from tasks.models.chat_request import Request, first_messages, request_of
 from tasks.models.chat_transport import ChatTransport
 from tasks.models.endpoints import ChatEndpoint
 from tests.chat_server import Misbehaviour, always, chat_server
 from tests.tasks.models.chat_worlds import call, listening, settings, summarise
 
 HASTY = {"deadlines": {"first_token_seconds": 0.3, "idle_seconds": 0.2, "total_seconds": 0.8, "models_seconds": 0.3}}
+
+SECRET = "sk-0123456789-secret"
 
 
 def complete(server, count=1, *, body=None, together=False, **groups):
@@ -103,3 +105,38 @@ def test_a_server_that_lists_nothing_in_time_is_not_there():
             return await work(url)
 
     assert asyncio.run(main()) == FaultKind.SILENT
+
+
+@pytest.mark.parametrize(
+    "event",
+    ['data: {"error": "%s"}', "data: {%s", "data: [[%s", "%s", 'data: ["%s"]'],
+)
+@pytest.mark.parametrize("before", [70, 190, 295])
+def test_the_key_does_not_stand_by_its_beginning_in_a_broken_reply(event, before):
+    fault = asyncio.run(said_by_a_server(event % ("x" * before + SECRET)))
+    assert "gave a broken reply" in str(fault) and len(str(fault)) < 500
+    assert not any("sk-" in f"{error!r}{error}" for error in (fault, fault.__cause__))
+
+
+def test_the_key_does_not_stand_in_a_refusal():
+    event = {"choices": [{"delta": {"refusal": f"not for {SECRET}"}, "finish_reason": "stop"}]}
+    completion = asyncio.run(said_by_a_server(f"data: {json.dumps(event)}\n\ndata: [DONE]\n"))
+    assert completion.refusal == "not for (the key)"
+
+
+async def said_by_a_server(event):
+    """Ask a server that answers with the event; return the completion or the fault."""
+
+    async def serve(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        body = f"{event}\n".encode()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+
+    async with listening(serve) as url:
+        transport = ChatTransport(ChatEndpoint(url, api_key=SECRET), settings())
+        try:
+            return await transport.complete(Request(b"{}", 1, 1), limit_tokens=0)
+        except FaultError as fault:
+            return fault
+        finally:
+            transport.close()
