@@ -19,9 +19,8 @@ def density(*, word_counts: FloatArray, percentile: float) -> FloatArray:
             Where it is 0, a node with any words has 1.
     """
     require_range(name="word counts", values=word_counts, low=0.0, high=np.inf)
-    # The limit of words / percentile as the percentile goes to 0, without the division.
-    scaled = word_counts / percentile if percentile > 0 else np.sign(word_counts)
-    return np.minimum(scaled, 1.0)
+    # The limit of words / percentile as the percentile goes to 0, without the division; cut before, so that none overflows.
+    return np.minimum(word_counts, percentile) / percentile if percentile > 0 else np.sign(word_counts)
 
 
 def answerability(

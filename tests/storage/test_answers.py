@@ -65,7 +65,9 @@ def test_the_json_has_the_shape_that_was_agreed():
     }  # fmt: skip
     assert told["pages"] == [place | {"score": 0.5}] and told["evidence_pages"] == [place]
     assert set(told["gate"]) == {"consistency", "saturation", "triggered", "edits"}
-    assert told["usage"] == {"calls": 3, "input_tokens": 100, "output_tokens": 20, "cost": 0.0, "seconds": {"route": 0.5}}
+    assert told["usage"] == {
+        "calls": 3, "input_tokens": 100, "output_tokens": 20, "cost": 0.0, "seconds": {"route": 0.5}, "cached": 0, "most_calls": 0,
+    }  # fmt: skip
     assert set(told) == {
         "answer_id", "question", "answer", "status", "reader", "citations", "paths", "pages", "evidence_pages", "gate", "usage",
         "snapshot", "settings", "models", "asked", "confidence", "corpus", "scope", "notes",
