@@ -26,12 +26,13 @@ def questions_owner(corpus: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """The words of a reply, who said them, and what they took."""
+    """The words of a reply, who said them, what they took, and the hash of the prompt's file that asked for them."""
 
     text: str
     model: str
     input_tokens: int
     output_tokens: int
+    prompt_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)

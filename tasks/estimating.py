@@ -16,10 +16,13 @@ from storage.records import Node
 from tasks.analysis import analyze_nodes
 from tasks.description_calls import describing, description_calls
 from tasks.document_steps import is_remembered
+from tasks.ingest_model import EVOLVING
 from tasks.models.chat_budget import price
 from tasks.models.chat_request import picture_tokens, text_tokens
+from tasks.models.endpoints import chat_endpoint
 from tasks.parsing import ParseError, count_pages, sample_file
 from tasks.planning import DocumentWork
+from tasks.prompt import load_prompt
 from tasks.settings import IngestSettings
 from tasks.structure import structure_document
 
@@ -174,8 +177,11 @@ def _asked(
 
 
 def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
-    """Leave out the share of the calls whose replies were kept."""
-    kept = len(CallCache(calls_folder()).recall(document.document_id))
+    """Leave out the share of the calls whose replies were kept, of today's prompts and of the model that the environment names."""
+    prompts, server = {load_prompt(name).hash for name in EVOLVING}, chat_endpoint()
+    models = {server.model} if server and server.model else set()
+    replies = CallCache(calls_folder()).recall(document.document_id).values()
+    kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)
     share = max(0, found.calls - kept) / max(1, found.calls)
     return DocumentEstimate(
         document.name,

@@ -165,7 +165,7 @@ class ChatModel:
             try:
                 self._require_going()
                 value, completion = await self._value(call, tally)
-                kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens)
+                kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
                 self._cache.keep(call.subject, key, kept)  # here, not in a thread: the hand-over takes longer than the line
                 outcome, told = Outcome.OK, ""
             except ChatError as error:

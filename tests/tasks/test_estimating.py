@@ -11,6 +11,7 @@ from tasks import estimating
 from tasks.document_steps import evolve
 from tasks.estimating import STARTING_SECONDS, estimate
 from tasks.planning import DocumentWork
+from tasks.prompt import load_prompt
 from tasks.settings import IngestSettings
 from tests.program import CORPUS
 
@@ -80,10 +81,22 @@ def test_what_is_remembered_costs_nothing_and_replies_that_were_kept_are_left_ou
     key = identify(evolve.name, evolve.version, manual.version)
     StepMemo(steps_folder(), artifacts).remember(manual.document_id, evolve.name, key, {"0": artifacts.put(b"graph")})
     for number in range(5):
-        CallCache(calls_folder()).keep(paper.document_id, identify(number), CachedReply("{}", "m", 1, 1))
+        reply = CachedReply("{}", "m", 1, 1, load_prompt("analyze_text").hash)
+        CallCache(calls_folder()).keep(paper.document_id, identify(number), reply)
     after = estimate([manual, paper], by_model()).by_document
     assert (after[0].pages, after[0].calls, after[0].input_tokens) == (0, 0, 0)
     assert after[1].calls == before[1].calls - 5 and after[1].input_tokens < before[1].input_tokens
+
+
+def test_replies_to_another_prompt_or_of_another_model_are_asked_for_again(monkeypatch):
+    paper, today = work("paper.pdf"), load_prompt("evolve").hash
+    (before,) = estimate([paper], by_model()).by_document
+    for number, (model, prompt) in enumerate([("m", "yesterday's"), ("m", ""), ("other", today)]):
+        CallCache(calls_folder()).keep(paper.document_id, identify(number), CachedReply("{}", model, 1, 1, prompt))
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    for named, kept in (("m", 0), ("other", 1)):
+        monkeypatch.setenv("FLOWREADER_CHAT_MODEL", named)
+        assert estimate([paper], by_model()).by_document[0].calls == before.calls - kept
 
 
 def test_the_servers_limits_hold_the_time_back():
