@@ -1,7 +1,7 @@
 """`make bench-models`: what was promised of the chat model, measured. Prints a table, writes bench-models.json.
 
-Parts: calls (throughput, memory and errors, against a scripted server in a process of its own), tokens (of Analyze and Evolve, on
-the documents of tests/corpus and of ../shared/data where that is).
+Parts: calls (throughput, memory and errors, against a scripted server in a process of its own), analysis (the throughput of
+Analyze), tokens (of Analyze and Evolve, on the documents of tests/corpus and of ../shared/data where that is).
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from tests.bench import model_calls, model_tokens
+from tests.bench import model_analysis, model_calls, model_tokens
 from tests.bench.ingest import CONSOLE, show
 from tests.bench.measuring import ROOT, Part, machine
 
 RESULT = ROOT / "bench-models.json"
-PARTS: dict[str, Callable[[], Part]] = {"calls": model_calls.measure, "tokens": model_tokens.measure}
+PARTS: dict[str, Callable[[], Part]] = {
+    "calls": model_calls.measure,
+    "analysis": model_analysis.measure,
+    "tokens": model_tokens.measure,
+}
 
 
 def main() -> None:
