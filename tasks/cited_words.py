@@ -18,7 +18,7 @@ from tasks.shown_passages import Shown
 Rows = Mapping[str, tuple[TableRow, ...]]
 
 MOST_PROOFS = 2
-_YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
 
 def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int) -> tuple[Quote, ...]:
@@ -86,7 +86,7 @@ def _first_words(text: str, most: int) -> str:
 
 def proofs(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText) -> tuple[Quote, ...]:
     """Return what in the passages that a model cites says the answer in its very words, where none of its quotes stands there."""
-    if _YES_OR_NO.match(answer):
+    if YES_OR_NO.match(answer):
         return ()
     nodes = {node.id: node for one in cited if (node := shown.nodes.get(one.passage.strip())) is not None}
     return tuple(quote_of(node, text, path) for node, text in _saying(answer, nodes.values(), path))[:MOST_PROOFS]

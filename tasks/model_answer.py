@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from storage.answer_records import AnswerStatus
 from tasks.algorithms.answer_agreement import agreement, different_answers, plain_answer
 from tasks.ask_request import clean
-from tasks.cited_words import checked_quotes, proofs
+from tasks.cited_words import YES_OR_NO, checked_quotes, proofs
 from tasks.evidence_shown import show_evidence
 from tasks.extractive_reader import NOT_FOUND, listed, lost_names
 from tasks.model_desk import ModelDesk
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 NOT_TOGETHER = "the model did not put them together"
 UNPROVEN = "nothing that the model was shown proves the answer that it gave"
 MISSING_CHARACTERS = 200
-_YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 
 
 def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
@@ -127,7 +125,7 @@ def _wrong_form(value: WholeAnswer) -> str:
         return "" if any(map(clean, value.items)) else "a list has at least one item in items"
     if value.kind != "none" and not clean(value.answer):
         return f"the answer is empty, but its kind is {value.kind}"
-    if value.kind == "yes_no" and not _YES_OR_NO.match(value.answer.strip()):
+    if value.kind == "yes_no" and not YES_OR_NO.match(value.answer.strip()):
         return "an answer of the kind yes_no begins with Yes or No"
     if value.kind == "number" and not any(sign.isdigit() for sign in value.answer):
         return "an answer of the kind number holds digits"
