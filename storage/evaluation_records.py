@@ -1,0 +1,103 @@
+"""The records of an evaluation: what a benchmark asks, what came of asking it, and what that was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PageOf = tuple[str, int]
+"""A document by its name in the benchmark, and a page of it, 1-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkQuestion:
+    """A question with all that its authors know of its answer.
+
+    `documents` are those that it is asked of, by their names in the benchmark. Any of `answers` is right; there is none where the
+    documents do not answer (`answerable` is false) or where nobody wrote one down. `evidence` are the pages that hold the answer;
+    empty where they are not known.
+    """
+
+    id: str
+    text: str
+    documents: tuple[str, ...]
+    document_type: str = ""
+    answerable: bool = True
+    answers: tuple[str, ...] = ()
+    answer_format: str = ""
+    evidence: tuple[PageOf, ...] = ()
+    evidence_sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Questions and the files that they are asked of: `documents` are paths by name; `hash` is of all that the questions say."""
+
+    name: str
+    kind: str
+    documents: Mapping[str, str]
+    questions: tuple[BenchmarkQuestion, ...]
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of one question: pages best first, the pages of the evidence that was read, and the answer with its cost.
+
+    `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code.
+    """
+
+    key: str
+    question_id: str
+    reader: str
+    ranked: tuple[PageOf, ...]
+    evidence: tuple[PageOf, ...]
+    seconds: float
+    answer: str
+    status: str
+    cited: tuple[PageOf, ...] = ()
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean over questions with its 95 % interval: `arm` is who was measured, `group` on which part of the questions."""
+
+    arm: str
+    group: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What one question was worth under one arm: numbers by metric. `document` groups what stands or falls together."""
+
+    arm: str
+    question_id: str
+    document: str
+    values: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """One evaluation as it is kept: what was asked of what by which code, and all that it measured; no text of any document."""
+
+    run_id: str
+    what: str
+    started: str
+    benchmark: str
+    benchmark_hash: str
+    corpus: str
+    snapshot: int
+    scope: str
+    code: str
+    settings: Mapping[str, object]
+    figures: tuple[Figure, ...] = ()
+    scored: tuple[Scored, ...] = ()
