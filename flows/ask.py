@@ -52,8 +52,8 @@ async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
                 yield await answer_one(text, request, desk, place)
 
 
-async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace) -> Answer:
-    """Answer one question and keep the answer."""
+async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace, *, kept: bool = True) -> Answer:
+    """Answer one question and keep the answer, where it is to be `kept`: those of an evaluation are not the user's."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     bounds = call_bounds(request.settings, gated=request.reader == "flow")
     with writing_together(place) as own_place, working_at(own_place) as steps, counting_calls(answer_id, bounds) as calls:
@@ -69,5 +69,6 @@ async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workp
             steps=steps,
             calls=calls,
         )
-        await record.submit(answer)
+        if kept:
+            await record.submit(answer)
     return answer

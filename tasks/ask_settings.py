@@ -127,6 +127,9 @@ class RoutingSettings(Settings):
     demand: float = Field(
         6.0, gt=0, le=100, description="paper: F, evidence to route, no more than fits; prizes: only what saturation is told by"
     )
+    demand_by: Literal["fixed", "question"] = Field(
+        "fixed", description="paper: fixed: F for every question; question: of F as much as it has search terms, ten being all of it"
+    )
     minimum_similarity: float = Field(
         0.22,
         ge=0,
@@ -139,6 +142,12 @@ class RoutingSettings(Settings):
 class SelectionSettings(Settings):
     """Which paths are read (section 3.5.1)."""
 
+    rule: Literal["replicator", "greedy"] = Field(
+        "replicator", description="replicator: a compact, diverse set of good paths; greedy: those that carry most, an ablation"
+    )
+    start: Literal["quality", "flow", "both"] = Field(
+        "quality", description="what the first shares are in proportion to; the paper's is quality, its ablation the others"
+    )
     flow_exponent: float = Field(0.2, ge=0, le=5, description="a of path quality: the share of the largest flow")
     peak_exponent: float = Field(0.5, ge=0, le=5, description="b: the best score on the path")
     mean_exponent: float = Field(0.3, ge=0, le=5, description="c: the mean score of the path")

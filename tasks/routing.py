@@ -23,11 +23,16 @@ from tasks.algorithms.path_decomposition import FlowPath, decompose
 from tasks.algorithms.path_quality import jaccard_distances, path_qualities, payoff_matrix
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.algorithms.strongest import strongest
+from tasks.ask_settings import RoutingSettings
 from tasks.prize_terrain import entry_of, prize_terrain, route_prizes
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
 from tasks.step import step
 from tasks.terrain import Terrain, paper_terrain, told_of_terrain
+
+
+MANY_TERMS = 10
+"""A question of so many search terms asks for all of F where the demand goes by the question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +92,15 @@ def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
     if settings.routing.formulation == "prizes":
         flow, chains = route_prizes(terrain, step=entry_of(question, settings.routing), paths=settings.routing.paths)
     else:
-        flow = min_cost_flow(network, demand=settings.routing.demand)
+        flow = min_cost_flow(network, demand=demand_of(question, settings.routing))
         chains = decompose(network, flow=flow.flow, limit=settings.routing.paths)
     return Routed(flow=flow, chains=chains, saturation=filled, cut=cut)
+
+
+def demand_of(question: Question, settings: RoutingSettings) -> float:
+    """Return how much evidence is to be routed: F, or the part of it that the question's terms call for."""
+    share = 1.0 if settings.demand_by == "fixed" else min(1.0, max(1, len(question.terms.stems)) / MANY_TERMS)
+    return settings.demand * share
 
 
 def how_saturated(network: FlowNetwork, demand: float, of: str) -> tuple[float, MaximumFlow]:
@@ -105,10 +116,10 @@ def how_saturated(network: FlowNetwork, demand: float, of: str) -> tuple[float, 
 def select(_question: Question, terrain: Terrain, routed: Routed, desk: AskDesk) -> tuple[ChosenPath, ...]:
     """Choose a compact, diverse set of good chains by replicator dynamics (section 3.5.1), the largest share first."""
     settings = desk.settings.selection
-    chains = [chain.nodes for chain in routed.chains]
+    chains, flows = [chain.nodes for chain in routed.chains], np.array([chain.flow for chain in routed.chains])
     qualities = path_qualities(
         paths=chains,
-        flows=np.array([chain.flow for chain in routed.chains]),
+        flows=flows,
         scores=terrain.scores,
         flow_exponent=settings.flow_exponent,
         peak_exponent=settings.peak_exponent,
@@ -116,12 +127,13 @@ def select(_question: Question, terrain: Terrain, routed: Routed, desk: AskDesk)
     )
     shares = replicator_dynamics(
         payoff=payoff_matrix(qualities=qualities, distances=jaccard_distances(paths=chains), diagonal=settings.diagonal_power),
-        start=proportional_shares(weights=qualities),
+        start=proportional_shares(weights={"quality": qualities, "flow": flows, "both": qualities * flows}[settings.start]),
         mixing=settings.mixing,
         tolerance=settings.tolerance,
         max_steps=settings.steps,
     )
     alive = survivors(shares=shares.unmixed if settings.extinct_before_mixing else shares.mixed, threshold=settings.extinction)
+    chosen = strongest(scores=flows, count=len(flows)) if settings.rule == "greedy" else alive
     return tuple(
         ChosenPath(
             nodes=chains[place],
@@ -129,7 +141,7 @@ def select(_question: Question, terrain: Terrain, routed: Routed, desk: AskDesk)
             quality=float(qualities[place]),
             share=float(shares.mixed[place]),
         )
-        for place in alive[: settings.read].tolist()
+        for place in chosen[: settings.read].tolist()
     )
 
 

@@ -1,5 +1,7 @@
 """Routing over a small hand-made graph: which chains are made of it, how full the network is, and what is read."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,10 @@ from storage.artifacts import ArtifactStore, hash_bytes
 from storage.memo import StepMemo
 from storage.records import EdgeKind
 from storage.runs import RunLog
+from tasks.algorithms.question_terms import question_terms
 from tasks.ask_settings import GateSettings, RoutingSettings, SelectionSettings
 from tasks.retrieval import NodeScores
-from tasks.routing import best_passages, lay_out, route, select
+from tasks.routing import best_passages, demand_of, lay_out, route, select
 from tasks.step import Workplace, workplace
 from tests.tasks.routing_worlds import COUNT, a_graph, asked, at_desk, scored
 
@@ -122,3 +125,30 @@ def test_the_same_question_is_routed_the_same_way_again():
     scores = scored(n0=0.8, n3=0.8, n6=0.8, n1=0.5)
     first, second = (follow(scores)[2] for _ in range(2))
     assert hash_bytes(repr(first).encode()) == hash_bytes(repr(second).encode())
+
+
+def test_greedy_reads_what_carries_most_and_does_not_ask_how_the_paths_differ():
+    edges = [(0, 6, EdgeKind.SEMANTIC, 0.9), (6, 9, EdgeKind.SEMANTIC, 0.9), (0, 9, EdgeKind.SEMANTIC, 0.5)]
+    paper, scores = RoutingSettings(formulation="paper"), scored(n0=0.8, n6=0.6, n9=0.5)
+    _, routed, paths = follow(scores, edges, routing=paper, selection=SelectionSettings(rule="greedy"))
+    assert len(routed.chains) > 1
+    assert [path.nodes for path in paths] == [chain.nodes for chain in routed.chains]
+
+
+def test_the_first_shares_follow_quality_or_flow_or_both():
+    # So little demand that one of the chains is not filled: their flows differ.
+    edges = [(0, 6, EdgeKind.SEMANTIC, 0.9), (6, 9, EdgeKind.SEMANTIC, 0.9), (0, 9, EdgeKind.SEMANTIC, 0.5)]
+    paper, scores = RoutingSettings(formulation="paper", demand=1.1), scored(n0=0.8, n6=0.6, n9=0.5)
+    shares = {
+        start: [path.share for path in follow(scores, edges, routing=paper, selection=SelectionSettings(start=start, steps=1))[2]]
+        for start in ("quality", "flow", "both")
+    }
+    assert len({tuple(found) for found in shares.values()}) == len(shares)
+
+
+def test_a_question_of_few_terms_demands_less_where_the_demand_goes_by_the_question():
+    by_question = RoutingSettings(demand_by="question")
+    for text, demand in {"Why did the pump fail?": 1.2, "a b c d e f g h i j k l?": 6.0, "?": 0.6}.items():
+        question = replace(asked(text), terms=question_terms(text))
+        assert demand_of(question, by_question) == pytest.approx(demand)
+        assert demand_of(question, RoutingSettings()) == 6.0
