@@ -21,7 +21,7 @@ from storage.memo import StepMemo
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
-from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
+from tasks.ingest_request import IngestRequest, Survey
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings, load_settings
@@ -73,7 +73,7 @@ class _Run:
 
 
 def _run(request: IngestRequest) -> _Run:
-    from flows.ingest_run import RunEndedError, run_ingest
+    from flows.prefect_run import RunEndedError, run_ingest
     from tasks.ingest_report import asked
 
     try:
@@ -98,15 +98,9 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
 
 
 def _survey(request: IngestRequest) -> Survey:
-    from tasks.ingest_model import reader_identity
+    from tasks.surveying import survey_for
 
-    reader = reader_identity(request.settings)
-    try:
-        with open_for_reading(corpus_location(request.corpus)) as snapshot:
-            found = survey(request, snapshot.documents(), embedder_for(snapshot.embedder), reader)
-    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
-        # A damaged corpus is mended by the run itself, which then sees what there is to do.
-        found = survey(request, (), embedder_for(None), reader)
+    found = survey_for(request)
     if not (found.found.files or found.plan.vanished):
         raise _nothing_found(request, found)
     return found

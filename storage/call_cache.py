@@ -7,13 +7,11 @@ the last replies, which are then asked for again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.artifacts import hash_bytes
-from storage.codec import CodecError, from_json, to_json
 from storage.disk import full_disk_explained
+from storage.marked_lines import marked_line, read_marked
 from storage.memo import HEXADECIMAL
 from storage.records import identify
 from storage.runs import append_lines
@@ -43,10 +41,7 @@ class CallCache:
 
     def keep(self, subject: str, key: str, reply: CachedReply) -> None:
         """Keep the reply; raise DiskFullError where it does not fit, ValueError where `key` is no hash or the text no Unicode."""
-        if not HEXADECIMAL.fullmatch(key):
-            raise ValueError(f"{key!r} is no key of a call; keys are SHA-256 in hexadecimal")
-        path, body = self.path(subject), to_json(reply)
-        line = b" ".join((key.encode(), _mark(key, body), body)) + b"\n"
+        path, line = self.path(subject), marked_line(key, reply)
         with full_disk_explained(self.folder, len(line)):
             try:
                 append_lines(path, line)
@@ -57,10 +52,9 @@ class CallCache:
     def recall(self, subject: str) -> dict[str, CachedReply]:
         """Return all that was kept for a document or question, by key; what is damaged is left out."""
         try:
-            lines = self.path(subject).read_bytes().split(b"\n")
+            return read_marked(CachedReply, self.path(subject).read_bytes())
         except FileNotFoundError:
             return {}
-        return dict(_whole(lines))
 
     def path(self, subject: str) -> Path:
         """Return where an owner's replies lie; raise ValueError for anything that could leave the folder."""
@@ -75,19 +69,3 @@ class CallCache:
     def forget(self, subject: str) -> None:
         """Drop all replies of a document or question."""
         self.path(subject).unlink(missing_ok=True)
-
-
-def _whole(lines: list[bytes]) -> Iterator[tuple[str, CachedReply]]:
-    """Yield the replies of the lines that are as they were written."""
-    for line in lines:
-        key, _, rest = line.partition(b" ")
-        mark, _, body = rest.partition(b" ")
-        try:
-            if mark == _mark(key.decode(), body):
-                yield key.decode(), from_json(CachedReply, body)
-        except (UnicodeDecodeError, CodecError):
-            continue
-
-
-def _mark(key: str, body: bytes) -> bytes:
-    return hash_bytes(key.encode() + b" " + body).encode()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from storage import catalog
+from storage.asked_questions import AskedQuestions
 from storage.catalog import Change
 from storage.current import release
 from storage.disk import check_writable, full_disk_explained, require_room
@@ -111,6 +112,7 @@ class CorpusWriter:
     def purge(self, *, wait_seconds: float) -> TidyReport:
         """Rewrite the graph and the catalog without what was deleted, then drop all older snapshots and versions.
 
+        What evaluations asked goes last: who evaluated an older snapshot kept some until it was let go.
         When nothing is `kept` in the report, no file of the corpus holds a word of a removed document any more.
         """
         with full_disk_explained(self.location.folder, 0):
@@ -119,7 +121,9 @@ class CorpusWriter:
             for kept in self.location.set_aside:
                 kept.unlink()
             self._commit(NO_CHANGE, self._graph.rewrite())
-        return self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
+        report = self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
+        AskedQuestions(self.location.evaluations).forget()
+        return report
 
     def _check(self, change: Change) -> None:
         """Raise GraphError where the batch contradicts itself or what is published."""

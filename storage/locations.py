@@ -40,6 +40,16 @@ def calls_folder() -> Path:
     return home() / "calls"
 
 
+def evaluations_file() -> Path:
+    """Return the DuckDB file of all evaluations' results, of whatever corpus."""
+    return home() / "evaluations.duckdb"
+
+
+def evaluations_folder() -> Path:
+    """Return the folder of what an evaluation leaves beside its results, in a folder of its run's id."""
+    return home() / "evaluations"
+
+
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")
@@ -108,6 +118,11 @@ class CorpusLocation:
     def runs(self) -> Path:
         """The lineage: one JSON Lines file for each run."""
         return self.folder / "runs"
+
+    @property
+    def evaluations(self) -> Path:
+        """What evaluations asked already: one file for each arm, with answers that quote the documents."""
+        return self.folder / "evaluations"
 
 
 def corpora_folder() -> Path:

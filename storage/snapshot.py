@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -112,7 +112,13 @@ class Snapshot:
 
     @cached_property
     def _documents(self) -> tuple[DocumentRecord, ...]:
-        return tuple(catalog.read_documents(self._connection))
+        with self._connection.cursor() as own:
+            return tuple(catalog.read_documents(own))
+
+    def _rows(self, query: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+        # A connection refuses a second call beside the first, and many questions may be asked of one snapshot at once.
+        with self._connection.cursor() as own:
+            return own.execute(query, parameters).fetchall()
 
     def find(self, asked: str) -> DocumentRecord:
         """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
@@ -139,12 +145,12 @@ class Snapshot:
     def sections(self, document_id: str) -> list[Section]:
         """Return the document's outline, in reading order."""
         query = "SELECT * FROM sections WHERE document_id = ? ORDER BY ordinal, id"
-        return [Section(*row) for row in self._connection.execute(query, [document_id]).fetchall()]
+        return [Section(*row) for row in self._rows(query, [document_id])]
 
     def sections_of(self, document_ids: Sequence[str]) -> list[Section]:
         """Return the outlines of the documents, each in reading order."""
         query = "SELECT * FROM sections WHERE document_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY document_id, ordinal, id"
-        return [Section(*row) for row in self._connection.execute(query, [list(document_ids)]).fetchall()]
+        return [Section(*row) for row in self._rows(query, [list(document_ids)])]
 
     def page_marks(self, document_ids: Sequence[str]) -> list[tuple[str, int, str | None]]:
         """Return (document id, number, printed label) of every page of the documents, by document and number."""
@@ -164,7 +170,7 @@ class Snapshot:
 
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""
-        return self._connection.execute("SELECT document_id, artifact FROM document_artifacts ORDER BY ALL").fetchall()
+        return self._rows("SELECT document_id, artifact FROM document_artifacts ORDER BY ALL", [])
 
     def counts(self, document_id: str | None = None) -> Counts:
         """Return how much one document holds, all of them without an id."""
@@ -190,7 +196,7 @@ class Snapshot:
 
     def _tally(self, query: str, document_id: str | None) -> dict[str, int]:
         """Return the (name, number) rows of a query that takes an id, or '' for all."""
-        return {str(name): int(number) for name, number in sorted(self._connection.execute(query, [document_id or ""]).fetchall())}
+        return {str(name): int(number) for name, number in sorted(self._rows(query, [document_id or ""]))}
 
     def nodes(self, document_id: str) -> list[Node]:
         """Return the document's nodes in reading order."""

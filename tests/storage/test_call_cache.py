@@ -2,8 +2,9 @@ import threading
 
 import pytest
 
-from storage.call_cache import CachedReply, CallCache, _mark, questions_owner
+from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.codec import CodecError
+from storage.marked_lines import marked_line
 from storage.records import identify
 from tests.storage.worlds import document_id
 
@@ -84,8 +85,7 @@ def test_lines_that_are_none_are_left_out(cache, line):
 
 def test_a_reply_of_another_form_is_left_out(cache):
     cache.path(DOCUMENT).parent.mkdir(parents=True)
-    body = b'{"text": "of an older version"}'
-    cache.path(DOCUMENT).write_bytes(b" ".join((KEY.encode(), _mark(KEY, body), body)) + b"\n")
+    cache.path(DOCUMENT).write_bytes(marked_line(KEY, {"text": "of an older version"}))
     assert cache.recall(DOCUMENT) == {}
 
 

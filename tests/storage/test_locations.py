@@ -14,6 +14,8 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
         locations.artifacts_folder,
         locations.steps_folder,
         locations.pictures_folder,
+        locations.evaluations_file,
+        locations.evaluations_folder,
         locations.prefect_folder,
     )
     assert {folder().parent for folder in folders} == {tmp_path}
@@ -33,7 +35,7 @@ def test_everything_of_a_corpus_lies_in_its_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path))
     place = corpus_location("my-corpus.2")
     assert place.folder == tmp_path / "corpora" / "my-corpus.2"
-    parts = (place.lance, place.catalog, place.snapshots, place.current, place.lock, place.runs)
+    parts = (place.lance, place.catalog, place.snapshots, place.current, place.lock, place.runs, place.evaluations)
     assert {part.parent for part in parts} == {place.folder} and place.home == locations.home()
 
 

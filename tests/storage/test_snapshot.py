@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import duckdb
@@ -152,3 +153,10 @@ def test_images_are_known_of_the_pages_that_keep_one(tmp_path):
         assert snapshot.page_images([scan.document_id]) == {(scan.document_id, 2): "a" * 64}
         kept = {(page.document_id, page.number): page.image for page in snapshot.pages(LETTER.document_id) if page.image}
         assert snapshot.page_images([LETTER.document_id]) == kept
+
+
+def test_many_threads_read_one_snapshot_at_once(snapshot):
+    whole = snapshot.sections_of([REPORT.document_id, LETTER.document_id])
+    with ThreadPoolExecutor(16) as pool:
+        seen = list(pool.map(lambda _: snapshot.sections_of([REPORT.document_id, LETTER.document_id]), range(400)))
+    assert all(sections == whole for sections in seen)

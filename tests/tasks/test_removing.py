@@ -8,13 +8,16 @@ import pytest
 
 from storage.answer_records import NamedDocument
 from storage.answers import answer_json, read_answers
+from storage.asked_questions import AskedQuestions
 from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError
+from storage.evaluation_records import Asked
 from storage.locations import calls_folder
+from storage.records import identify
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
-from tasks.publishing import erase_removed
+from tasks.publishing import erase_removed, wipe
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log
@@ -204,3 +207,62 @@ def test_replies_about_a_document_that_another_corpus_has_stay_where_that_can_be
     cache = keep_replies(PAPER.document_id)
     remove_document(location, "paper.pdf", now=True)
     assert cache.subjects() == ([] if damaged else [PAPER.document_id])
+
+
+def keep_asked(location, name):
+    """Keep what an evaluation asked of a document: its answer quotes it."""
+    pages = ((f"{name}.pdf", 2),)
+    AskedQuestions(location.evaluations).keep(
+        identify("flow"), [Asked(identify(name), "q1", "flow", pages, pages, 0.1, f"words of {name}", "answered")]
+    )
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_a_removed_document_takes_what_evaluations_asked_its_corpus_along(home, location, now):
+    other = worlds.corpus_in(home, "other")
+    other.folder.mkdir()
+    for place in (location, other):
+        keep_asked(place, "paper")
+        keep_asked(place, "report")
+    remove_document(location, "paper.pdf", now=now)
+    assert list(location.evaluations.iterdir()) == []
+    assert len(AskedQuestions(other.evaluations).recall(identify("flow"))) == 2
+
+
+def test_what_an_evaluation_asked_of_an_older_snapshot_meanwhile_goes_with_its_last_reader(location):
+    with ThreadPoolExecutor() as pool:
+        with open_for_reading(location):
+            removing = pool.submit(remove_document, location, "paper.pdf", now=True)
+            while not noted_removals(location):
+                assert not removing.done()
+            with pytest.raises(TimeoutError):
+                removing.result(0.5)
+            keep_asked(location, "paper")
+        assert removing.result(60).later == "nothing of it is left"
+    assert b"of paper" not in everything_in(location.folder)
+
+
+def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_before_it_did(location, monkeypatch):
+    def killed(_questions):
+        raise KeyboardInterrupt
+
+    keep_asked(location, "paper")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(AskedQuestions, "forget", killed)
+        remove_document(location, "paper.pdf", now=False)
+    assert b"words of paper" in everything_in(location.evaluations) and location.purge_due.exists()
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        wipe(corpus, wait_seconds=0)
+    assert b"of paper" not in everything_in(location.folder)
+
+
+def test_what_is_only_replaced_leaves_what_evaluations_asked(location):
+    keep_asked(location, "paper")
+    read_again(location, PAPER, "second paper")
+    assert list(AskedQuestions(location.evaluations).recall(identify("flow"))) == [identify("paper")]
+
+
+def test_a_removed_corpus_takes_what_evaluations_asked_it_along(location):
+    keep_asked(location, "paper")
+    remove_corpus(location)
+    assert not location.evaluations.exists()

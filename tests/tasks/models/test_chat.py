@@ -227,6 +227,16 @@ def test_a_forgotten_document_is_asked_for_again(tmp_path):
     assert [reply.cached for reply in kept] == [False, True]
 
 
+def test_a_reply_that_another_run_got_meanwhile_is_not_asked_for_again(tmp_path):
+    with chat_server(summarise) as server, open_on(server, tmp_path) as model, open_on(server, tmp_path) as other:
+        model.ask_all(calls(3))
+        other.ask_all(calls(5))
+        replies = model.ask_all(calls(6))
+        assert server.calls == 6
+    assert [reply.cached for reply in replies] == [True] * 5 + [False]
+    assert [reply.value.summary for reply in replies] == backwards(6)
+
+
 def test_a_budget_of_calls_stops_cleanly_and_a_larger_one_goes_on(tmp_path):
     with chat_server(summarise, seconds=0.01) as server:
         with open_on(server, tmp_path, budget={"calls": 12}) as model:

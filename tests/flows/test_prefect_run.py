@@ -35,7 +35,7 @@ with prefect_server() as wait_until_ready:
 """
 STOP = """
 import json, sys
-from flows.ingest_run import run_ingest
+from flows.prefect_run import run_ingest
 from tasks.ingest_request import IngestRequest
 from tasks.progress import listening, request_stop
 

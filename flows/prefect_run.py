@@ -1,0 +1,70 @@
+"""A flow from the command line: a Prefect run, with a temporary server where none is configured."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeAlias, cast
+
+from flows.interruption import ended
+from flows.prefect_environment import prefect_server
+from storage.evaluation_records import Evaluation
+from tasks.evaluation_request import EvaluationRequest
+from tasks.ingest_report import IngestReport
+from tasks.ingest_request import IngestRequest
+from tasks.memory import bound_arenas
+from tasks.parsing import warm_up
+
+DRAIN_SECONDS = 5.0
+
+Flow: TypeAlias = Callable[[Any], Coroutine[Any, Any, object]]
+
+
+class RunEndedError(RuntimeError):
+    """The chat model was gone, or the budget used up, before the run came to its end; what was finished is kept."""
+
+
+def run_ingest(request: IngestRequest) -> IngestReport | None:
+    """Run the ingest flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
+
+    def load() -> Flow:
+        from flows.ingest import ingest
+
+        return ingest
+
+    return cast(IngestReport | None, _run(load, request))
+
+
+def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
+    """Run the evaluation flow to its end and return what it found, likewise."""
+
+    def load() -> Flow:
+        from flows.evaluate import evaluate
+
+        return evaluate
+
+    return cast(Evaluation | None, _run(load, request))
+
+
+def _run(load: Callable[[], Flow], request: Any) -> object:  # noqa: ANN401 - what the flow takes
+    """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
+    bound_arenas()
+    with prefect_server() as wait_until_ready:
+        # What takes seconds to load is loaded while the server starts.
+        warm_up()
+        import lancedb  # noqa: F401
+        from prefect.events.worker import EventsWorker
+        from prefect.exceptions import CancelledRun, FailedRun
+
+        flow = load()
+        wait_until_ready()
+        try:
+            return asyncio.run(flow(request))
+        except CancelledRun:
+            return None
+        except FailedRun as error:
+            raise RunEndedError(str(error)) from error
+        finally:
+            # Prefect sends its last events from a thread that would wait for ever for a server that is gone.
+            EventsWorker.drain_all(timeout=DRAIN_SECONDS)
+            ended()

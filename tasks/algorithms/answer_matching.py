@@ -1,0 +1,141 @@
+"""Whether an answer is right, by rules: what they call right is written like a known answer; a paraphrase they do not see."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tasks.algorithms.abstaining import abstains
+from tasks.algorithms.answer_lists import holds_all, items_of, written_list
+from tasks.algorithms.answer_words import NEGATIONS, answer_words, find_run, is_number, same_words, statements_of, telling
+from tasks.algorithms.stated_numbers import StatedNumber, same_number, stated_numbers
+from tasks.algorithms.told_number import told_number
+
+TOLERANCE = 0.01
+"""Relative difference that does not count for measured values, as MMLongBench-Doc has it; counts are compared exactly."""
+
+DUMP = 10
+"""An answer of more than so many times the words of a list of items is a copy of the page, and no list of anything."""
+
+TERSE = 3
+"""An answer of at most so many times the words of a list is one itself."""
+
+_UNIT_WORDS = 3
+"""Words that may stand beside the number in a known answer that is one."""
+
+
+class MatchKind(StrEnum):
+    """How an answer was found right, the strictest first, or why it is not."""
+
+    EXACT = "exact"
+    """It says the same words, and no other."""
+    NUMERIC = "numeric"
+    """It is the same number, or opens with it."""
+    LIST = "list"
+    """It is a list that holds all items."""
+    CONTAINED = "contained"
+    """It says more than is known, or less, but all that tells; looser than the others, and right by chance where it is long."""
+    ABSTAINED = "abstained"
+    """It says that there is no answer, which is right where there is none."""
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """What the rules say of an answer."""
+
+    correct: bool
+    kind: MatchKind
+
+
+WRONG = Match(False, MatchKind.WRONG)
+
+
+def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str, answerable: bool, found: bool) -> Match:
+    """Judge an answer; raise ValueError where the question has an answer and none is known.
+
+    A number is judged by the one that the answer tells (`told_number`), never by one among many. Words must stand as a run in one
+    statement; what is short or says nothing by itself, in the first one. A terse answer may leave out up to half of what tells.
+
+    Args:
+        predicted: the answer, its statements on lines of their own.
+        answers: those that are right; in each, "||" stands between alternatives.
+        answer_format: "Str", "Int", "Float", "List", "None" (not answerable), or "" where the known answers decide.
+        answerable: whether the documents answer the question.
+        found: whether the answer is one.
+    """
+    known = [one.strip() for answer in answers for one in answer.split("||") if one.strip()]
+    if not answerable or answer_format == "None" or (known and all(abstains(answer) for answer in known)):
+        return Match(True, MatchKind.ABSTAINED) if not found or abstains(predicted) else WRONG
+    if not known:
+        raise ValueError("answers is empty, so nothing says what is right; judge only questions whose answer is known")
+    statements = statements_of(predicted)
+    if not found or not statements:
+        return Match(False, MatchKind.ABSTAINED)
+    kinds = [_kind(statements, answer, answer_format) for answer in known]
+    best = _strictest(kind for kind in kinds if kind is not None)
+    if best is not None:
+        return Match(True, best)
+    return Match(False, MatchKind.ABSTAINED) if abstains(predicted) else WRONG
+
+
+def _strictest(kinds: Iterable[MatchKind]) -> MatchKind | None:
+    return min(kinds, key=list(MatchKind).index, default=None)
+
+
+def _kind(statements: Sequence[str], answer: str, answer_format: str) -> MatchKind | None:
+    """Return how the statements match one known answer, None where they do not."""
+    if same_words(answer_words(" ".join(statements)), answer_words(answer)) and answer_words(answer):
+        return MatchKind.EXACT
+    items = items_of(answer) if answer_format == "List" else written_list(answer) or []
+    if len(items) > 1:
+        return _as_list(statements, items)
+    only = items[0] if items else answer
+    number = _only_number(only, needed=answer_format in {"Int", "Float"})
+    if number is not None:
+        return _as_number(statements, number, answer_format)
+    return _as_words(statements, answer_words(only))
+
+
+def _only_number(answer: str, *, needed: bool) -> StatedNumber | None:
+    """Return the number that an answer is; where one is `needed`, also the only one in it. None where it is something else."""
+    numbers = stated_numbers(answer)
+    if len(numbers) != 1:
+        return None
+    rest = re.findall(r"\w+", answer[: numbers[0].start] + " " + answer[numbers[0].end :])
+    return numbers[0] if needed or not rest else None
+
+
+def _as_number(statements: Sequence[str], number: StatedNumber, answer_format: str) -> MatchKind | None:
+    told = told_number(statements[0], year=number.year)
+    exactly = answer_format == "Int" or (answer_format != "Float" and number.whole and not number.percent)
+    if told is None or not same_number(number, told.number, tolerance=0.0 if exactly else TOLERANCE):
+        return None
+    return MatchKind.NUMERIC if told.opens and len(statements) == 1 else MatchKind.CONTAINED
+
+
+def _as_list(statements: Sequence[str], items: Sequence[str]) -> MatchKind | None:
+    known, said = (sum(len(answer_words(text)) for text in texts) for texts in (items, statements))
+    if said > DUMP * known or not holds_all(items, statements):
+        return None
+    return MatchKind.LIST if said <= TERSE * known else MatchKind.CONTAINED
+
+
+def _as_words(statements: Sequence[str], known: Sequence[str]) -> MatchKind | None:
+    said = [answer_words(statement) for statement in statements]
+    tells = telling(known)
+    if not tells:
+        # "Yes", "Both", "B": everywhere by chance, and an answer only at its beginning.
+        right = bool(known) and list(said[0][: len(known)]) == list(known)
+    else:
+        right = any(find_run(known, words) >= 0 for words in (said if len(tells) > 1 else said[:1]))
+    return MatchKind.CONTAINED if right or (len(said) == 1 and _tersely(said[0], known)) else None
+
+
+def _tersely(said: Sequence[str], known: Sequence[str]) -> bool:
+    """Tell whether an answer is a part of the known one that holds at least half of what tells, all numbers and every "not"."""
+    facts = {word for word in known if is_number(word) or word in NEGATIONS}
+    enough = 2 * len(telling(said)) >= len(telling(known)) > 0
+    return enough and bool(telling(said)) and facts <= set(said) and find_run(said, known) >= 0

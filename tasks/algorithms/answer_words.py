@@ -1,0 +1,76 @@
+"""The words of an answer without what makes no difference: case, signs, articles, spaces, LaTeX, plurals, ways to write a number."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+
+from tasks.algorithms.stated_numbers import NUMBER, SPELLED, read_number
+from tasks.algorithms.stemming import stem
+from tasks.algorithms.stop_words import STOP_WORDS
+
+_LATEX_STYLE = re.compile(r"\\(?:text|math|operatorname|rm|bf|it|left|right|quad|displaystyle)[a-z]*(?![A-Za-z])\s*")
+_LATEX_NAME = re.compile(r"\\([A-Za-z]+)")
+_LATEX_SIGNS = re.compile(r"\\(?=[^A-Za-z\s])|[{}^_]")
+_GREEK = {ord(sign): f" {unicodedata.name(sign).split()[-1].casefold()} " for sign in "αβγδεζηθικλμνξοπρσςτυφχψωΓΔΘΛΞΠΣΦΨΩ"}  # noqa: RUF001
+_INITIALS = re.compile(r"\b[A-Za-z](?:\.[A-Za-z])+\b\.?")
+_GENITIVE = re.compile(r"['\u2019](?:s\b)?")
+_ARTICLE = re.compile(r"\b(?:[Tt]he|THE|[Aa]n|AN|a)\s+(?=\w)|^\s*A\s+(?=\w)")
+_PERCENT = re.compile(r"\b(?:per\s?cent|percentage\spoints?)\b", re.IGNORECASE)
+_TOKEN = re.compile(rf"(?P<sole>[\u3040-\u30ff\u3400-\u9fff%])|(?P<letters>[^\W\d_]+)|{NUMBER.pattern}")
+_MARK = re.compile(r"(?:\s*\[\d+\])+\s*$")
+NEGATIONS = frozenset("not no never neither nor without cannot isnt arent wasnt werent dont doesnt didnt cant couldnt wont".split())
+"""Words, as `answer_words` gives them, that turn what follows them into its contrary."""
+
+
+def statements_of(answer: str) -> list[str]:
+    """Return the lines of an answer that say something, without the numbers of their sources: "[1]"."""
+    lines = (_MARK.sub("", line).strip() for line in answer.splitlines())
+    return [line for line in lines if line]
+
+
+def answer_words(text: str) -> list[str]:
+    """Return words as stems and numbers in one way of writing; a scale is multiplied out, and a percentage keeps a word "%"."""
+    plain = unicodedata.normalize("NFKC", text)
+    plain = _LATEX_SIGNS.sub("", _LATEX_NAME.sub(r" \1 ", _LATEX_STYLE.sub("", plain))).translate(_GREEK)
+    plain = _INITIALS.sub(lambda match: match[0].replace(".", ""), plain)
+    plain = _PERCENT.sub("%", _GENITIVE.sub("", plain)).replace("&", " and ")
+    return [word for match in _TOKEN.finditer(_ARTICLE.sub("", plain)) for word in _words(match)]
+
+
+def _words(match: re.Match[str]) -> Iterator[str]:
+    if match["letters"]:
+        word = match["letters"].casefold()
+        yield str(SPELLED[word]) if word in SPELLED else stem(word)
+    elif match["sole"] or match["dotted"]:
+        yield from match[0].split(".")
+    else:
+        number = read_number(match)
+        yield f"{number.value:.12g}"
+        if number.percent:
+            yield "%"
+
+
+def is_number(word: str) -> bool:
+    """Tell whether a word of an answer is a number."""
+    return word[-1].isdigit()
+
+
+def telling(words: Sequence[str]) -> list[str]:
+    """Return the words that say something by themselves, numbers among them."""
+    return [word for word in words if is_number(word) or (len(word) > 1 and word not in STOP_WORDS) or not word.isascii()]
+
+
+def same_words(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Tell whether two answers are the same, however their words are joined ("post-hoc", "posthoc"); numbers are never joined."""
+    numbers = [[word for word in words if is_number(word)] for words in (one, other)]
+    return "".join(one) == "".join(other) and numbers[0] == numbers[1]
+
+
+def find_run(run: Sequence[str], words: Sequence[str], start: int = 0) -> int:
+    """Return where a run of words first stands among others from `start` on, with none before it that denies it; -1 if nowhere."""
+    for place in range(start, len(words) - len(run) + 1):
+        if list(words[place : place + len(run)]) == list(run) and not NEGATIONS.intersection(words[max(0, place - 2) : place]):
+            return place
+    return -1

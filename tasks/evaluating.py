@@ -1,0 +1,66 @@
+"""What an evaluation comes to: every question scored, every figure with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from storage.evaluation_records import Asked, Evaluation, Figure, Scored
+from storage.locations import corpus_location
+from storage.snapshot import open_for_reading
+from tasks.code_identity import code_identity
+from tasks.evaluation_arms import FULL
+from tasks.evaluation_figures import difference_of, differences, figures_of, groups_of
+from tasks.evaluation_scoring import PERFECT, RETURNED, scored_retrieval
+from tasks.exam import Exam
+
+IN_GROUPS = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, "gain over", "correct", "abstained")
+"""Metrics that are told for parts of the questions, too; the others would only make the tables long."""
+ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED)
+"""What ablations are compared by."""
+
+
+def summed_up(
+    exam: Exam, asked: Mapping[str, Mapping[str, Asked]], *, run_id: str, started: str, judged: Sequence[Scored] = ()
+) -> Evaluation:
+    """Score what came of the questions, or take what judges said, and make figures of it."""
+    scored = tuple(judged) or scored_retrieval(exam.questions, asked)
+    if exam.request.what == "ablations":
+        scored = with_differences(scored)
+    corpus = next(exam.by_corpus())[0]
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        number = snapshot.number
+    return Evaluation(
+        run_id=run_id,
+        what=exam.request.what,
+        started=started,
+        benchmark=exam.benchmark.name,
+        benchmark_hash=exam.benchmark.hash,
+        corpus=corpus,
+        snapshot=number,
+        scope=exam.request.scope,
+        code=code_identity(),
+        settings=exam.request.settings.model_dump(mode="json"),
+        figures=_figures(exam, scored),
+        scored=scored,
+    )
+
+
+def with_differences(scored: Sequence[Scored]) -> tuple[Scored, ...]:
+    """Return the scores with, beside each ablation's, its differences to the whole method."""
+    beside = {(one.arm, one.question_id): one.values for one in differences(scored, reference=FULL, metrics=ABLATED)}
+    return tuple(
+        Scored(one.arm, one.question_id, one.document, {**one.values, **beside.get((one.arm, one.question_id), {})})
+        for one in scored
+    )
+
+
+def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:
+    groups = {question.id: groups_of(question) for question in exam.questions}
+    whole_only = exam.request.what == "ablations"
+    told = tuple(difference_of(metric) for metric in ABLATED) if whole_only else IN_GROUPS
+    return figures_of(
+        scored,
+        {name: [group for group in found if not whole_only or not group.startswith(("source", "type"))] for name, found in groups.items()},
+        resamples=exam.request.resamples,
+        in_groups=lambda metric: metric.startswith(told),
+    )

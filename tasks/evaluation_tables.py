@@ -1,0 +1,238 @@
+"""An evaluation in tables that fit a terminal of 80 columns, and as one page of Markdown: every mean with its interval."""
+
+from __future__ import annotations
+
+import html
+import math
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from storage.evaluation_records import Evaluation, Figure
+from tasks.evaluation_figures import ALL, difference_of
+from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+
+SIDE_BY_SIDE = 3
+"""Arms that have a column each on 80 columns; more are told as differences, a row each."""
+
+FEW_QUESTIONS = 10
+FEW_MARK = "*"
+FEW_NOTE = rf"\{FEW_MARK} fewer than {FEW_QUESTIONS} questions."
+MISSING = "-"
+
+RANKED = re.compile(r"(recall|precision|ndcg|mrr)@(\d+)")
+FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG", "mrr": "MRR"}
+DIFFERENCE = difference_of("")
+GAIN = gain_over("", "").partition(",")[0]
+RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in (SAME_NUMBER, SAME_MEAN))
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """How a metric is told: its value times `factor`, with so many decimals."""
+
+    name: str
+    factor: float
+    decimals: int
+
+
+SHARE = Unit("%", 100.0, 1)
+UNITS = {
+    RETURNED: Unit("pages", 1.0, 1),
+    "seconds": Unit("s", 1.0, 2),
+    "calls": Unit("calls", 1.0, 1),
+    "input tokens": Unit("tokens", 1.0, 0),
+    "output tokens": Unit("tokens", 1.0, 0),
+    "tokens": Unit("tokens", 1.0, 0),
+    "cost": Unit("in the currency of the prices", 1.0, 4),
+}
+"""The metrics that are no shares; every other one is told in percent."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationTable:
+    """Words in rows; the first column names what a row is about, the others hold numbers."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+class Figures:
+    """Figures by arm, group and metric: arms and metrics as they were measured, groups of one kind together."""
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        """Take them; of two with the same name the last counts."""
+        self._by_name = {(one.arm, one.group, one.metric): one for one in figures}
+        self.arms = tuple(dict.fromkeys(one.arm for one in figures))
+        self.groups = tuple(sorted({one.group for one in figures}, key=lambda group: (":" in group, group)))
+        self.metrics = tuple(dict.fromkeys(one.metric for one in figures if one.group == ALL))
+        self.grouped = tuple(dict.fromkeys(one.metric for one in figures if one.group != ALL))
+
+    def of(self, metric: str, arms: Sequence[str] = (), groups: Sequence[str] = (ALL,)) -> list[Figure]:
+        """Return the figures of a metric, of all arms where none is named."""
+        names = [(arm, group, metric) for group in groups for arm in arms or self.arms]
+        return [self._by_name[name] for name in names if name in self._by_name]
+
+    def text(self, arm: str, metric: str, group: str = ALL) -> str:
+        """Return "57.0 (50.1-63.8)", or a dash where it was not measured."""
+        figure = self._by_name.get((arm, group, metric))
+        return figure_text(figure) if figure else MISSING
+
+
+def unit_of(metric: str) -> Unit:
+    """Return how a metric, or the difference of one, is told."""
+    return UNITS.get(metric.removesuffix(DIFFERENCE), SHARE)
+
+
+def is_difference(metric: str) -> bool:
+    """Say whether a metric is told with its sign: it compares two."""
+    return metric.endswith(DIFFERENCE) or metric.startswith(GAIN)
+
+
+def figure_text(figure: Figure) -> str:
+    """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where few questions were asked."""
+    if not all(map(math.isfinite, (figure.value, figure.low, figure.high))):
+        return MISSING
+    unit, sign, to = unit_of(figure.metric), "", "-"
+    if is_difference(figure.metric):
+        sign, to = "+", " to "
+    value, low, high = (f"{number * unit.factor:{sign}z,.{unit.decimals}f}" for number in (figure.value, figure.low, figure.high))
+    return f"{value} ({low}{to}{high}){FEW_MARK if figure.questions < FEW_QUESTIONS else ''}"
+
+
+def evaluation_tables(evaluation: Evaluation) -> tuple[EvaluationTable, ...]:
+    """Return every table that the evaluation has figures for: of few arms all, of many their differences to the reference."""
+    figures = Figures(evaluation.figures)
+    few = len(figures.arms) <= SIDE_BY_SIDE
+    sideways = (*retrieval_tables(figures), *evidence_tables(figures), *measure_tables(figures)) if few else ()
+    return (*sideways, *comparison_tables(figures), *(group_tables(figures) if few else grouped_arms_tables(figures)))
+
+
+def retrieval_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield a table for each metric of rankings: a row for each arm, a column for each cut-off."""
+    ranked = [found for metric in figures.metrics if (found := RANKED.fullmatch(metric))]
+    for family, title in FAMILIES.items():
+        metrics = [found[0] for found in ranked if found[1] == family]
+        if metrics:
+            rows = tuple((arm, *(figures.text(arm, metric) for metric in metrics)) for arm in figures.arms)
+            columns = ("arm", *(f"@{metric.partition('@')[2]}" for metric in metrics))
+            yield EvaluationTable(_titled(f"{title} of the ranking", figures.of(metrics[0])), columns, rows)
+
+
+def evidence_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield the table of the returned sets: how often whole, beside rankings cut to as many pages, and the gain over each."""
+    if PERFECT not in figures.metrics:
+        return
+    rows = []
+    for arm in figures.arms:
+        rows.append((f"{arm}: returned set", figures.text(arm, PERFECT), ""))
+        for rival in RIVALS:
+            if figures.of(found_by(*rival), [arm]):
+                rows.append((", ".join(rival), figures.text(arm, found_by(*rival)), figures.text(arm, gain_over(*rival))))
+    columns = ("pages", "whole (%)", "gain of the set (points)")
+    yield EvaluationTable(_titled("How often all evidence is there", figures.of(PERFECT)), columns, tuple(rows))
+
+
+def measure_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield the table of all else that was measured, answers and cost among it: a row for each metric, a column for each arm."""
+    elsewhere = {PERFECT, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)}
+    metrics = [
+        metric
+        for metric in figures.metrics
+        if metric not in elsewhere and not RANKED.fullmatch(metric) and not metric.endswith(DIFFERENCE)
+    ]
+    if metrics:
+        rows = tuple(
+            (f"{metric} ({unit_of(metric).name})", *(figures.text(arm, metric) for arm in figures.arms)) for metric in metrics
+        )
+        measured = [figure for metric in metrics for figure in figures.of(metric)]
+        yield EvaluationTable(_titled("Also measured", measured), ("metric", *figures.arms), rows)
+
+
+def comparison_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield a table for each metric that was compared: every arm with its difference to the one that all are compared with."""
+    for metric in figures.metrics:
+        compared = {figure.arm: figure for figure in figures.of(difference_of(metric))}
+        if not compared:
+            continue
+        measured = figures.of(metric)
+        reference = " or ".join(figure.arm for figure in measured if figure.arm not in compared)
+        rows = tuple(
+            (figure.arm, figure_text(figure), figure_text(compared[figure.arm]) if figure.arm in compared else "")
+            for figure in measured
+        )
+        columns = ("arm", f"mean ({unit_of(metric).name})", f"difference to {reference}")
+        yield EvaluationTable(_titled(_capital(metric), measured), columns, rows)
+
+
+def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield a table for each metric told of parts of the questions: a row for each part, a column for each arm.
+
+    What cut rankings found is left out: the gain over them says it.
+    """
+    for metric in figures.grouped:
+        if metric in {found_by(*rival) for rival in RIVALS}:
+            continue
+        arms = [arm for arm in figures.arms if figures.of(metric, [arm], figures.groups)]
+        rows = tuple(
+            (group, _counted(found), *(figures.text(arm, metric, group) for arm in arms))
+            for group in figures.groups
+            if (found := figures.of(metric, arms, [group]))
+        )
+        yield EvaluationTable(f"{_capital(metric)} by group ({unit_of(metric).name})", ("questions", "number", *arms), rows)
+
+
+def grouped_arms_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield the same where arms are many: a row for each arm, a column for each part of the questions."""
+    for metric in figures.grouped:
+        groups = [group for group in figures.groups if figures.of(metric, groups=[group])]
+        arms = [arm for arm in figures.arms if figures.of(metric, [arm], groups)]
+        rows = tuple((arm, *(figures.text(arm, metric, group) for group in groups)) for arm in arms)
+        columns = ("arm", *(f"{group} ({_counted(figures.of(metric, arms, [group]))})" for group in groups))
+        yield EvaluationTable(f"{_capital(metric)} by group ({unit_of(metric).name})", columns, rows)
+
+
+def evaluation_markdown(evaluation: Evaluation) -> str:
+    """Return the evaluation as a page: what was asked of what, when and by which code, then its tables; names are never markup."""
+    tables = evaluation_tables(evaluation)
+    asked_of = "all documents of its corpus" if evaluation.scope == "corpus" else "its own documents"
+    started = evaluation.started.replace("T", " ")[:16]
+    lines = [
+        f"# Evaluation of {_cell(evaluation.what)}: {_cell(evaluation.benchmark)}",
+        "",
+        f"{_cell(started)} UTC, run {_cell(evaluation.run_id[:8])}, code {_cell(evaluation.code)}. "
+        f"Benchmark {_cell(evaluation.benchmark_hash[:12])}, corpus {_cell(evaluation.corpus)}, snapshot {evaluation.snapshot}; "
+        f"each question is asked of {asked_of}.",
+        "",
+        "In brackets: 95 % intervals, by drawing documents anew.",
+    ]
+    for table in tables:
+        lines += ["", f"## {_cell(table.title)}", "", _row(table.columns), "|---|" + "--:|" * (len(table.columns) - 1)]
+        lines += map(_row, table.rows)
+    if any(cell.endswith(FEW_MARK) for table in tables for row in table.rows for cell in row[1:]):
+        lines += ["", FEW_NOTE]
+    return "\n".join(lines) + "\n"
+
+
+def _titled(title: str, figures: Sequence[Figure]) -> str:
+    counted = _counted(figures)
+    return f"{title}, {counted} {'question' if counted == '1' else 'questions'}"
+
+
+def _counted(figures: Sequence[Figure]) -> str:
+    numbers = {figure.questions for figure in figures}
+    return f"{min(numbers):,}" if len(numbers) == 1 else f"{min(numbers):,} to {max(numbers):,}"
+
+
+def _capital(metric: str) -> str:
+    return metric[:1].upper() + metric[1:]
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(text: str) -> str:
+    """Return text as Markdown shows it literally, on one line: a benchmark's names are data."""
+    return re.sub(r"([\\`*_~\[\]|])", r"\\\1", html.escape(" ".join(text.split()), quote=False))

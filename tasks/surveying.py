@@ -1,0 +1,20 @@
+"""A look at files and at the corpus that they are to be read into, whatever state that is in; nothing is written."""
+
+from __future__ import annotations
+
+from storage.catalog import CatalogDamagedError
+from storage.current import CurrentDamagedError
+from storage.locations import corpus_location
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from tasks.ingest_model import reader_identity
+from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
+
+
+def survey_for(request: IngestRequest) -> Survey:
+    """Return what there is to read; a damaged corpus is mended by the run itself, which then sees what there is to do."""
+    reader = reader_identity(request.settings)
+    try:
+        with open_for_reading(corpus_location(request.corpus)) as snapshot:
+            return survey(request, snapshot.documents(), embedder_for(snapshot.embedder), reader)
+    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
+        return survey(request, (), embedder_for(None), reader)

@@ -1,0 +1,178 @@
+"""Evaluations are kept whole, found by the beginning of their id, and wait for one another."""
+
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import duckdb
+import pytest
+
+from storage.codec import CodecError
+from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError, find_evaluation, keep_evaluation, list_evaluations
+from tests.storage.evaluation_worlds import evaluation, scored
+
+QUESTIONS = (
+    scored("flow", "q1", "a.pdf", recall=1.0, mrr=1 / 3),
+    scored("flow", "q2 näive \x00", "b.pdf", mrr=0.1),
+    scored("top-k", "q1", "a.pdf"),
+)
+FIRST = evaluation("eval-1111111111", *QUESTIONS)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "home" / "evaluations.duckdb"
+
+
+def test_an_evaluation_comes_back_as_it_was_kept(path):
+    keep_evaluation(path, FIRST)
+    assert find_evaluation(path, FIRST.run_id) == FIRST
+
+
+def test_an_evaluation_that_measured_nothing_is_kept_too(path):
+    empty = evaluation("eval-empty", figures=(), settings={})
+    keep_evaluation(path, empty)
+    assert find_evaluation(path, "eval-empty") == empty
+
+
+def test_the_list_shows_the_newest_first_and_no_single_question(path):
+    assert list_evaluations(path) == [] and not path.parent.exists()
+    second = evaluation("eval-2222222222", *QUESTIONS, started="2026-01-02T00:00:00+00:00", figures=())
+    keep_evaluation(path, FIRST)
+    keep_evaluation(path, second)
+    assert list_evaluations(path) == [replace(second, scored=()), replace(FIRST, scored=())]
+
+
+def test_the_same_run_again_takes_the_place_of_what_it_left_before(path):
+    other = evaluation("eval-other", *QUESTIONS)
+    again = replace(FIRST, code="0.2.0", figures=FIRST.figures[:1], scored=QUESTIONS[1:])
+    for each in (FIRST, other, again):
+        keep_evaluation(path, each)
+    assert find_evaluation(path, FIRST.run_id) == again and find_evaluation(path, "eval-other") == other
+    assert len(list_evaluations(path)) == 2
+
+
+def test_the_results_can_be_asked_in_sql(path):
+    keep_evaluation(path, FIRST)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        said = connection.execute("SELECT arm, avg(\"values\"['mrr']) FROM scored GROUP BY arm ORDER BY arm").fetchall()
+        assert said == [("flow", pytest.approx((1 / 3 + 0.1) / 2)), ("top-k", None)]
+        assert connection.execute("SELECT settings ->> '$.routing.demand' FROM evaluations").fetchall() == [("6.0",)]
+
+
+def test_the_beginning_of_an_id_names_its_evaluation(path):
+    for run_id in ("abcdef-1", "abcdef-12", "abcxyz-1"):
+        keep_evaluation(path, evaluation(run_id))
+    assert find_evaluation(path, "abcxyz").run_id == "abcxyz-1"
+    assert find_evaluation(path, "abcdef-1").run_id == "abcdef-1", "a whole id is never ambiguous"
+    with pytest.raises(AmbiguousEvaluationError, match="'abcdef' names 2 evaluations: 'abcdef-1', 'abcdef-12'; take more"):
+        find_evaluation(path, "abcdef")
+
+
+@pytest.mark.parametrize("asked", ["abcxy", "abcxyy", "abcxyz-1-longer", "ABCXYZ"])
+def test_what_names_no_evaluation_is_told_the_nearest(path, asked):
+    for run_id in ("abcxyz-1", "abcdef-1", "ghijkl-1", "mnopqr-1"):
+        keep_evaluation(path, evaluation(run_id))
+    with pytest.raises(UnknownEvaluationError, match=f"no evaluation '{asked}'; name it by 6 or more .*'abcxyz-1'") as error:
+        find_evaluation(path, asked)
+    assert str(error.value).count("-1'") == 3
+
+
+def test_where_none_is_kept_that_is_said(path):
+    with pytest.raises(UnknownEvaluationError, match="none is kept yet"):
+        find_evaluation(path, "abcdef")
+    assert not path.exists()
+
+
+def test_signs_that_no_bytes_can_hold_are_kept_as_escapes(path):
+    keep_evaluation(path, evaluation("eval-odd", scored("flow", "q\ud800", "a\udcff.pdf", recall=1.0), scope="\udcff"))
+    found = find_evaluation(path, "eval-odd")
+    assert (found.scope, found.scored) == ("\\udcff", (scored("flow", "q\\ud800", "a\\udcff.pdf", recall=1.0),))
+
+
+def test_what_is_no_number_is_refused_and_nothing_kept(path):
+    with pytest.raises(ValueError, match="'recall' of question 'q' under arm 'flow' is nan; leave out"):
+        keep_evaluation(path, evaluation("eval-nan", scored("flow", "q", "a.pdf", recall=float("nan"))))
+    with pytest.raises(CodecError):
+        keep_evaluation(path, evaluation("eval-nan", settings={"demand": float("inf")}))
+    assert list_evaluations(path) == []
+
+
+def test_ten_thousand_questions_of_thirty_metrics_take_no_two_seconds(path):
+    metrics = {f"metric {number}": number / 7 for number in range(30)}
+    many = evaluation("eval-many", *(scored("flow", f"q{number}", f"{number % 100}.pdf", **metrics) for number in range(10_000)))
+    before = time.thread_time()
+    keep_evaluation(path, many)
+    assert time.thread_time() - before < 2.0, "the processor's time: others may be using it too"
+    assert find_evaluation(path, "eval-many") == many
+
+
+KEEPING = """
+import sys
+from pathlib import Path
+from storage.evaluations import keep_evaluation
+from tests.storage.evaluation_worlds import evaluation, scored
+for number in range(5):
+    keep_evaluation(Path(sys.argv[1]), evaluation(f"run-{sys.argv[2]}-{number}", scored("flow", "q", "a.pdf", recall=1.0)))
+"""
+
+
+def test_many_processes_and_threads_lose_no_evaluation(path):
+    children = [subprocess.Popen([sys.executable, "-c", KEEPING, str(path), name]) for name in "ab"]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda number: keep_evaluation(path, evaluation(f"run-own-{number}", *QUESTIONS)), range(8)))
+        list(pool.map(lambda _: list_evaluations(path), range(8)))
+    assert [child.wait(60) for child in children] == [0, 0]
+    assert len(list_evaluations(path)) == 18
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from storage import evaluations
+from tests.storage.evaluation_worlds import evaluation, scored
+write = evaluations.write_evaluation
+def write_and_die(connection, *given):
+    write(connection, *given)
+    os.kill(os.getpid(), signal.SIGKILL)
+evaluations.write_evaluation = write_and_die
+evaluations.keep_evaluation(Path(sys.argv[1]), evaluation("eval-1111111111", code="never"))
+"""
+
+
+@pytest.mark.parametrize("kept", [(), (FIRST,)])
+def test_a_kill_before_the_commit_leaves_what_was_kept(path, kept):
+    for each in kept:
+        keep_evaluation(path, each)
+    assert subprocess.run([sys.executable, "-c", KILLED, str(path)]).returncode == -signal.SIGKILL
+    assert [each.code for each in list_evaluations(path)] == ["0.1.0" for _ in kept]
+    keep_evaluation(path, FIRST)
+    assert find_evaluation(path, FIRST.run_id) == FIRST
+
+
+FULL = """
+import resource, signal, sys
+from pathlib import Path
+from storage.disk import DiskFullError
+from storage.evaluations import keep_evaluation
+from tests.storage.evaluation_worlds import evaluation, scored
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+size = Path(sys.argv[1]).stat().st_size
+resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100_000, size + 100_000))
+metrics = {f"metric {number}": number / 7 for number in range(30)}
+many = evaluation("eval-many", *(scored("flow", f"q{n}", f"{hash(n / 7)}", **metrics) for n in range(20_000)))
+try:
+    keep_evaluation(Path(sys.argv[1]), many)
+except DiskFullError as error:
+    print(error)
+"""
+
+
+def test_a_full_disk_is_said_and_what_was_kept_stays(path):
+    keep_evaluation(path, FIRST)
+    done = subprocess.run([sys.executable, "-c", FULL, str(path)], stdout=subprocess.PIPE, text=True, check=True)
+    assert f"disk full at '{path.parent}', needs about 38 MB" in done.stdout
+    assert list_evaluations(path) == [replace(FIRST, scored=())]

@@ -1,0 +1,61 @@
+"""Ablations change what their names say, and nothing else."""
+
+import pytest
+
+from tasks.ask_settings import AllSettings
+from tasks.evaluation_arms import FULL, UnknownArmError, ablation_arms, ablations, changed, reader_arms
+
+
+def dotted(settings, prefix=""):
+    for name, value in settings.model_dump().items() if hasattr(settings, "model_dump") else settings.items():
+        if isinstance(value, dict):
+            yield from dotted(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
+    plain = dict(dotted(AllSettings()))
+    for name, change in ablations(AllSettings()).items():
+        other = dict(dotted(changed(AllSettings(), change)))
+        assert {key for key in plain if plain[key] != other[key]} <= set(change), name
+        assert other != plain, name
+
+
+def test_all_that_the_issue_lists_is_there():
+    names = set(ablations(AllSettings()))
+    wanted = ("relevance only", "propagation", "diffusion", "BM25", "greedy", "mixing 0", "start by", "diagonal q", "extinction after",
+              "summary and keywords", "demand", "rounds 0", "rounds 5", "places named", "OCR")  # fmt: skip
+    assert all(any(part in name for name in names) for part in wanted)
+
+
+def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
+    for name in ("without propagation", "without diffusion", "relevance only"):
+        score = changed(AllSettings(), ablations(AllSettings())[name]).ask.score
+        assert score.relevance + score.propagation + score.diffusion == pytest.approx(1.0)
+
+
+def test_what_is_set_already_is_no_ablation():
+    assert "mixing 0" not in ablations(changed(AllSettings(), {"ask.selection.mixing": 0.0}))
+    assert f"evolution rounds {AllSettings().reading.evolution.rounds}" not in ablations(AllSettings())
+
+
+def test_the_whole_method_comes_first_and_only_what_is_named_follows():
+    assert [arm.name for arm in ablation_arms(AllSettings(), "flow", ["mixing 0", "OCR"])] == [FULL, "mixing 0", "without OCR"]
+    with pytest.raises(UnknownArmError, match=r"'mixng'.*mixing 0"):
+        ablation_arms(AllSettings(), "flow", ["mixng"])
+
+
+def test_arms_that_read_documents_alike_share_a_corpus():
+    arms = {arm.name: arm for arm in ablation_arms(AllSettings(), "flow")}
+    assert arms["mixing 0"].read_alike == arms[FULL].read_alike
+    assert len({arms[name].read_alike for name in (FULL, "without OCR", "evolution rounds 0", "vectors of summary and keywords")}) == 4
+
+
+def test_a_reader_named_twice_is_one_arm():
+    assert [arm.reader for arm in reader_arms(["flow", "top-k", "flow"], AllSettings())] == ["flow", "top-k"]
+
+
+def test_a_name_that_is_no_setting_is_a_fault():
+    with pytest.raises(KeyError):
+        changed(AllSettings(), {"ask.score.nothing": 1})
