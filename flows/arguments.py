@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from flows import ask_commands, commands
+from flows.evaluate_arguments import add_evaluate
 from flows.showing import CommandError, Output
 from storage.records import Modality
 
@@ -39,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ingest(verbs, common)
     _add_ask(verbs, common)
     _add_answers(verbs, common)
+    add_evaluate(verbs, Parser)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
     text = "what a corpus holds"

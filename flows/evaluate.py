@@ -49,8 +49,11 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
                 asked |= await ask_all(corpus, arms, exam, ids)
         except StoppedError:
             return Cancelled(message=f"stopped; {sum(map(len, asked.values()))} answers are kept, the same command goes on")
-    evaluation = summed_up(exam, asked, run_id=str(flow_run.id), started=started)
+    if request.out is not None:
+        write_lines(request.out, exam, asked, judged)
+    evaluation = summed_up(exam, asked, run_id=flow_run.id, started=started, judged=judged)
     keep_evaluation(evaluations_file(), evaluation)
+    await show_in_prefect(evaluation, write_pictures(evaluation))
     return evaluation
 
 

@@ -141,18 +141,19 @@ def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
                 now=meter.what_happens(),
             )
 
-        with _every(0.2, update):
+        with every(0.2, update):
             yield
 
 
 @contextlib.contextmanager
 def _lines(meter: WorkMeter, console: Console) -> Iterator[None]:
-    with _every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+    with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
         yield
 
 
 @contextlib.contextmanager
-def _every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+def every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+    """Do the action every so often, beside the block."""
     ended = threading.Event()
 
     def run() -> None:

@@ -45,7 +45,8 @@ def read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
     for run_id, _position, *figure in connection.execute("SELECT * FROM figures ORDER BY run_id, position").fetchall():
         figures.setdefault(run_id, []).append(Figure(*figure))
     rows = connection.execute("SELECT * FROM evaluations ORDER BY started DESC, run_id").fetchall()
-    return [Evaluation(*row[:-1], json.loads(row[-1]), tuple(figures.get(row[0], ()))) for row in rows]
+    told = ([*row[:-1], json.loads(row[-1]), tuple(figures.get(row[0], ()))] for row in rows)
+    return [Evaluation(*values) for values in told]
 
 
 def read_scored(connection: duckdb.DuckDBPyConnection, run_id: str) -> tuple[Scored, ...]:

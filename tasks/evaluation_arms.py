@@ -16,6 +16,7 @@ S = TypeVar("S", bound=Settings)
 FULL = "full"
 ROUNDS = tuple(range(6))
 """Rounds of evolution that are tried."""
+ROUNDS_ARM = "evolution rounds {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "without the page's share": {"ask.relevance.page_share": 0.0},
         "without OCR": {"reading.ocr.enabled": False},
     }
-    found |= {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in ROUNDS}
+    found |= {ROUNDS_ARM.format(rounds): {"reading.evolution.rounds": rounds} for rounds in ROUNDS}
     return {name: change for name, change in found.items() if changed(settings, change) != settings}
 
 

@@ -11,10 +11,13 @@ import math
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from PIL import Image
+
 from storage.evaluation_records import Figure
-from tasks.evaluation_tables import FEW_QUESTIONS, figure_text, is_difference, unit_of
+from tasks.evaluation_tables import FEW_QUESTIONS, figure_text, is_difference, named_with_unit, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,15 +28,22 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 MARKS = ("o", "s", "D", "^", "v")
 """One fewer than the colours, so that the two together repeat late."""
 REFERENCE_COLOUR = "#000000"
+GRID_COLOUR = "#dddddd"
+PALETTE = 64
+"""Colours of a file: those above, each in steps down to white at its edges."""
 
 DOTS_PER_INCH = 150
 WIDTH_INCHES = 8.0
 MARGIN_INCHES = 1.3
-"""Title, axis and its label."""
+"""Title, legend, axis and its label."""
+CURVE_INCHES = 4.5
 LINE_INCHES = 0.17
 GAP_INCHES = 0.12
 NAME_CHARACTERS = 34
 """A name that is longer goes on in the next line: the points keep half of the width."""
+TITLE_CHARACTERS = 84
+LEGEND_CHARACTERS = 66
+"""In a line, all names of a legend together."""
 BAND_OPACITY = 0.15
 
 
@@ -49,50 +59,59 @@ class Curve:
     points: tuple[tuple[float, Figure], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What stands below each other: names, already in lines, and how many lines each row needs."""
+
+    names: tuple[str, ...]
+    lines: tuple[int, ...]
+
+    @property
+    def edges(self) -> list[float]:
+        """Where rows begin, in inches from the top, and where the last one ends."""
+        return [0.0, *accumulate(GAP_INCHES + LINE_INCHES * lines for lines in self.lines)]
+
+    @property
+    def middles(self) -> list[float]:
+        """Where the middle of each row is."""
+        return [(top + bottom) / 2 for top, bottom in pairwise(self.edges)]
+
+
 def interval_picture(figures: Sequence[Figure], *, title: str, reference: str) -> bytes:
     """Return a PNG of one metric, a point with its interval for each arm, the first on top.
 
-    A line stands at the arm `reference`, or at zero where the metric is itself a difference to it. Raise PictureError for no figures,
-    several metrics, a number that is not finite, or a reference that is not among the arms.
+    A line stands at the arm `reference`, or at zero where the metric is itself a difference to it. Raise PictureError for no
+    figures, several metrics, a number that is not finite, or a reference that is not among the arms.
     """
     metric = _only_metric(figures)
-    at = {figure.arm: figure.value for figure in figures} | ({reference: 0.0} if is_difference(metric) else {})
-    if reference not in at:
-        raise PictureError(f"the reference {reference!r} has no {metric!r}; give one of {', '.join(sorted(at))}")
-    names = [_wrapped(figure.arm) for figure in figures]
-    sheet, axes = _blank(title, height=_height(names))
-    middles = _middles(names)
-    axes.axvline(at[reference] * unit_of(metric).factor, color=REFERENCE_COLOUR, linewidth=1, linestyle="--", zorder=1)
-    for figure, middle in zip(figures, middles, strict=True):
-        colour = REFERENCE_COLOUR if figure.arm == reference else COLOURS[0]
-        _draw_interval(axes, figure, middle, colour=colour, mark=MARKS[0])
-    _name_rows(axes, names, middles)
-    _tell_numbers(axes, figures, middles)
-    axes.set_xlabel(f"{_axis(metric)}; broken line: {reference}")
+    line = {figure.arm: figure.value for figure in figures} | ({reference: 0.0} if is_difference(metric) else {})
+    if reference not in line:
+        raise PictureError(f"the reference {reference!r} has no {metric!r}; give one of {', '.join(line)}")
+    names = tuple(_wrapped(figure.arm) for figure in figures)
+    rows = Rows(names, tuple(1 + name.count("\n") for name in names))
+    sheet, axes = _sheet_of_rows(rows, title, f"{_told(figures)}; broken line: {reference}")
+    axes.axvline(line[reference] * unit_of(metric).factor, color=REFERENCE_COLOUR, linewidth=1, linestyle="--", zorder=1)
+    for figure, middle in zip(figures, rows.middles, strict=True):
+        _draw_interval(axes, figure, middle, REFERENCE_COLOUR if figure.arm == reference else COLOURS[0], MARKS[0])
     return _png(sheet)
 
 
 def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:
     """Return a PNG of one metric, for each group of questions a point with its interval for each arm, two or three of them.
 
-    Raise PictureError as `interval_picture` does.
+    Behind a group stands how many questions it has. Raise PictureError as `interval_picture` does.
     """
-    metric = _only_metric(figures)
-    groups = dict.fromkeys(figure.group for figure in figures)
+    _only_metric(figures)
     arms = {arm: place for place, arm in enumerate(dict.fromkeys(figure.arm for figure in figures))}
-    asked = {figure.group: figure.questions for figure in figures}
-    names = [_wrapped(f"{group} ({asked[group]:,})") + "\n" * (len(arms) - 1) for group in groups]
-    sheet, axes = _blank(title, height=_height(names))
-    middles = dict(zip(groups, _middles(names), strict=True))
-    rows = []
+    groups = {figure.group: figure.questions for figure in figures}
+    names = tuple(_wrapped(f"{group} ({questions:,})") for group, questions in groups.items())
+    rows = Rows(names, tuple(max(len(arms), 1 + name.count("\n")) for name in names))
+    sheet, axes = _sheet_of_rows(rows, title, _told(figures))
+    middles = dict(zip(groups, rows.middles, strict=True))
     for figure in figures:
         place = arms[figure.arm]
         row = middles[figure.group] + (place - (len(arms) - 1) / 2) * LINE_INCHES
-        _draw_interval(axes, figure, row, colour=COLOURS[place % len(COLOURS)], mark=MARKS[place % len(MARKS)])
-        rows.append(row)
-    _name_rows(axes, [name.rstrip() for name in names], list(middles.values()))
-    _tell_numbers(axes, figures, rows)
-    axes.set_xlabel(_axis(metric))
+        _draw_interval(axes, figure, row, COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)])
     _legend(axes, list(arms))
     return _png(sheet)
 
@@ -102,9 +121,9 @@ def curve_picture(curves: Sequence[Curve], *, title: str, number: str) -> bytes:
 
     Raise PictureError as `interval_picture` does.
     """
-    metric = _only_metric([figure for curve in curves for _, figure in curve.points])
-    factor = unit_of(metric).factor
-    sheet, axes = _blank(title, height=4.5)
+    figures = [figure for curve in curves for _, figure in curve.points]
+    factor = unit_of(_only_metric(figures)).factor
+    sheet, axes = _sheet(title, number, height=CURVE_INCHES)
     for place, curve in enumerate(curves):
         points = sorted(curve.points, key=lambda point: point[0])
         at = [where for where, _ in points]
@@ -115,11 +134,10 @@ def curve_picture(curves: Sequence[Curve], *, title: str, number: str) -> bytes:
         axes.vlines(at, low, high, color=colour, linewidth=0.8)
         axes.plot(at, value, color=colour, marker=MARKS[place % len(MARKS)], markersize=6, linewidth=1.6)
     numbers = sorted({where for curve in curves for where, _ in curve.points})
-    if all(where.is_integer() for where in map(float, numbers)):
+    if all(float(where).is_integer() for where in numbers):
         axes.set_xticks(numbers)
-    axes.grid(axis="both", color="#dddddd", linewidth=0.6)
-    axes.set_xlabel(number)
-    axes.set_ylabel(_axis(metric))
+    axes.grid(axis="both", color=GRID_COLOUR, linewidth=0.6)
+    axes.set_ylabel(_told(figures))
     _legend(axes, [curve.name for curve in curves])
     return _png(sheet)
 
@@ -136,7 +154,7 @@ def _only_metric(figures: Sequence[Figure]) -> str:
     return metrics[0]
 
 
-def _blank(title: str, *, height: float) -> tuple[Sheet, Axes]:
+def _sheet(title: str, below: str, *, height: float) -> tuple[Sheet, Axes]:
     """Return an empty sheet, `height` in inches, and its axes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Sheet
@@ -146,52 +164,39 @@ def _blank(title: str, *, height: float) -> tuple[Sheet, Axes]:
     axes = sheet.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
-    sheet.suptitle("\n".join(textwrap.wrap(title, 80)), fontsize=12)
+    # of the sheet, not of the axes: those are narrow beside long names
+    sheet.suptitle("\n".join(textwrap.wrap(title, TITLE_CHARACTERS)), fontsize=12)
+    sheet.supxlabel("\n".join(textwrap.wrap(below, TITLE_CHARACTERS)), fontsize=10)
     return sheet, axes
+
+
+def _sheet_of_rows(rows: Rows, title: str, below: str) -> tuple[Sheet, Axes]:
+    sheet, axes = _sheet(title, below, height=MARGIN_INCHES + rows.edges[-1])
+    axes.set_yticks(rows.middles, labels=rows.names, fontsize=10)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(rows.edges[-1], 0.0)
+    axes.grid(axis="x", color=GRID_COLOUR, linewidth=0.6)
+    return sheet, axes
+
+
+def _draw_interval(axes: Axes, figure: Figure, row: float, colour: str, mark: str) -> None:
+    """Draw a point, hollow where few questions were asked, with its interval; in words at the right, clear of all lines."""
+    factor = unit_of(figure.metric).factor
+    axes.hlines(row, figure.low * factor, figure.high * factor, color=colour, linewidth=1.6)
+    inside = "white" if figure.questions < FEW_QUESTIONS else colour
+    axes.plot([figure.value * factor], [row], marker=mark, markersize=6, color=colour, markerfacecolor=inside)
+    axes.annotate(figure_text(figure), (1.02, row), xycoords=("axes fraction", "data"), fontsize=9, va="center")
 
 
 def _wrapped(name: str) -> str:
     return "\n".join(textwrap.wrap(name, NAME_CHARACTERS))
 
 
-def _row_heights(names: Sequence[str]) -> list[float]:
-    return [GAP_INCHES + LINE_INCHES * (1 + name.count("\n")) for name in names]
-
-
-def _height(names: Sequence[str]) -> float:
-    return MARGIN_INCHES + sum(_row_heights(names))
-
-
-def _middles(names: Sequence[str]) -> list[float]:
-    """Return where each row's middle lies, in inches from the top."""
-    heights = _row_heights(names)
-    return [sum(heights[:place]) + height / 2 for place, height in enumerate(heights)]
-
-
-def _draw_interval(axes: Axes, figure: Figure, row: float, *, colour: str, mark: str) -> None:
-    """Draw a point with its interval; hollow where so few questions were asked that it says little."""
-    factor = unit_of(figure.metric).factor
-    axes.hlines(row, figure.low * factor, figure.high * factor, color=colour, linewidth=1.6)
-    inside = "white" if figure.questions < FEW_QUESTIONS else colour
-    axes.plot([figure.value * factor], [row], marker=mark, markersize=6, color=colour, markerfacecolor=inside)
-
-
-def _name_rows(axes: Axes, names: Sequence[str], middles: Sequence[float]) -> None:
-    axes.set_yticks(middles, labels=names, fontsize=10)
-    axes.tick_params(axis="y", length=0)
-    heights = _row_heights(names)
-    axes.set_ylim(middles[-1] + heights[-1] / 2, middles[0] - heights[0] / 2)
-    axes.grid(axis="x", color="#dddddd", linewidth=0.6)
-
-
-def _tell_numbers(axes: Axes, figures: Sequence[Figure], rows: Sequence[float]) -> None:
-    """Write each figure in words at the right edge, where no interval can cross it."""
-    for figure, row in zip(figures, rows, strict=True):
-        axes.annotate(figure_text(figure), (1.02, row), xycoords=("axes fraction", "data"), fontsize=9, va="center")
-
-
-def _axis(metric: str) -> str:
-    return f"{metric} ({unit_of(metric).name}), 95 % interval"
+def _told(figures: Sequence[Figure]) -> str:
+    """Say what the numbers are."""
+    metric = figures[0].metric
+    few = any(figure.questions < FEW_QUESTIONS for figure in figures)
+    return f"{named_with_unit(metric)}, 95 % interval{f'; hollow: fewer than {FEW_QUESTIONS} questions' if few else ''}"
 
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
@@ -201,15 +206,19 @@ def _legend(axes: Axes, names: Sequence[str]) -> None:
         Line2D([], [], color=COLOURS[place % len(COLOURS)], marker=MARKS[place % len(MARKS)], label=_wrapped(name))
         for place, name in enumerate(names)
     ]
-    axes.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False, fontsize=10)
+    columns = max(1, LEGEND_CHARACTERS // (4 + max(map(len, names))))
+    axes.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, fontsize=10)
 
 
 def _png(sheet: Sheet) -> bytes:
-    """Return the sheet as PNG; a dollar sign in a name stays one, instead of beginning a formula."""
+    """Return the sheet as PNG in a palette, a third of the size; a dollar sign in a name stays one and begins no formula."""
     from matplotlib.text import Text
 
     for text in sheet.findobj(Text):
         text.set_parse_math(False)
-    file = io.BytesIO()
-    sheet.savefig(file, format="png", metadata={"Software": None}, pil_kwargs={"optimize": True})
-    return file.getvalue()
+    drawn, packed = io.BytesIO(), io.BytesIO()
+    sheet.savefig(drawn, format="png")
+    resolution = (DOTS_PER_INCH, DOTS_PER_INCH)
+    with Image.open(drawn) as picture:
+        picture.convert("RGB").quantize(PALETTE).save(packed, format="png", optimize=True, dpi=resolution)
+    return packed.getvalue()

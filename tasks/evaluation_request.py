@@ -28,6 +28,7 @@ class EvaluationRequest(BaseModel):
     )
     limit: int | None = Field(None, ge=1, description="only so many questions, spread evenly over the dataset")
     only: tuple[str, ...] = Field((), description="only these ablations, by a part of their name")
+    out: str | None = Field(None, description="a file that gets a line of JSON for each question and reader")
     judge: str | None = Field(None, description="the chat model that judges answers beside the rules; none by default")
     questions_at_once: int = Field(2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8")
     resamples: int = Field(10_000, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")

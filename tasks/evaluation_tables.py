@@ -29,22 +29,21 @@ RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in (SAME_NU
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a metric is told: its value times `factor`, with so many decimals."""
+    """How a metric is told: its value times `factor`, with so many decimals; a metric whose name says its unit has none here."""
 
-    name: str
     factor: float
     decimals: int
+    name: str = ""
 
 
-SHARE = Unit("%", 100.0, 1)
+SHARE, POINTS = Unit(100.0, 1, "%"), Unit(100.0, 1, "points")
 UNITS = {
-    RETURNED: Unit("pages", 1.0, 1),
-    "seconds": Unit("s", 1.0, 2),
-    "calls": Unit("calls", 1.0, 1),
-    "input tokens": Unit("tokens", 1.0, 0),
-    "output tokens": Unit("tokens", 1.0, 0),
-    "tokens": Unit("tokens", 1.0, 0),
-    "cost": Unit("in the currency of the prices", 1.0, 4),
+    RETURNED: Unit(1.0, 1),
+    "seconds": Unit(1.0, 2),
+    "calls": Unit(1.0, 1),
+    "input tokens": Unit(1.0, 0),
+    "output tokens": Unit(1.0, 0),
+    "cost": Unit(1.0, 4, "in the currency of the prices"),
 }
 """The metrics that are no shares; every other one is told in percent."""
 
@@ -82,7 +81,13 @@ class Figures:
 
 def unit_of(metric: str) -> Unit:
     """Return how a metric, or the difference of one, is told."""
-    return UNITS.get(metric.removesuffix(DIFFERENCE), SHARE)
+    return UNITS.get(metric.removesuffix(DIFFERENCE), POINTS if is_difference(metric) else SHARE)
+
+
+def named_with_unit(metric: str) -> str:
+    """Return "recall@1 (%)", "seconds"."""
+    unit = unit_of(metric).name
+    return f"{metric} ({unit})" if unit else metric
 
 
 def is_difference(metric: str) -> bool:
@@ -113,11 +118,12 @@ def retrieval_tables(figures: Figures) -> Iterator[EvaluationTable]:
     """Yield a table for each metric of rankings: a row for each arm, a column for each cut-off."""
     ranked = [found for metric in figures.metrics if (found := RANKED.fullmatch(metric))]
     for family, title in FAMILIES.items():
-        metrics = [found[0] for found in ranked if found[1] == family]
+        cutoffs = sorted(int(found[2]) for found in ranked if found[1] == family)
+        metrics = [f"{family}@{cutoff}" for cutoff in cutoffs]
         if metrics:
             rows = tuple((arm, *(figures.text(arm, metric) for metric in metrics)) for arm in figures.arms)
-            columns = ("arm", *(f"@{metric.partition('@')[2]}" for metric in metrics))
-            yield EvaluationTable(_titled(f"{title} of the ranking", figures.of(metrics[0])), columns, rows)
+            columns = ("arm", *(f"@{cutoff}" for cutoff in cutoffs))
+            yield EvaluationTable(_titled(f"{title} of the ranking (%)", figures.of(metrics[0])), columns, rows)
 
 
 def evidence_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -143,9 +149,7 @@ def measure_tables(figures: Figures) -> Iterator[EvaluationTable]:
         if metric not in elsewhere and not RANKED.fullmatch(metric) and not metric.endswith(DIFFERENCE)
     ]
     if metrics:
-        rows = tuple(
-            (f"{metric} ({unit_of(metric).name})", *(figures.text(arm, metric) for arm in figures.arms)) for metric in metrics
-        )
+        rows = tuple((named_with_unit(metric), *(figures.text(arm, metric) for arm in figures.arms)) for metric in metrics)
         measured = [figure for metric in metrics for figure in figures.of(metric)]
         yield EvaluationTable(_titled("Also measured", measured), ("metric", *figures.arms), rows)
 
@@ -162,8 +166,8 @@ def comparison_tables(figures: Figures) -> Iterator[EvaluationTable]:
             (figure.arm, figure_text(figure), figure_text(compared[figure.arm]) if figure.arm in compared else "")
             for figure in measured
         )
-        columns = ("arm", f"mean ({unit_of(metric).name})", f"difference to {reference}")
-        yield EvaluationTable(_titled(_capital(metric), measured), columns, rows)
+        columns = ("arm", "mean", f"difference to {reference}")
+        yield EvaluationTable(_titled(_capital(named_with_unit(metric)), measured), columns, rows)
 
 
 def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -180,17 +184,20 @@ def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
             for group in figures.groups
             if (found := figures.of(metric, arms, [group]))
         )
-        yield EvaluationTable(f"{_capital(metric)} by group ({unit_of(metric).name})", ("questions", "number", *arms), rows)
+        yield EvaluationTable(f"{_capital(named_with_unit(metric))} by group", ("questions", "number", *arms), rows)
 
 
 def grouped_arms_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield the same where arms are many: a row for each arm, a column for each part of the questions."""
+    """Yield the same where arms are many: a row for each arm, a column for each part of the questions.
+
+    All questions have none: what is compared there has a table of its own.
+    """
     for metric in figures.grouped:
-        groups = [group for group in figures.groups if figures.of(metric, groups=[group])]
+        groups = [group for group in figures.groups if group != ALL and figures.of(metric, groups=[group])]
         arms = [arm for arm in figures.arms if figures.of(metric, [arm], groups)]
         rows = tuple((arm, *(figures.text(arm, metric, group) for group in groups)) for arm in arms)
         columns = ("arm", *(f"{group} ({_counted(figures.of(metric, arms, [group]))})" for group in groups))
-        yield EvaluationTable(f"{_capital(metric)} by group ({unit_of(metric).name})", columns, rows)
+        yield EvaluationTable(f"{_capital(named_with_unit(metric))} by group", columns, rows)
 
 
 def evaluation_markdown(evaluation: Evaluation) -> str:

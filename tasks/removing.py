@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from storage.asked_questions import AskedQuestions
 from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
@@ -47,7 +48,8 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
     """Unpublish a document, named by id or file name; with `now` wait for its readers and delete what it left.
 
     Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
-    when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them.
+    when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them,
+    and so is what evaluations asked it.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
@@ -56,6 +58,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         note_removal(location, record, snapshot=corpus.snapshot)
         number = corpus.publish(removed=[record.id])
+        AskedQuestions(location.evaluations).forget()
         CallCache(calls_folder()).forget(questions_owner(location.name))
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
         if now and cleaned.complete:

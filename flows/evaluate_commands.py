@@ -1,0 +1,128 @@
+"""What `flowreader evaluate` does, between the parsed arguments and what is shown. Only measuring needs Prefect."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from pydantic import ValidationError
+
+from flows.showing import CommandError, Output
+from storage.evaluation_records import Evaluation
+from storage.evaluations import find_evaluation, list_evaluations
+from storage.locations import evaluations_file, evaluations_folder
+from tasks.ask_settings import AllSettings
+from tasks.evaluation_request import EvaluationRequest
+from tasks.settings import load_settings
+
+WELL, STOPPED = 0, 130
+SHOWN_DIGITS = 8
+
+
+def evaluate(arguments: argparse.Namespace, output: Output) -> int:
+    """Measure what was asked for, show it, and say where it is kept."""
+    from flows.evaluation_progress import shown
+    from flows.prefect_run import RunEndedError, run_evaluation
+    from tasks.evaluation_lines import check_out
+    from tasks.exam import open_exam
+    from tasks.reader_choice import chat_server_of
+
+    request = _request(arguments)
+    check_out(request.out)
+    # Prefect takes seconds to start: what cannot be measured is refused before.
+    exam = open_exam(request)
+    for arm in exam.arms:
+        chat_server_of(arm.ask)
+    with shown(len(exam.questions) * len(exam.arms), console=output.side, quiet=output.as_json):
+        try:
+            evaluation = run_evaluation(request)
+        except RunEndedError as error:
+            raise CommandError(str(error), remedy="the same command goes on with what is left") from error
+    if evaluation is None:
+        output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
+        return STOPPED
+    _show(evaluation, output)
+    if request.out is not None:
+        output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
+    return WELL
+
+
+def _request(arguments: argparse.Namespace) -> EvaluationRequest:
+    settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
+    try:
+        return EvaluationRequest(
+            what=arguments.what,
+            dataset=arguments.dataset,
+            corpus=arguments.corpus,
+            readers=tuple(name.strip() for name in arguments.reader.split(",")),
+            scope=arguments.scope,
+            limit=arguments.limit,
+            only=tuple(arguments.only),
+            out=arguments.out,
+            judge=arguments.judge,
+            questions_at_once=arguments.at_once,
+            settings=settings,
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")
+        said = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise CommandError(said, str(first["input"]), "see `flowreader evaluate --help`") from error
+
+
+def listed(_arguments: argparse.Namespace, output: Output) -> int:
+    """Show what was measured, the newest first."""
+    evaluations = list_evaluations(evaluations_file())
+    if output.as_json:
+        output.data({"evaluations": [head_json(one) for one in evaluations]})
+    elif evaluations:
+        rows = [
+            (one.run_id[:SHOWN_DIGITS], one.started[:16].replace("T", " "), one.what, one.benchmark, one.scope, ", ".join(_arms(one)))
+            for one in evaluations
+        ]
+        output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
+    else:
+        output.line("nothing was measured yet; begin with: flowreader evaluate probe --corpus NAME")
+    return WELL
+
+
+def show(arguments: argparse.Namespace, output: Output) -> int:
+    """Show an evaluation again."""
+    _show(find_evaluation(evaluations_file(), arguments.evaluation), output)
+    return WELL
+
+
+def compared(arguments: argparse.Namespace, output: Output) -> int:
+    """Show what changed between two evaluations."""
+    from flows.evaluation_tables import compare_json, show_changes
+    from tasks.comparing import compare, what_else_differs
+    from tasks.evaluation_figures import SEED
+
+    before = find_evaluation(evaluations_file(), arguments.before)
+    after = find_evaluation(evaluations_file(), arguments.after)
+    changes = compare(before, after, resamples=EvaluationRequest().resamples, seed=SEED)
+    if output.as_json:
+        output.data(compare_json(before, after, changes, what_else_differs(before, after)))
+    else:
+        show_changes(before, after, changes, what_else_differs(before, after), output)
+    return WELL
+
+
+def _show(evaluation: Evaluation, output: Output) -> None:
+    from flows.evaluation_tables import evaluation_json, show_evaluation
+
+    pictures = sorted((evaluations_folder() / evaluation.run_id).glob("*.png"))
+    if output.as_json:
+        output.data(evaluation_json(evaluation, pictures))
+    else:
+        show_evaluation(evaluation, pictures, output)
+
+
+def head_json(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what was measured, without the figures."""
+    names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
+    return {name: getattr(evaluation, name) for name in names} | {"arms": list(_arms(evaluation))}
+
+
+def _arms(evaluation: Evaluation) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(figure.arm for figure in evaluation.figures))

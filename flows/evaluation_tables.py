@@ -1,0 +1,69 @@
+"""What an evaluation looks like on a terminal, and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from flows.showing import Output
+from storage.evaluation_records import Evaluation
+from tasks.comparing import Change, Difference
+from tasks.evaluation_tables import evaluation_tables, unit_of
+
+
+def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
+    """Return an evaluation as programs see it: what was measured, its figures, where its pictures are."""
+    told = asdict(evaluation)
+    del told["scored"]
+    return told | {"pictures": [str(path) for path in pictures]}
+
+
+def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
+    """Show the tables of an evaluation, and say where its pictures are and what to do next."""
+    for table in evaluation_tables(evaluation):
+        output.line()
+        output.line(table.title, style="bold")
+        output.table(table.columns, table.rows, right=table.columns[1:])
+    output.line()
+    output.line("in brackets: 95 % intervals, by drawing documents anew; * fewer than 10 questions", style="dim")
+    for path in pictures:
+        output.line(f"picture: {path}", style="dim")
+    output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
+
+
+def compare_json(
+    before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference]
+) -> dict[str, Any]:
+    """Return a comparison as programs see it."""
+    return {
+        "before": before.run_id,
+        "after": after.run_id,
+        "changes": [asdict(change) | {"beyond_luck": change.beyond_luck} for change in changes],
+        "differs": [asdict(difference) for difference in differences],
+    }
+
+
+def show_changes(
+    before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
+) -> None:
+    """Show by how much each metric moved, those that moved beyond luck in bold, and what else differs."""
+    output.line(f"{before.run_id[:8]} ({before.started[:16]}) -> {after.run_id[:8]} ({after.started[:16]}), {after.benchmark}")
+    moved = [change for change in changes if change.difference or change.low or change.high]
+    if moved:
+        columns = ("arm", "metric", "before", "after", "difference (95 %)", "")
+        output.table(columns, [_row(change) for change in moved], right=columns[2:5])
+    output.line(f"{len(changes) - len(moved)} of {len(changes)} metrics are the same", style="dim")
+    for difference in differences:
+        output.line(f"{difference.name}: {difference.before} -> {difference.after}", style="dim")
+    if not differences:
+        output.line("nothing else differs: same settings, corpus and code", style="dim")
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    unit = unit_of(change.metric)
+    before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
+    by, low, high = (f"{value * unit.factor:+.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
+    told = "more than luck" if change.beyond_luck else ""
+    return change.arm, f"{change.metric} ({unit.name})", before, after, f"{by} ({low} to {high})", told

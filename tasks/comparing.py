@@ -1,0 +1,124 @@
+"""Two evaluations of the same questions: by how much each number moved, whether that may be luck, and what else differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.evaluation_records import Evaluation
+from tasks.algorithms.bootstrap import bootstrap_interval
+from tasks.evaluation_figures import CONFIDENCE
+
+NOT_SET = "not set"
+"""Said of a setting that only the other evaluation has; no setting reads so, for a text stands in quotes."""
+
+
+class ComparisonError(ValueError):
+    """Two evaluations whose numbers do not speak of the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A metric under an arm in two evaluations: means over the questions that both scored.
+
+    `low` and `high` hold the mean difference, after less before, with 95 % confidence.
+    """
+
+    arm: str
+    metric: str
+    questions: int
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def beyond_luck(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.low > 0.0 or self.high < 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two evaluations do not share beside their numbers; a setting by its dotted name, with its values in JSON."""
+
+    name: str
+    before: str
+    after: str
+
+
+Measured = tuple[float, float, str]
+"""What a question was worth before and after, and its document."""
+
+
+def compare(before: Evaluation, after: Evaluation, *, resamples: int, seed: int) -> list[Change]:
+    """Return how each metric moved under each arm that both evaluations have, in the order of the later one.
+
+    Differences are taken question by question and resampled by document. Raise ComparisonError where the questions are others, or
+    no arm and metric was scored on the same question by both.
+    """
+    if before.benchmark_hash != after.benchmark_hash:
+        raise ComparisonError(
+            f"{_asked(before)} and {_asked(after)} asked other questions; compare evaluations of the same version of one benchmark"
+        )
+    changes = [
+        _change(arm, metric, measured, resamples=resamples, seed=seed)
+        for arm, metrics in _shared(before, after).items()
+        for metric, measured in metrics.items()
+    ]
+    if not changes:
+        raise ComparisonError(
+            f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no question "
+            "under the same arm and metric; evaluate again with the same arms"
+        )
+    return changes
+
+
+def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]:
+    """Return what else differs: what was asked of which corpus and snapshot by which code, then the settings by name."""
+    named = ("what", "corpus", "snapshot", "scope", "code")
+    heads = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in named]
+    old, new = dict(_dotted(before.settings)), dict(_dotted(after.settings))
+    settings = [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
+    return [Difference(*each) for each in heads + settings if each[1] != each[2]]
+
+
+def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[Measured]]]:
+    """Return, by arm and metric, the questions for which both have a number."""
+    known = {(scored.arm, scored.question_id): scored.values for scored in before.scored}
+    shared: dict[str, dict[str, list[Measured]]] = {}
+    for scored in after.scored:
+        earlier = known.get((scored.arm, scored.question_id), {})
+        for metric, value in scored.values.items():
+            if metric in earlier:
+                shared.setdefault(scored.arm, {}).setdefault(metric, []).append((earlier[metric], value, scored.document))
+    return shared
+
+
+def _change(arm: str, metric: str, measured: list[Measured], *, resamples: int, seed: int) -> Change:
+    before, after = (np.array([numbers[place] for numbers in measured], dtype=np.float64) for place in (0, 1))
+    _documents, clusters = np.unique([document for _before, _after, document in measured], return_inverse=True)
+    interval = bootstrap_interval(values=after - before, clusters=clusters, resamples=resamples, confidence=CONFIDENCE, seed=seed)
+    means = float(before.mean()), float(after.mean())
+    return Change(arm, metric, len(measured), *means, interval.mean, interval.low, interval.high)
+
+
+def _dotted(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each setting by its dotted name, with its value in JSON; a list is one value."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _dotted(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _asked(evaluation: Evaluation) -> str:
+    return f"{evaluation.run_id[:12]!r} (benchmark {evaluation.benchmark!r}, {evaluation.benchmark_hash[:12]!r})"
+
+
+def _arms(evaluation: Evaluation) -> str:
+    return ", ".join(sorted({repr(scored.arm) for scored in evaluation.scored})) or "none"

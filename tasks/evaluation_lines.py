@@ -1,0 +1,71 @@
+"""A line for each question and arm: what programs that measure for themselves want to read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from storage.artifacts import write_durably
+from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf, Scored
+from storage.records import identify
+from tasks.exam import Exam, ExamError
+
+
+def check_out(path: str | None) -> None:
+    """Refuse, before the work, a file that cannot be written; raise ExamError."""
+    if path is None:
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise ExamError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
+    if Path(path).is_dir():
+        raise ExamError(f"{path!r} is a folder; name a file for the lines")
+
+
+def write_lines(
+    path: str, exam: Exam, asked: Mapping[str, Mapping[str, Asked]], judged: Sequence[Scored]
+) -> None:
+    """Write the lines of all questions, arm by arm, in one step."""
+    worth = {(one.arm, one.question_id): one.values for one in judged}
+    told = (
+        _answer_line(question, arm, found[question.id], worth[arm, question.id]) if judged else _page_line(question, arm, found[question.id], exam)
+        for arm, found in asked.items()
+        for question in exam.questions
+    )
+    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in told)
+    write_durably(Path(path).absolute(), lines.encode("utf-8", "backslashreplace"))
+
+
+def _page_line(question: BenchmarkQuestion, arm: str, asked: Asked, exam: Exam) -> dict[str, Any]:
+    alone = exam.request.scope == "document" and len(question.documents) == 1
+    return {
+        "id": question.id,
+        "reader": arm,
+        "ranked_pages": list(_pages(asked.ranked, alone)),
+        "evidence_pages_returned": list(_pages(asked.evidence, alone)),
+        "gold_pages": list(_pages(question.evidence, alone)),
+        "seconds": asked.seconds,
+        "key": identify(exam.benchmark.hash, asked.key),
+    }
+
+
+def _answer_line(question: BenchmarkQuestion, arm: str, asked: Asked, worth: Mapping[str, float]) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "reader": arm,
+        "question": question.text,
+        "answer": asked.answer,
+        "status": asked.status,
+        "gold": list(question.answers),
+        "answerable": question.answerable,
+        **worth,
+        "cited_pages": [list(page) for page in asked.cited],
+    }
+
+
+def _pages(pages: Sequence[PageOf], alone: bool) -> Iterator[int | list[str | int]]:
+    """Yield the pages, of one document as numbers, of several with their names."""
+    for document, page in pages:
+        yield page if alone else [document, page]

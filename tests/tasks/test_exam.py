@@ -1,0 +1,78 @@
+"""What an evaluation is made of, and what is refused before any work."""
+
+import pytest
+
+from tasks.ask_settings import AllSettings
+from tasks.evaluation_arms import changed
+from tasks.evaluation_request import EvaluationRequest
+from tasks.exam import ExamError, open_exam, work_to_do
+from tests.exams import small_benchmark
+from tests.program import CHEAP
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return small_benchmark(tmp_path / "small")
+
+
+def exam_of(folder, **asked):
+    return open_exam(EvaluationRequest(dataset=str(folder), **asked))
+
+
+def test_retrieval_asks_what_has_evidence_and_answers_what_has_an_answer_or_none(folder):
+    assert [one.id for one in exam_of(folder).questions] == ["q0", "q1", "q2"]
+    assert [one.id for one in exam_of(folder, what="answers").questions] == ["q0", "q1", "q2", "q-none"]
+
+
+def test_a_limit_takes_questions_from_all_over(folder):
+    assert [one.id for one in exam_of(folder, what="answers", limit=2).questions] == ["q0", "q2"]
+    assert len(exam_of(folder, limit=50).questions) == 3
+
+
+def test_the_documents_go_into_a_corpus_of_their_own_or_into_the_one_named(folder):
+    assert [name for name, _ in exam_of(folder).by_corpus()] == ["evaluate-small"]
+    assert [name for name, _ in exam_of(folder, corpus="mine").by_corpus()] == ["mine"]
+
+
+def test_arms_that_want_documents_read_otherwise_have_a_corpus_beside(folder):
+    found = list(exam_of(folder, what="ablations", only=("rounds 0", "rounds 1", "mixing 0")).by_corpus())
+    assert [[arm.name for arm in arms] for _, arms in found] == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
+    names = [name for name, _ in found]
+    assert names[0] == "evaluate-small" and all(name.startswith("evaluate-small-") for name in names[1:])
+    assert len(set(names)) == 3
+
+
+def test_the_longest_name_of_a_corpus_leaves_room_for_what_tells_two_apart(tmp_path):
+    exam = exam_of(small_benchmark(tmp_path / ("long name " * 12)), what="ablations", only=("rounds 0",))
+    assert all(len(name) <= 64 and " " not in name for name, _ in exam.by_corpus())
+
+
+def test_a_benchmark_without_what_is_measured_is_refused_and_told_what_can_be(tmp_path):
+    folder = small_benchmark(tmp_path / "d")
+    lines = (folder / "questions.jsonl").read_text().splitlines()
+    (folder / "questions.jsonl").write_text(lines[-1] + "\n")
+    with pytest.raises(ExamError, match=r"none of the 1 questions of 'd' has evidence pages; `flowreader evaluate answers`"):
+        exam_of(folder)
+
+
+def test_a_measurement_without_a_dataset_is_refused():
+    with pytest.raises(ExamError, match="evaluate retrieval"):
+        open_exam(EvaluationRequest())
+
+
+def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_their_bytes(own_home, folder):
+    exam = exam_of(folder, corpus="small")
+    missing, ids = work_to_do(exam, "small", exam.arms[0])
+    assert missing is None
+    assert sorted(ids) == sorted(set(CHEAP) & {name for one in exam.questions for name in one.documents} | {CHEAP[0]})
+    other = changed(AllSettings(), {"reading.evolution.rounds": 0})
+    again = exam_of(folder, corpus="small", settings=other)
+    request, _ = work_to_do(again, "small", again.arms[0])
+    assert request is not None and request.settings.reading.evolution.rounds == 0
+
+
+def test_probes_are_asked_of_the_corpus_that_they_are_made_from(own_home):
+    exam = open_exam(EvaluationRequest(what="probe", corpus="small", limit=8))
+    assert [name for name, _ in exam.by_corpus()] == ["small"]
+    missing, ids = work_to_do(exam, "small", exam.arms[0])
+    assert missing is None and set(ids) == set(exam.benchmark.documents)
