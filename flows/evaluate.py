@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Cancelled
+from prefect.states import Cancelled, Failed
 
 from flows.ask import answer_one
+from flows.evaluation_artifacts import show_in_prefect
 from flows.ingest import ingest
 from flows.interruption import ending_in_order
 from storage.asked_questions import AskedQuestions
@@ -22,12 +23,17 @@ from storage.evaluation_records import Asked, Evaluation
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, home
 from storage.snapshot import open_for_reading
+from tasks.answer_judging import Judged
 from tasks.benchmark_asking import ExamDesk, ask_batch, batches, recalled
 from tasks.evaluating import summed_up
 from tasks.evaluation_arms import Arm
+from tasks.evaluation_files import write_pictures
+from tasks.evaluation_lines import write_lines
 from tasks.evaluation_request import EvaluationRequest
-from tasks.exam import Exam, open_exam, work_to_do
+from tasks.exam import Exam, Findings, open_exam, work_to_do
+from tasks.exam_judging import judge_batch, opened_judge
 from tasks.lineage import lineage_of_run, working_at
+from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_question_embedder
 from tasks.progress import StoppedError
 from tasks.reader_choice import chat_server_of, open_reader
@@ -35,32 +41,34 @@ from tasks.reader_choice import chat_server_of, open_reader
 
 @flow(name="evaluate", persist_result=False)
 async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
-    """Ask every question under every arm, and keep and show what that was worth; what an earlier run asked is not asked again."""
+    """Ask every question under every arm, keep and show what that was worth; what an earlier run asked is not asked again."""
     check_writable(home())
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    exam = open_exam(request)
-    asked: dict[str, Mapping[str, Asked]] = {}
+    exam, found = open_exam(request), Findings({}, {})
     with ending_in_order():
         try:
             for corpus, arms in exam.by_corpus():
                 missing, ids = work_to_do(exam, corpus, arms[0])
                 if missing is not None:
                     await ingest(missing)
-                asked |= await ask_all(corpus, arms, exam, ids)
+                found = found.joined(await examine(corpus, arms, exam, ids))
         except StoppedError:
-            return Cancelled(message=f"stopped; {sum(map(len, asked.values()))} answers are kept, the same command goes on")
-    if request.out is not None:
-        write_lines(request.out, exam, asked, judged)
-    evaluation = summed_up(exam, asked, run_id=flow_run.id, started=started, judged=judged)
+            return Cancelled(message="stopped; what was asked is kept, the same command goes on")
+        except ChatEndedError as error:
+            return Failed(message=str(error))
+    evaluation = summed_up(exam, found, run_id=str(flow_run.id), started=started)
     keep_evaluation(evaluations_file(), evaluation)
+    if request.out is not None:
+        write_lines(request.out, exam, found)
     await show_in_prefect(evaluation, write_pictures(evaluation))
     return evaluation
 
 
-async def ask_all(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str, str]) -> dict[str, Mapping[str, Asked]]:
-    """Ask the questions of one corpus under each arm; return what came of them, by arm and question."""
+async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str, str]) -> Findings:
+    """Ask the questions of one corpus under each arm, and judge the answers where that is asked for."""
     location, request = corpus_location(corpus), exam.request
     asked: dict[str, Mapping[str, Asked]] = {}
+    judged: dict[str, Mapping[str, Judged]] = {}
     with (
         open_for_reading(location) as snapshot,
         lineage_of_run(
@@ -71,23 +79,19 @@ async def ask_all(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str
             snapshot=lambda: snapshot.number,
         ) as place,
         working_at(place),
+        opened_judge(request, corpus, place) as judge,
     ):
         for arm in arms:
             embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
             with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
-                desk = ExamDesk(
-                    arm=arm,
-                    snapshot=snapshot,
-                    embedder=embedder,
-                    reader=reader,
-                    ids=ids,
-                    whole_corpus=request.scope == "corpus",
-                    kept=AskedQuestions(location.evaluations),
-                    answer=answer_one,
-                    at_once=request.questions_at_once,
-                )
-                found = recalled(exam.questions, desk)
-                for batch in batches([question for question in exam.questions if question.id not in found]):
-                    found |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}
-            asked[arm.name] = found
-    return asked
+                kept, whole = AskedQuestions(location.evaluations), request.scope == "corpus"
+                desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, answer_one, request.questions_at_once)
+                answers = recalled(exam.questions, desk)
+                for batch in batches([question for question in exam.questions if question.id not in answers]):
+                    answers |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}
+            asked[arm.name] = answers
+            if request.what == "answers":
+                pairs = [[(question, answers[question.id]) for question in batch] for batch in batches(exam.questions)]
+                verdicts = [await judge_batch.submit(pair, judge) for pair in pairs]
+                judged[arm.name] = {verdict.question_id: verdict for batch in verdicts for verdict in batch}
+    return Findings(asked, judged)

@@ -21,10 +21,14 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
     json = parser_class(add_help=False)
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = parser_class(add_help=False, parents=[json])
-    run.add_argument("--reader", default="flow,top-k", metavar="NAMES", help="who reads, with commas between (default: %(default)s)")
+    run.add_argument(
+        "--reader", default="flow,top-k", metavar="NAMES", help="who reads, with commas between (default: %(default)s)"
+    )
     run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
     run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader")
-    run.add_argument("--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)")
+    run.add_argument(
+        "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
+    )
     run.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
     data = parser_class(add_help=False, parents=[run])
     data.add_argument(
@@ -86,4 +90,3 @@ def _add_kept(actions: Any, json: argparse.ArgumentParser) -> None:  # noqa: ANN
     compare.add_argument("before", metavar="RUN", help="at least 6 digits of the earlier one's id")
     compare.add_argument("after", metavar="RUN", help="of the later one's")
     compare.set_defaults(run=evaluate_commands.compared)
-

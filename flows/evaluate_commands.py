@@ -77,7 +77,14 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
         output.data({"evaluations": [head_json(one) for one in evaluations]})
     elif evaluations:
         rows = [
-            (one.run_id[:SHOWN_DIGITS], one.started[:16].replace("T", " "), one.what, one.benchmark, one.scope, ", ".join(_arms(one)))
+            (
+                one.run_id[:SHOWN_DIGITS],
+                one.started[:16].replace("T", " "),
+                one.what,
+                one.benchmark,
+                one.scope,
+                ", ".join(_arms(one)),
+            )
             for one in evaluations
         ]
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)

@@ -10,7 +10,7 @@ from typing import Any
 from flows.showing import Output
 from storage.evaluation_records import Evaluation
 from tasks.comparing import Change, Difference
-from tasks.evaluation_tables import evaluation_tables, unit_of
+from tasks.evaluation_tables import evaluation_tables, named_with_unit, unit_of
 
 
 def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
@@ -66,4 +66,4 @@ def _row(change: Change) -> tuple[str, ...]:
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
     by, low, high = (f"{value * unit.factor:+.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
     told = "more than luck" if change.beyond_luck else ""
-    return change.arm, f"{change.metric} ({unit.name})", before, after, f"{by} ({low} to {high})", told
+    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({low} to {high})", told

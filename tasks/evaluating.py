@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from storage.evaluation_records import Asked, Evaluation, Figure, Scored
+from storage.evaluation_records import Evaluation, Figure, Scored
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
+from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, scored_answers
 from tasks.code_identity import code_identity
 from tasks.evaluation_arms import FULL
 from tasks.evaluation_figures import difference_of, differences, figures_of, groups_of
-from tasks.evaluation_scoring import PERFECT, RETURNED, scored_retrieval
-from tasks.exam import Exam
+from tasks.evaluation_scoring import GAIN, PERFECT, RETURNED, scored_retrieval
+from tasks.exam import Exam, Findings
 
-IN_GROUPS = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, "gain over", "correct", "abstained")
+IN_GROUPS = ("recall@1", "recall@5", PERFECT, CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY)
 """Metrics that are told for parts of the questions, too; the others would only make the tables long."""
 ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED)
 """What ablations are compared by."""
 
 
-def summed_up(
-    exam: Exam, asked: Mapping[str, Mapping[str, Asked]], *, run_id: str, started: str, judged: Sequence[Scored] = ()
-) -> Evaluation:
-    """Score what came of the questions, or take what judges said, and make figures of it."""
-    scored = tuple(judged) or scored_retrieval(exam.questions, asked)
+def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Evaluation:
+    """Score what came of the questions and make figures of it."""
+    if exam.request.what == "answers":
+        scored = scored_answers(exam.questions, found.asked, found.judged)
+    else:
+        scored = scored_retrieval(exam.questions, found.asked)
     if exam.request.what == "ablations":
         scored = with_differences(scored)
     corpus = next(exam.by_corpus())[0]
@@ -60,7 +62,10 @@ def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:
     told = tuple(difference_of(metric) for metric in ABLATED) if whole_only else IN_GROUPS
     return figures_of(
         scored,
-        {name: [group for group in found if not whole_only or not group.startswith(("source", "type"))] for name, found in groups.items()},
+        {
+            name: [group for group in found if not whole_only or not group.startswith(("source", "type"))]
+            for name, found in groups.items()
+        },
         resamples=exam.request.resamples,
-        in_groups=lambda metric: metric.startswith(told),
+        in_groups=lambda metric: metric in told or metric.startswith(GAIN),
     )

@@ -50,7 +50,10 @@ def _ablation_pictures(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
         points = tuple((number, one) for one in whole if one.metric == metric and (number := _rounds(one, evaluation)) is not None)
         if len(points) > 1:
             title = f"{_told(metric)} by rounds of evolution, {evaluation.benchmark}"
-            yield f"{_file_name(metric)}-by-rounds", curve_picture([Curve(metric, points)], title=title, number="rounds of evolution")
+            yield (
+                f"{_file_name(metric)}-by-rounds",
+                curve_picture([Curve(metric, points)], title=title, number="rounds of evolution"),
+            )
 
 
 def _rounds(figure: Figure, evaluation: Evaluation) -> float | None:

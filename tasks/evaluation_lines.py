@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from storage.artifacts import write_durably
-from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf, Scored
+from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf
 from storage.records import identify
-from tasks.exam import Exam, ExamError
+from tasks.answer_judging import Judged
+from tasks.exam import Exam, ExamError, Findings
 
 
 def check_out(path: str | None) -> None:
@@ -24,14 +25,13 @@ def check_out(path: str | None) -> None:
         raise ExamError(f"{path!r} is a folder; name a file for the lines")
 
 
-def write_lines(
-    path: str, exam: Exam, asked: Mapping[str, Mapping[str, Asked]], judged: Sequence[Scored]
-) -> None:
+def write_lines(path: str, exam: Exam, found: Findings) -> None:
     """Write the lines of all questions, arm by arm, in one step."""
-    worth = {(one.arm, one.question_id): one.values for one in judged}
     told = (
-        _answer_line(question, arm, found[question.id], worth[arm, question.id]) if judged else _page_line(question, arm, found[question.id], exam)
-        for arm, found in asked.items()
+        _answer_line(question, arm, asked[question.id], found.judged[arm][question.id])
+        if found.judged
+        else _page_line(question, arm, asked[question.id], exam)
+        for arm, asked in found.asked.items()
         for question in exam.questions
     )
     lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in told)
@@ -51,7 +51,7 @@ def _page_line(question: BenchmarkQuestion, arm: str, asked: Asked, exam: Exam) 
     }
 
 
-def _answer_line(question: BenchmarkQuestion, arm: str, asked: Asked, worth: Mapping[str, float]) -> dict[str, Any]:
+def _answer_line(question: BenchmarkQuestion, arm: str, asked: Asked, judged: Judged) -> dict[str, Any]:
     return {
         "id": question.id,
         "reader": arm,
@@ -60,8 +60,16 @@ def _answer_line(question: BenchmarkQuestion, arm: str, asked: Asked, worth: Map
         "status": asked.status,
         "gold": list(question.answers),
         "answerable": question.answerable,
-        **worth,
+        "correct": judged.correct,
+        "judged_by": judged.by,
+        "kind": judged.kind.value,
+        "reason": judged.reason,
         "cited_pages": [list(page) for page in asked.cited],
+        "calls": asked.calls,
+        "input_tokens": asked.input_tokens,
+        "output_tokens": asked.output_tokens,
+        "cost": asked.cost,
+        "seconds": asked.seconds,
     }
 
 

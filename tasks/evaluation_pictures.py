@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from storage.evaluation_records import Figure
-from tasks.evaluation_tables import FEW_QUESTIONS, figure_text, is_difference, named_with_unit, unit_of
+from tasks.evaluation_tables import FEW_QUESTIONS, Figures, figure_text, is_difference, named_with_unit, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,19 +29,19 @@ MARKS = ("o", "s", "D", "^", "v")
 """One fewer than the colours, so that the two together repeat late."""
 REFERENCE_COLOUR = "#000000"
 GRID_COLOUR = "#dddddd"
-PALETTE = 64
-"""Colours of a file: those above, each in steps down to white at its edges."""
+PALETTE = 256
 
 DOTS_PER_INCH = 150
 WIDTH_INCHES = 8.0
 MARGIN_INCHES = 1.3
-"""Title, legend, axis and its label."""
-CURVE_INCHES = 4.5
+"""Title, axis and its label, of two lines each."""
+CURVE_INCHES = 4.2
 LINE_INCHES = 0.17
 GAP_INCHES = 0.12
 NAME_CHARACTERS = 34
 """A name that is longer goes on in the next line: the points keep half of the width."""
 TITLE_CHARACTERS = 84
+LEGEND_LINE_INCHES = 0.22
 LEGEND_CHARACTERS = 66
 """In a line, all names of a legend together."""
 BAND_OPACITY = 0.15
@@ -103,16 +103,18 @@ def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:
     """
     _only_metric(figures)
     arms = {arm: place for place, arm in enumerate(dict.fromkeys(figure.arm for figure in figures))}
-    groups = {figure.group: figure.questions for figure in figures}
-    names = tuple(_wrapped(f"{group} ({questions:,})") for group, questions in groups.items())
+    arm_names = [_wrapped(arm) for arm in arms]
+    questions = {figure.group: figure.questions for figure in figures}
+    groups = Figures(figures).groups
+    names = tuple(_wrapped(f"{group} ({questions[group]:,})") for group in groups)
     rows = Rows(names, tuple(max(len(arms), 1 + name.count("\n")) for name in names))
-    sheet, axes = _sheet_of_rows(rows, title, _told(figures))
+    sheet, axes = _sheet_of_rows(rows, title, _told(figures), above=_legend_inches(arm_names))
     middles = dict(zip(groups, rows.middles, strict=True))
     for figure in figures:
         place = arms[figure.arm]
         row = middles[figure.group] + (place - (len(arms) - 1) / 2) * LINE_INCHES
         _draw_interval(axes, figure, row, COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)])
-    _legend(axes, list(arms))
+    _legend(axes, arm_names)
     return _png(sheet)
 
 
@@ -123,7 +125,8 @@ def curve_picture(curves: Sequence[Curve], *, title: str, number: str) -> bytes:
     """
     figures = [figure for curve in curves for _, figure in curve.points]
     factor = unit_of(_only_metric(figures)).factor
-    sheet, axes = _sheet(title, number, height=CURVE_INCHES)
+    names = [_wrapped(curve.name) for curve in curves]
+    sheet, axes = _sheet(title, number, height=CURVE_INCHES + _legend_inches(names))
     for place, curve in enumerate(curves):
         points = sorted(curve.points, key=lambda point: point[0])
         at = [where for where, _ in points]
@@ -138,7 +141,7 @@ def curve_picture(curves: Sequence[Curve], *, title: str, number: str) -> bytes:
         axes.set_xticks(numbers)
     axes.grid(axis="both", color=GRID_COLOUR, linewidth=0.6)
     axes.set_ylabel(_told(figures))
-    _legend(axes, [curve.name for curve in curves])
+    _legend(axes, names)
     return _png(sheet)
 
 
@@ -170,8 +173,9 @@ def _sheet(title: str, below: str, *, height: float) -> tuple[Sheet, Axes]:
     return sheet, axes
 
 
-def _sheet_of_rows(rows: Rows, title: str, below: str) -> tuple[Sheet, Axes]:
-    sheet, axes = _sheet(title, below, height=MARGIN_INCHES + rows.edges[-1])
+def _sheet_of_rows(rows: Rows, title: str, below: str, *, above: float = 0.0) -> tuple[Sheet, Axes]:
+    """Return a sheet and axes with a row for each name, and `above` inches for a legend."""
+    sheet, axes = _sheet(title, below, height=MARGIN_INCHES + above + rows.edges[-1])
     axes.set_yticks(rows.middles, labels=rows.names, fontsize=10)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(rows.edges[-1], 0.0)
@@ -196,18 +200,26 @@ def _told(figures: Sequence[Figure]) -> str:
     """Say what the numbers are."""
     metric = figures[0].metric
     few = any(figure.questions < FEW_QUESTIONS for figure in figures)
-    return f"{named_with_unit(metric)}, 95 % interval{f'; hollow: fewer than {FEW_QUESTIONS} questions' if few else ''}"
+    return f"{named_with_unit(metric)}, 95 % interval{f'; hollow, *: fewer than {FEW_QUESTIONS} questions' if few else ''}"
 
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:
     from matplotlib.lines import Line2D
 
     marks = [
-        Line2D([], [], color=COLOURS[place % len(COLOURS)], marker=MARKS[place % len(MARKS)], label=_wrapped(name))
+        Line2D([], [], color=COLOURS[place % len(COLOURS)], marker=MARKS[place % len(MARKS)], label=name)
         for place, name in enumerate(names)
     ]
-    columns = max(1, LEGEND_CHARACTERS // (4 + max(map(len, names))))
-    axes.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, fontsize=10)
+    axes.legend(handles=marks, loc="lower left", bbox_to_anchor=(0, 1), ncols=_legend_columns(names), frameon=False, fontsize=10)
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    return max(1, LEGEND_CHARACTERS // (4 + max(map(len, names))))
+
+
+def _legend_inches(names: Sequence[str]) -> float:
+    lines = -(-len(names) // _legend_columns(names)) * (1 + max(name.count("\n") for name in names))
+    return GAP_INCHES + lines * LEGEND_LINE_INCHES
 
 
 def _png(sheet: Sheet) -> bytes:
@@ -220,5 +232,7 @@ def _png(sheet: Sheet) -> bytes:
     sheet.savefig(drawn, format="png")
     resolution = (DOTS_PER_INCH, DOTS_PER_INCH)
     with Image.open(drawn) as picture:
-        picture.convert("RGB").quantize(PALETTE).save(packed, format="png", optimize=True, dpi=resolution)
+        # an octree keeps thin lines in their own colours; the usual median cut mixes rare ones
+        few_colours = picture.convert("RGB").quantize(PALETTE, Image.Quantize.FASTOCTREE)
+    few_colours.save(packed, format="png", optimize=True, dpi=resolution)
     return packed.getvalue()

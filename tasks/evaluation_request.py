@@ -21,7 +21,9 @@ class EvaluationRequest(BaseModel):
     dataset: str | None = Field(
         None, description="a folder with documents/ and questions.jsonl, or a public benchmark's files; a probe takes none"
     )
-    corpus: str | None = Field(None, description="the corpus that the documents are read into; one of the dataset's name by default")
+    corpus: str | None = Field(
+        None, description="the corpus that the documents are read into; one of the dataset's name by default"
+    )
     readers: tuple[Reader, ...] = Field(("flow", "top-k"), min_length=1, description="who reads; ablations are of the first")
     scope: Literal["document", "corpus"] = Field(
         "document", description="document: each question is asked of its own documents; corpus: of all documents at once"
@@ -30,6 +32,8 @@ class EvaluationRequest(BaseModel):
     only: tuple[str, ...] = Field((), description="only these ablations, by a part of their name")
     out: str | None = Field(None, description="a file that gets a line of JSON for each question and reader")
     judge: str | None = Field(None, description="the chat model that judges answers beside the rules; none by default")
-    questions_at_once: int = Field(2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8")
+    questions_at_once: int = Field(
+        2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
+    )
     resamples: int = Field(10_000, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")
     settings: AllSettings = AllSettings()

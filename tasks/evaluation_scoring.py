@@ -13,8 +13,8 @@ from tasks.algorithms.ranking_metrics import ranking_metrics
 
 CUTOFFS = (1, 3, 5, 10)
 BASELINE = "top-k"
-PERFECT, IRRELEVANT, RETURNED = "perfect recall", "irrelevant pages", "pages returned"
-OWN = "own ranking"
+PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
+OWN, GAIN = "own ranking", "gain over "
 SAME_NUMBER, SAME_MEAN = "same number", "same mean"
 
 AskedBy = Mapping[str, Mapping[str, Asked]]
@@ -23,7 +23,7 @@ AskedBy = Mapping[str, Mapping[str, Asked]]
 
 def gain_over(ranking: str, cut: str) -> str:
     """Name how much more often the returned set was whole than a ranking that was cut."""
-    return f"gain over {ranking}, {cut}"
+    return f"{GAIN}{ranking}, {cut}"
 
 
 def found_by(ranking: str, cut: str) -> str:
@@ -59,9 +59,7 @@ def _cut(rival: Mapping[str, Asked], questions: Sequence[BenchmarkQuestion], mea
     return cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean()))) if len(lengths) else 0.0
 
 
-def _worth(
-    question: BenchmarkQuestion, own: Asked, rivals: Mapping[str, Asked], cuts: Mapping[str, float]
-) -> Mapping[str, float]:
+def _worth(question: BenchmarkQuestion, own: Asked, rivals: Mapping[str, Asked], cuts: Mapping[str, float]) -> Mapping[str, float]:
     gold, pages = question.evidence, len(own.evidence)
     whole = perfect_recall(returned=own.evidence, gold=gold)
     values = ranking_metrics(ranked=own.ranked, gold=gold, cutoffs=CUTOFFS) | {
@@ -69,6 +67,7 @@ def _worth(
         "recall of the evidence": recall(returned=own.evidence, gold=gold),
         IRRELEVANT: irrelevant_ratio(returned=own.evidence, gold=gold),
         RETURNED: float(pages),
+        READABLE: float(bool(own.ranked)),
         "seconds": own.seconds,
         f"{IRRELEVANT} of {OWN}, {SAME_NUMBER}": irrelevant_when_cut(ranked=own.ranked, gold=gold, pages=pages),
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from storage.evaluation_records import Evaluation, Figure
 from tasks.evaluation_figures import ALL, difference_of
-from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation_scoring import BASELINE, GAIN, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
 
 SIDE_BY_SIDE = 3
 """Arms that have a column each on 80 columns; more are told as differences, a row each."""
@@ -23,7 +23,6 @@ MISSING = "-"
 RANKED = re.compile(r"(recall|precision|ndcg|mrr)@(\d+)")
 FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG", "mrr": "MRR"}
 DIFFERENCE = difference_of("")
-GAIN = gain_over("", "").partition(",")[0]
 RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in (SAME_NUMBER, SAME_MEAN))
 
 
@@ -110,7 +109,9 @@ def evaluation_tables(evaluation: Evaluation) -> tuple[EvaluationTable, ...]:
     """Return every table that the evaluation has figures for: of few arms all, of many their differences to the reference."""
     figures = Figures(evaluation.figures)
     few = len(figures.arms) <= SIDE_BY_SIDE
-    sideways = (*retrieval_tables(figures), *evidence_tables(figures), *measure_tables(figures)) if few else ()
+    sideways = (
+        (*retrieval_tables(figures), *evidence_tables(figures), *gain_tables(figures), *measure_tables(figures)) if few else ()
+    )
     return (*sideways, *comparison_tables(figures), *(group_tables(figures) if few else grouped_arms_tables(figures)))
 
 
@@ -138,6 +139,18 @@ def evidence_tables(figures: Figures) -> Iterator[EvaluationTable]:
                 rows.append((", ".join(rival), figures.text(arm, found_by(*rival)), figures.text(arm, gain_over(*rival))))
     columns = ("pages", "whole (%)", "gain of the set (points)")
     yield EvaluationTable(_titled("How often all evidence is there", figures.of(PERFECT)), columns, tuple(rows))
+
+
+def gain_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield, for each arm, what its returned set gains over cut rankings, by how many pages a question needs."""
+    for arm in figures.arms:
+        rivals = [rival for rival in RIVALS if figures.of(gain_over(*rival), [arm])]
+        if rivals and arm != BASELINE:
+            found = {group: figures.of(gain_over(*rivals[0]), [arm], [group]) for group in figures.groups if ":" not in group}
+            groups = [group for group in found if found[group]]
+            columns = (f"over, of {arm}", *(f"{group} ({_counted(found[group])})" for group in groups))
+            rows = tuple((", ".join(rival), *(figures.text(arm, gain_over(*rival), group) for group in groups)) for rival in rivals)
+            yield EvaluationTable("What the returned set gains (points)", columns, rows)
 
 
 def measure_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -173,10 +186,10 @@ def comparison_tables(figures: Figures) -> Iterator[EvaluationTable]:
 def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
     """Yield a table for each metric told of parts of the questions: a row for each part, a column for each arm.
 
-    What cut rankings found is left out: the gain over them says it.
+    What is gained over cut rankings has a table of its own.
     """
     for metric in figures.grouped:
-        if metric in {found_by(*rival) for rival in RIVALS}:
+        if metric.startswith(GAIN):
             continue
         arms = [arm for arm in figures.arms if figures.of(metric, [arm], figures.groups)]
         rows = tuple(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.evaluation_records import Benchmark, BenchmarkQuestion
+from storage.evaluation_records import Asked, Benchmark, BenchmarkQuestion
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
+from tasks.answer_judging import Judged
 from tasks.benchmarks import open_benchmark
 from tasks.evaluation_arms import Arm, ablation_arms, reader_arms
 from tasks.evaluation_request import EvaluationRequest
@@ -50,6 +52,18 @@ class Exam:
         return IngestRequest(paths=tuple(self.benchmark.documents.values()), corpus=corpus, settings=arm.ingest)
 
 
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What came of the questions, and what judges said of the answers, by arm and by question."""
+
+    asked: Mapping[str, Mapping[str, Asked]]
+    judged: Mapping[str, Mapping[str, Judged]]
+
+    def joined(self, other: Findings) -> Findings:
+        """Return these with those of other arms."""
+        return Findings({**self.asked, **other.asked}, {**self.judged, **other.judged})
+
+
 def open_exam(request: EvaluationRequest) -> Exam:
     """Open the benchmark and lay out the arms; raise ExamError, BenchmarkError or ProbeError where there is nothing to measure."""
     benchmark = _benchmark(request)
@@ -81,8 +95,14 @@ def work_to_do(exam: Exam, corpus: str, arm: Arm) -> tuple[IngestRequest | None,
     request = exam.reading(corpus, arm)
     found = survey_for(request)
     by_path = {file.path: file.document_id for file in found.found.files}
-    ids = {name: by_path[path] for name, path in exam.benchmark.documents.items() if path in by_path}
-    return (request if found.plan.work else None), ids
+    refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
+    if refused:
+        raise ExamError(
+            f"{len(refused)} documents of {exam.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
+        )
+    return (request if found.plan.work else None), {
+        name: by_path[os.path.realpath(path)] for name, path in exam.benchmark.documents.items()
+    }
 
 
 def _ids_in(corpus: str, benchmark: Benchmark) -> dict[str, str]:

@@ -42,6 +42,8 @@ DOCUMENTS_READ = 300
 MOST_WORDS = 4
 """Words of a text that a probe keeps at most: with six, nearly every one comes back first, and the questions are harder to read."""
 
+WORDED_BY = {ProbeKind.CAPTION: word_caption, ProbeKind.HEADING: word_heading, ProbeKind.SENTENCE: word_sentence}
+
 
 class ProbeError(ValueError):
     """No probe can be made; the message says why and what to do."""
@@ -117,15 +119,9 @@ def _probes_of(
 
 def worded_source(source: ProbeSource, *, use: WordUse, english: bool) -> Wording | None:
     """Return the question that a source makes; None where it says too little."""
-    match source.kind:
-        case ProbeKind.ROW:
-            return word_row(source.text, source.column, english=english)
-        case ProbeKind.CAPTION:
-            return word_caption(source.text, use=use, english=english, most=MOST_WORDS)
-        case ProbeKind.HEADING:
-            return word_heading(source.text, use=use, english=english, most=MOST_WORDS)
-        case ProbeKind.SENTENCE:
-            return word_sentence(source.text, use=use, english=english, most=MOST_WORDS)
+    if source.kind is ProbeKind.ROW:
+        return word_row(source.text, source.column, english=english)
+    return WORDED_BY[source.kind](source.text, use=use, english=english, most=MOST_WORDS)
 
 
 def _question(source: ProbeSource, wording: Wording, name: str, drawn: Mapping[str, DocumentRecord]) -> BenchmarkQuestion:

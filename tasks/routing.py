@@ -30,7 +30,6 @@ from tasks.retrieval import NodeScores
 from tasks.step import step
 from tasks.terrain import Terrain, paper_terrain, told_of_terrain
 
-
 MANY_TERMS = 10
 """A question of so many search terms asks for all of F where the demand goes by the question."""
 

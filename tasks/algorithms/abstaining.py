@@ -7,10 +7,11 @@ import re
 _NOTHING = re.compile(
     r"""\W*(?:
     (?:the\s+)?(?:question|answer|information|this|it)?\s*(?:is|was|are|can|could)?\s*
-    (?:not\s+(?:be\s+)?|un|can\s?not\s+be\s+|(?:is|was|can|could)n['\u2019]t\s+(?:be\s+)?)
+    (?:not\s+(?:be\s+)?|un|can\s?not\s+be\s+|(?:is|was|ca|could)n['\u2019]t\s+(?:be\s+)?)
     (?:answerable|answered|determined|found|reported|stated|mentioned|given|provided|specified|available|known)\b
       (?:\s+(?:in|by|from)\b.{0,60})?
-    | (?:the\s+|these\s+|this\s+)?(?:documents?|texts?|passages?|report|paper)\s+(?:do|does)(?:\s+not|n['\u2019]t)\s+\w+\b.*
+    | (?:the\s+|these\s+|this\s+)?(?:documents?|texts?|passages?|report|paper)\s+(?:do|does)(?:\s+not|n['\u2019]t)\s+
+      (?:say|state|mention|report|contain|provide|give|specify|show|answer|include|tell|name|list|disclose)\b.*
     | no\s+(?:answer|information|evidence)\b.{0,60}
     | (?:insufficient|not\s+enough)\s+(?:information|evidence|data)\b.{0,60}
     | (?:fail(?:ed|s)?|unable)\s+to\s+(?:answer|find|determine)\b.{0,60}
@@ -23,4 +24,5 @@ _NOTHING = re.compile(
 
 def abstains(answer: str) -> bool:
     """Tell whether the whole answer says that nothing answers the question; an empty one does."""
-    return not answer.strip() or _NOTHING.fullmatch(answer) is not None
+    said = " ".join(answer.split())
+    return not said or _NOTHING.fullmatch(said) is not None

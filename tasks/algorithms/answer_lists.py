@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import json
 import re
 from collections.abc import Sequence
 
@@ -12,18 +12,16 @@ _BETWEEN = (re.compile(r"\s*[;\n]\s*"), re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s
 
 
 def written_list(answer: str) -> list[str] | None:
-    """Return the items of an answer that is written as a list in brackets; None where it is not."""
-    if not answer.strip().startswith("["):
-        return None
+    """Return the items of an answer that is written as a JSON array; None where it is not."""
     try:
-        value = ast.literal_eval(answer.strip())
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        value = json.loads(answer)
+    except (ValueError, RecursionError):
         return None
     return [str(item) for item in value] if isinstance(value, list) else None
 
 
 def items_of(answer: str) -> list[str]:
-    """Return the items of a list: between brackets as they are quoted, else between semicolons or lines, else commas and "and"."""
+    """Return the items of a list: those of a JSON array, or what stands between semicolons or lines, else commas and "and"."""
     items = written_list(answer)
     if items is None:
         bare = answer.strip().removeprefix("[").removesuffix("]")

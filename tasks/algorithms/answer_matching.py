@@ -22,9 +22,6 @@ DUMP = 10
 TERSE = 3
 """An answer of at most so many times the words of a list is one itself."""
 
-_UNIT_WORDS = 3
-"""Words that may stand beside the number in a known answer that is one."""
-
 
 class MatchKind(StrEnum):
     """How an answer was found right, the strictest first, or why it is not."""

@@ -1,4 +1,4 @@
-"""The words of an answer without what makes no difference: case, signs, articles, spaces, LaTeX, plurals, ways to write a number."""
+"""The words of an answer without what makes no difference: case, signs, articles, LaTeX, plurals, the ways to write a number."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from tasks.algorithms.stop_words import STOP_WORDS
 _LATEX_STYLE = re.compile(r"\\(?:text|math|operatorname|rm|bf|it|left|right|quad|displaystyle)[a-z]*(?![A-Za-z])\s*")
 _LATEX_NAME = re.compile(r"\\([A-Za-z]+)")
 _LATEX_SIGNS = re.compile(r"\\(?=[^A-Za-z\s])|[{}^_]")
-_GREEK = {ord(sign): f" {unicodedata.name(sign).split()[-1].casefold()} " for sign in "αβγδεζηθικλμνξοπρσςτυφχψωΓΔΘΛΞΠΣΦΨΩ"}  # noqa: RUF001
+_GREEK = {ord(sign): f" {unicodedata.name(sign).split()[-1].casefold()} " for sign in "αβγδεζηθικλμνξοπρσςτυφχψωΓΔΘΛΞΠΣΦΨΩ"}
 _INITIALS = re.compile(r"\b[A-Za-z](?:\.[A-Za-z])+\b\.?")
 _GENITIVE = re.compile(r"['\u2019](?:s\b)?")
 _ARTICLE = re.compile(r"\b(?:[Tt]he|THE|[Aa]n|AN|a)\s+(?=\w)|^\s*A\s+(?=\w)")
 _PERCENT = re.compile(r"\b(?:per\s?cent|percentage\spoints?)\b", re.IGNORECASE)
 _TOKEN = re.compile(rf"(?P<sole>[\u3040-\u30ff\u3400-\u9fff%])|(?P<letters>[^\W\d_]+)|{NUMBER.pattern}")
-_MARK = re.compile(r"(?:\s*\[\d+\])+\s*$")
-NEGATIONS = frozenset("not no never neither nor without cannot isnt arent wasnt werent dont doesnt didnt cant couldnt wont".split())
+_MARK = re.compile(r"(?:\s?\[\d{1,3}\]){1,20}$")
+_DENYING = "not no never neither nor without cannot isnt arent wasnt werent dont doesnt didnt cant couldnt wont"
+NEGATIONS = frozenset(_DENYING.split())
 """Words, as `answer_words` gives them, that turn what follows them into its contrary."""
+
+_TELL_NOTHING = frozenset(stem(word) for word in [*STOP_WORDS, "yes", "true", "false"])
 
 
 def statements_of(answer: str) -> list[str]:
     """Return the lines of an answer that say something, without the numbers of their sources: "[1]"."""
-    lines = (_MARK.sub("", line).strip() for line in answer.splitlines())
+    lines = (_MARK.sub("", " ".join(line.split())) for line in answer.splitlines())
     return [line for line in lines if line]
 
 
@@ -47,7 +50,7 @@ def _words(match: re.Match[str]) -> Iterator[str]:
         yield from match[0].split(".")
     else:
         number = read_number(match)
-        yield f"{number.value:.12g}"
+        yield f"{number.value:.15g}"
         if number.percent:
             yield "%"
 
@@ -59,7 +62,7 @@ def is_number(word: str) -> bool:
 
 def telling(words: Sequence[str]) -> list[str]:
     """Return the words that say something by themselves, numbers among them."""
-    return [word for word in words if is_number(word) or (len(word) > 1 and word not in STOP_WORDS) or not word.isascii()]
+    return [word for word in words if is_number(word) or (len(word) > 1 and word not in _TELL_NOTHING) or not word.isascii()]
 
 
 def same_words(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -68,9 +71,9 @@ def same_words(one: Sequence[str], other: Sequence[str]) -> bool:
     return "".join(one) == "".join(other) and numbers[0] == numbers[1]
 
 
-def find_run(run: Sequence[str], words: Sequence[str], start: int = 0) -> int:
-    """Return where a run of words first stands among others from `start` on, with none before it that denies it; -1 if nowhere."""
-    for place in range(start, len(words) - len(run) + 1):
+def find_run(run: Sequence[str], words: Sequence[str]) -> int:
+    """Return where a run of words first stands among others, with no word just before it that denies it; -1 if nowhere."""
+    for place in range(len(words) - len(run) + 1):
         if list(words[place : place + len(run)]) == list(run) and not NEGATIONS.intersection(words[max(0, place - 2) : place]):
             return place
     return -1

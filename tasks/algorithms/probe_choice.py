@@ -22,6 +22,7 @@ PlaceOfPage = tuple[str, int]
 
 _ADDRESS = re.compile(r"://|www\.|@|\bdoi\b", re.IGNORECASE)
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]|\\.{4}|_{3}")
+_LAST_NUMBER = re.compile(r"(\d{1,4})[ |]*$", re.MULTILINE)
 _VOWELLESS = re.compile(r"[b-df-hj-np-tv-xz]{4,}")
 _SENTENCE_SIGNS = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964", "\u061f")
 _PROSE_SIGNS = frozenset(".,;:!?()'\"-\u2013\u2014\u2018\u2019\u201c\u201d&/%$\u20ac\u00a3\u3001\u3002\u300c\u300d")
@@ -114,7 +115,11 @@ def is_english(texts: Iterable[str]) -> bool:
 
 def _leads_elsewhere(node: Node) -> bool:
     """Tell lists of works and tables of contents: they name what stands on another page."""
-    return node.meaningless or bool(read_contents(node.content))
+    if node.meaningless or not read_contents(node.content):
+        return node.meaningless
+    # The lines of a table of small numbers look like entries, too; but its numbers rise and fall.
+    numbers = [int(number) for number in _LAST_NUMBER.findall(node.content)]
+    return node.kind is not NodeKind.TABLE or numbers == sorted(numbers)
 
 
 def _sources_of_node(node: Node) -> Iterator[ProbeSource]:
@@ -144,9 +149,11 @@ def _source_of_row(row: TableRow) -> Iterator[ProbeSource]:
 
 def _is_name(text: str, longest: int) -> bool:
     """Tell what names a row or a column from a piece of a sentence: a page set in columns is sometimes taken for a table."""
-    ends = {word.casefold() for word in (text.split() or [""])[:: max(1, len(text.split()) - 1)]}
-    opens_well = text[:1].isalnum() and not text[:1].islower()
-    return 0 < count_words(text) <= longest and opens_well and text[-1] not in "?,;-\u2013" and not ends & STOP_WORDS
+    if not 0 < count_words(text) <= longest:
+        return False
+    words = text.casefold().split()
+    whole = STOP_WORDS.isdisjoint((words[0], words[-1])) and not text.endswith(("?", ",", ";", "-", "\u2013"))
+    return whole and text[0].isalnum() and not text[0].islower()
 
 
 def _reads_well(text: str) -> bool:

@@ -1,6 +1,7 @@
 """Questions out of a corpus's own words: the same thing asked in another order, with fewer words and other forms of them.
 
-Rules cannot paraphrase. Every word that is left is one of the text or of its inflections, so a probe is easier than what people ask.
+Rules cannot paraphrase. Every word that is left is one of the text or an inflection of one, so probes are easier than what people
+ask.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.algorithms.captions import LABEL_KINDS, LABEL_NUMBER, read_label
+from tasks.algorithms.headings import read_numbering
 from tasks.algorithms.kept_stems import parts_of, says_something
 from tasks.algorithms.keywords import YEAR
 from tasks.algorithms.layout import simplify
@@ -68,6 +70,10 @@ def word_heading(title: str, *, use: WordUse, english: bool, most: int) -> Wordi
         english: another language keeps its words as they are, without a sentence around them.
         most: words at most.
     """
+    numbering = read_numbering(title)
+    if numbering:
+        # With its number the place would be named, and nothing searched for.
+        title = title[title.upper().find(numbering.number) + len(numbering.number) :]
     phrases = _phrases(_telling(title), use=use, english=english, most=most)
     several = len(phrases) > 1
     return _worded(title, phrases, "Where are {} discussed?" if several else "Where is {} discussed?", english=english)
@@ -77,7 +83,7 @@ def word_caption(caption: str, *, use: WordUse, english: bool, most: int) -> Wor
     """Return the question which figure or table shows what a caption says, without its label; otherwise as `word_heading`."""
     label = read_label(caption)
     kind = label.split()[0].casefold() if label else "figure or table"
-    # With its label the place would be named, and nothing searched for.
+    # Its label, too, would name the place.
     opening, *_more = sentences_of(_LABEL.sub("", caption, count=1) if label else caption) or [""]
     phrases = _phrases(_telling(opening), use=use, english=english, most=most)
     return _worded(opening, phrases, f"Which {kind} shows {{}}?", english=english)
@@ -106,7 +112,7 @@ def word_sentence(sentence: str, *, use: WordUse, english: bool, most: int) -> W
     if len(_stems(left)) < FEWEST_WORDS:
         left, masked = tokens, ()
     frame = "What number is given for {}?" if has_number else "What name is given with {}?" if masked else "What is said about {}?"
-    return _worded(sentence, _phrases(left, use=use, english=english, most=most), frame, english=english)
+    return _worded(sentence, _phrases(left, use=use, english=english, most=most), frame, english=english, joiner="and")
 
 
 def _telling(text: str) -> list[str]:
@@ -159,13 +165,17 @@ def _other_form(word: str, use: WordUse) -> str:
     return next(others, word) if word in forms else word
 
 
-def _worded(text: str, phrases: Sequence[Sequence[str]], frame: str, *, english: bool) -> Wording | None:
+def _worded(text: str, phrases: Sequence[Sequence[str]], frame: str, *, english: bool, joiner: str = "of") -> Wording | None:
+    """Return the phrases in their frame, None where they are too few words or stand so in the text.
+
+    The last word of a single phrase comes first; `joiner` binds it: a title's is a noun ("income of net interest").
+    """
     stems = _stems(word for phrase in phrases for word in phrase)
     if len(stems) < FEWEST_WORDS:
         return None
     if len(phrases) == 1:
         *before, last = phrases[0]
-        said = f"{last} of {' '.join(before)}" if english and before else " ".join([last, *before])
+        said = f"{last} {joiner} {' '.join(before)}" if english and before else " ".join([last, *before])
     else:
         *first, last_phrase = (" ".join(phrase) for phrase in phrases)
         said = f"{', '.join(first)} and {last_phrase}" if english else " ".join([*first, last_phrase])

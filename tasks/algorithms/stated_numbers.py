@@ -30,11 +30,19 @@ NUMBER = re.compile(
 )
 """A number with all that belongs to it; `dotted` is none but a version, an address or a date."""
 
+_LONGEST_WORD = 24  # characters before a number in which its word is looked for
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _POINTER = re.compile(
     r"\b(?:paragraph|page|pp?\.|slide|section|figure|fig\.|table|chart|exhibit|chapter|appendix|equation|question)s?\s*$",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[^\W\d_][-_.]?$")
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
+    r"|dec(?:ember)?)"
+)
+_AFTER_MONTH = re.compile(rf"\b{_MONTH}\.?\s+$", re.IGNORECASE)
+_BEFORE_MONTH = re.compile(rf"(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +50,7 @@ class StatedNumber:
     """A number that stands in a text from `start` to `end`.
 
     `value` is in ones, a percentage as it is written; `scale` is that of its word or letter, 1 where it has none. `aside` says that
-    it belongs to a name ("GPT-4") or points to a place ("Table 3"), `whole` that no decimal point is written.
+    it belongs to a name ("GPT-4"), points to a place ("Table 3") or is a day of a month, `whole` that no decimal point is written.
     """
 
     value: float
@@ -67,17 +75,26 @@ def read_number(match: re.Match[str]) -> StatedNumber:
     scale = _SCALES[unit.casefold() if match["word"] else unit] if unit else 1.0
     digits = match["digits"].replace(",", "")
     negative = (match["sign"] or match["inner"] or "+") != "+"
-    before = match.string[: match.start()]
     return StatedNumber(
         value=(-1.0 if negative else 1.0) * float(digits) * scale,
         percent=match["percent"] is not None,
         scale=scale,
         whole="." not in digits,
-        aside=_NAME.search(before) is not None or _POINTER.search(before) is not None,
-        year=match[0] == digits and len(digits) == 4 and 1500 <= int(digits) < 2100,
+        aside=_is_aside(match),
+        year=_YEAR.fullmatch(match[0]) is not None,
         start=match.start(),
         end=match.end(),
     )
+
+
+def _is_aside(match: re.Match[str]) -> bool:
+    before = match.string[max(0, match.start() - _LONGEST_WORD) : match.start()]
+    is_plain = match[0] == match["digits"]
+    if not is_plain:
+        return match["currency"] is None and _NAME.search(before) is not None
+    if _YEAR.fullmatch(match[0]) is None and (_AFTER_MONTH.search(before) or _BEFORE_MONTH.match(match.string, match.end())):
+        return True
+    return _NAME.search(before) is not None or _POINTER.search(before) is not None
 
 
 def _spelled(text: str) -> Iterator[StatedNumber]:
@@ -107,4 +124,4 @@ def same_number(gold: StatedNumber, told: StatedNumber, *, tolerance: float) -> 
 
 
 def _near(one: float, other: float, tolerance: float) -> bool:
-    return abs(one - other) <= max(tolerance, 1e-9) * max(abs(one), abs(other))
+    return abs(one - other) <= max(tolerance, 1e-12) * max(abs(one), abs(other))

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from tasks.algorithms.stated_numbers import StatedNumber, stated_numbers
 
-_LEADING = frozenset(
-    "about approximately around roughly nearly almost some over circa ca only in on at usd us eur gbp inr rs".split()
-)
+_WORDS = "about approximately around roughly nearly almost some over circa ca only in on at usd us eur gbp inr rs"
+_LEADING = frozenset(_WORDS.split())
 """Words that may stand before the number that an answer opens with."""
 _ANOTHER = re.compile(r"\s*(?:[,;/|\u2013\u2014-]|\b(?:or|and|to)\b)\s*$")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 from pydantic import BaseModel
 
 from storage.call_cache import CachedReply, CallCache
+from storage.kept_replies import KeptReplies
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_budget import Budget, price
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
@@ -75,6 +77,7 @@ class ChatModel:
         self.name = shared.service.model.name
         self.context_tokens = shared.service.model.context_tokens
         self._shared, self._endpoint, self._settings, self._cache, self._listener = shared, endpoint, settings, cache, listener
+        self._kept = KeptReplies(cache)
         self._budget = Budget(settings.budget, settings.prices)
         self._counts = Counts()
         self._end: Exception | None = None
@@ -99,7 +102,7 @@ class ChatModel:
     async def ask(self, call: ChatCall[T]) -> ChatReply[T]:
         """Ask once, from any event loop; raise ChatError where there is no usable reply, ChatEndedError where none can come."""
         key = call_key(call, model=self.name, settings=self._settings)
-        cached = self._recalled(call, key, await asyncio.to_thread(self._cache.recall, call.subject))
+        cached = self._recalled(call, key, await asyncio.to_thread(self._kept.find, call.subject, [key]))
         return cached if cached is not None else await asyncio.wrap_future(on_the_loop(self._ask(call, key)))
 
     def ask_all(self, calls: Sequence[ChatCall[T]]) -> list[ChatReply[T] | ChatError]:
@@ -108,8 +111,11 @@ class ChatModel:
         Blocks this thread. Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it: both after
         the calls in flight have come back, whose replies are in the cache then.
         """
-        kept = {subject: self._cache.recall(subject) for subject in {call.subject for call in calls}}
         keys = [call_key(call, model=self.name, settings=self._settings) for call in calls]
+        wanted: defaultdict[str, list[str]] = defaultdict(list)
+        for call, key in zip(calls, keys, strict=True):
+            wanted[call.subject].append(key)
+        kept = {subject: self._kept.find(subject, of_subject) for subject, of_subject in wanted.items()}
         cached = [self._recalled(call, key, kept[call.subject]) for call, key in zip(calls, keys, strict=True)]
         missing = [place for place, reply in enumerate(cached) if reply is None]
         asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing]))

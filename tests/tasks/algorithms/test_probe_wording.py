@@ -144,7 +144,7 @@ def test_a_probe_looks_for_words_of_its_text_only_and_for_no_more_than_asked(wor
     use = WordUse(pages={}, forms=forms_of([text, text, "turbine turbines turbine turbines"]))
     wording = make(text, use=use, english=english, most=most)
     assume(wording is not None)
-    assert FEWEST_WORDS <= len(wording.stems)
+    assert len(wording.stems) >= FEWEST_WORDS
     assert wording.stems <= stems_in(text) and wording.stems <= stems_in(wording.text)
     if english:
         assert wording.stems >= {stem for stem in question_terms(wording.text).stems if stem in stems_in(text)} - {"covid-19"}

@@ -1,0 +1,131 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.algorithms.answer_matching import Match, MatchKind, judge_by_rules
+
+
+def judged(predicted, *answers, form="", answerable=True, found=True):
+    return judge_by_rules(predicted=predicted, answers=answers, answer_format=form, answerable=answerable, found=found)
+
+
+def right(kind):
+    return Match(True, MatchKind(kind))
+
+
+WRONG, ABSTAINED = Match(False, MatchKind.WRONG), Match(False, MatchKind.ABSTAINED)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "known", "form", "kind"),
+    [
+        ("the berlin school.", "Berlin School", "Str", "exact"),
+        ("+5", "5", "Int", "exact"),
+        ("6.3M", "6,300,000", "Int", "exact"),
+        ("three", "3", "Int", "exact"),
+        ("red, gray", '["red", "gray"]', "List", "exact"),
+        ("Yes", "yes", "Str", "exact"),
+        ("0.82", "82%", "Float", "numeric"),
+        ("about 51.3", "51.286", "Float", "numeric"),
+        ("18 companies", "18", "Int", "numeric"),
+        ("18", "18 companies", "Int", "numeric"),
+        ("$300 million", "300 million", "Str", "exact"),
+        ("7 of 9", "7", "", "numeric"),
+        ("20.6", "20.5", "", "numeric"),
+        ("The share was 21 %.", "21%", "Float", "contained"),
+        ("21 % say so. [1]\n18 % did before. [2]", "21%", "Float", "contained"),
+        ("gray, blue and red", '["red", "gray"]', "List", "list"),
+        ("gray, blue and red", "red, gray", "List", "list"),
+        ("its icons are gray, those below are blue and in the end red", '["red", "gray"]', "", "contained"),
+        ("5 and 3", '["3", "5"]', "List", "list"),
+        ("7", '["7"]', "List", "exact"),
+        ("7 bars", '["7"]', "List", "numeric"),
+        ("It is solved by Pyke, they write. [1]", "Pyke", "Str", "contained"),
+        ("Nothing. [1]\nThe Berlin School began it. [2]", "Berlin School", "Str", "contained"),
+        ("Yes, section 3 does.", "Yes", "Str", "contained"),
+        ("Planetary Exploration Satellites", "Space Science & Planetary Exploration Satellites.", "Str", "contained"),
+        ("the age group 18-34", "18-34", "Str", "contained"),
+    ],
+)
+def test_right_answers_are_found_right_and_by_what(predicted, known, form, kind):
+    assert judged(predicted, known, form=form) == right(kind)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "known", "form"),
+    [
+        ("the", "the Berlin School", "Str"),
+        ("School", "Berlin School of Experimental Psychology", "Str"),
+        ("experimental Berlin", "Berlin School of Experimental Psychology", "Str"),
+        ("profitable", "not profitable", "Str"),
+        ("It has not increased.", "increased", "Str"),
+        ("costs fell in May", "costs fell in May 2019", "Str"),
+        ("Group B", "Group A", "Str"),
+        ("No, though some said yes", "Yes", "Str"),
+        ("Whether it is true nobody knows", "True", ""),
+        ("Other things. [1]\nThe line is red. [2]", "red", "Str"),
+        ("In Berlin. [1]\nSchool began. [2]", "Berlin School", "Str"),
+        ("Berlin School. [1]\nOf Nowhere. [2]", "Berlin School of Experimental Psychology", "Str"),
+        ("-5", "5", "Int"),
+        ("5", "-5", "Float"),
+        ("4", "3", "Int"),
+        ("100", "101", "Int"),
+        ("101", "100", ""),
+        ("Albania | 2009: 12 | 2010: 21", "21", "Float"),
+        ("3, 4 or 5", "3", "Int"),
+        ("It rose. [1]\n21 % [2]", "21%", "Float"),
+        ("no number", "21%", "Float"),
+        ("red", '["red", "gray"]', "List"),
+        ("birth, movement, member", '["movement", "birth", "place of birth", "member"]', "List"),
+        ("anything", "?", "Str"),
+    ],
+)
+def test_wrong_answers_are_not(predicted, known, form):
+    assert judged(predicted, known, form=form) == WRONG
+
+
+def test_a_copy_of_the_page_is_no_list():
+    known = '["red", "gray", "blue"]'
+    words = "red gray blue " + "word " * 27
+    assert judged(words, known, form="List") == right("contained") and judged(words + "more", known, form="List") == WRONG
+
+
+def test_one_of_several_known_answers_is_enough_and_the_strictest_match_counts():
+    assert judged("Paris", "London || Paris", "Rome") == right("exact")
+    assert judged("Rome", "London || Paris", "Rome") == right("exact")
+    assert judged("Big Ben in London", "London", "Big Ben in London") == right("exact")
+    assert judged("Madrid", "London || Paris", "Rome") == WRONG
+
+
+@pytest.mark.parametrize("predicted", ["Not answerable", "not found in these documents", ""])
+def test_who_abstains_is_right_where_nothing_answers_and_wrong_elsewhere(predicted):
+    for known, more in (((), {"answerable": False}), (("Not answerable",), {}), (("x",), {"form": "None"})):
+        assert judged(predicted, *known, **more) == right("abstained")
+        assert judged("anything", *known, found=False, **more) == right("abstained")
+        assert judged("Pyke", *known, **more) == WRONG
+    assert judged(predicted, "Pyke") == judged("Pyke", "Pyke", found=False) == judged("[1]", "Pyke") == ABSTAINED
+
+
+def test_without_a_known_answer_nothing_can_be_judged():
+    with pytest.raises(ValueError, match=r"answers is empty.*judge only questions whose answer is known"):
+        judged("Pyke", " || ")
+
+
+@given(st.text(min_size=1, max_size=40), st.sampled_from(["Str", "Int", "Float", "List", ""]))
+def test_every_answer_that_says_something_is_right_by_itself(text, form):
+    line = " ".join(text.replace("|", " ").split())
+    verdict = judged(line, line or "x", form=form)
+    assert verdict.correct == (verdict.kind not in {MatchKind.WRONG, MatchKind.ABSTAINED}) or verdict == right("abstained")
+    if any(sign.isalnum() and sign.isascii() for sign in line):
+        assert verdict.correct
+
+
+@given(st.lists(st.sampled_from(["12", "7%", "red", "Berlin School", "not", "the", "2019", "Yes", ","]), max_size=6), st.data())
+def test_a_verdict_is_a_verdict_of_the_rules_whatever_is_said(words, data):
+    known = data.draw(st.sampled_from(["12", "7%", "red", "Berlin School", '["red", "12"]', "2019", "Yes", "-12"]))
+    verdict = judged(" ".join(words), known)
+    assert verdict.correct == (verdict.kind in {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST, MatchKind.CONTAINED})
+    if verdict.correct and known in {"red", "Berlin School"}:
+        assert set(known.split()) & set(" ".join(words).split())
+    if known == "-12":
+        assert not verdict.correct

@@ -1,0 +1,230 @@
+"""Tables say what the figures say: each mean with its interval, in 80 columns, no name as markup."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rich.console import Console
+
+from flows.showing import Output
+from storage.evaluation_records import Evaluation, Figure
+from tasks.evaluation_figures import difference_of
+from tasks.evaluation_scoring import BASELINE, CUTOFFS, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation_tables import (
+    Figures,
+    comparison_tables,
+    evaluation_markdown,
+    evaluation_tables,
+    evidence_tables,
+    figure_text,
+    gain_tables,
+    group_tables,
+    grouped_arms_tables,
+    measure_tables,
+    named_with_unit,
+    retrieval_tables,
+)
+
+
+def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questions=611):
+    return Figure(arm, group, metric, value, low, high, questions)
+
+
+def evaluation(*figures, **other):
+    said = Evaluation(
+        run_id="0123456789abcdef",
+        what="retrieval",
+        started="2026-01-02T03:04:05+00:00",
+        benchmark="reports",
+        benchmark_hash="ab" * 32,
+        corpus="reports-1",
+        snapshot=7,
+        scope="document",
+        code="0.1.0",
+        settings={},
+        figures=figures,
+    )
+    return replace(said, **other)
+
+
+def test_shares_are_told_in_percent_and_the_rest_in_its_own_unit():
+    assert figure_text(figure("recall@1", value=0.5704, low=0.501, high=0.6379)) == "57.0 (50.1-63.8)"
+    assert figure_text(figure(RETURNED, value=6.25, low=5.0, high=7.0)) == "6.2 (5.0-7.0)"
+    assert figure_text(figure("input tokens", value=12345.6, low=9000.0, high=15000.0)) == "12,346 (9,000-15,000)"
+    assert [named_with_unit(metric) for metric in ("recall@1", "seconds", "recall@1, difference", "seconds, difference")] == [
+        "recall@1 (%)",
+        "seconds",
+        "recall@1, difference (points)",
+        "seconds, difference",
+    ]
+
+
+def test_what_compares_two_is_told_with_its_sign_and_zero_is_never_negative():
+    assert figure_text(figure(difference_of("recall@1"), value=-0.016, low=-0.03, high=0.002)) == "-1.6 (-3.0 to +0.2)"
+    assert figure_text(figure(gain_over(OWN, SAME_MEAN), value=-0.0001, low=-0.02, high=0.0)) == "+0.0 (-2.0 to +0.0)"
+    assert figure_text(figure(difference_of(RETURNED), value=1.5, low=1.0, high=2.0)) == "+1.5 (+1.0 to +2.0)"
+
+
+def test_few_questions_are_marked_and_what_is_no_number_is_a_dash():
+    assert figure_text(figure("recall@1", questions=9)) == "50.0 (40.0-60.0)*"
+    assert figure_text(figure("recall@1", questions=10)) == "50.0 (40.0-60.0)"
+    assert figure_text(figure("recall@1", value=float("nan"))) == "-"
+    assert figure_text(figure("recall@1", high=float("inf"))) == "-"
+
+
+def test_rankings_have_a_table_for_each_metric_with_its_cut_offs_in_their_order():
+    figures = [
+        figure(f"{family}@{cutoff}", arm) for family in ("recall", "mrr") for cutoff in (10, 1, 5) for arm in ("flow", "top-k")
+    ]
+    recall, mrr = retrieval_tables(Figures(figures[:-1]))
+    assert (recall.title, mrr.title) == ("Recall of the ranking (%), 611 questions", "MRR of the ranking (%), 611 questions")
+    assert recall.columns == ("arm", "@1", "@5", "@10")
+    assert [row[0] for row in recall.rows] == ["flow", "top-k"]
+    assert mrr.rows[1] == ("top-k", "50.0 (40.0-60.0)", "-", "50.0 (40.0-60.0)")
+
+
+def test_the_returned_set_stands_above_the_cut_rankings_with_its_gain_over_each():
+    figures = [
+        figure(PERFECT, value=0.6, low=0.5, high=0.7),
+        figure(found_by(OWN, SAME_NUMBER), value=0.65),
+        figure(gain_over(OWN, SAME_NUMBER), value=-0.05, low=-0.1, high=0.0),
+        figure(PERFECT, "top-k", value=0.4),
+    ]
+    (table,) = evidence_tables(Figures(figures))
+    assert table.rows == (
+        ("flow: returned set", "60.0 (50.0-70.0)", ""),
+        ("own ranking, same number", "65.0 (40.0-60.0)", "-5.0 (-10.0 to +0.0)"),
+        ("top-k: returned set", "40.0 (40.0-60.0)", ""),
+    )
+    assert not list(evidence_tables(Figures([figure("recall@1")])))
+
+
+def test_gains_are_told_by_the_pages_that_a_question_needs():
+    gain, numbers = gain_over(OWN, SAME_NUMBER), {"all": 90, "several pages": 30, "source: Table": 40}
+    figures = [
+        figure(gain, arm, group, value=0.5, questions=number) for group, number in numbers.items() for arm in ("flow", "top-k")
+    ]
+    (table,) = gain_tables(Figures([*figures, figure(gain_over(BASELINE, SAME_NUMBER)), figure("recall@1", group="one page")]))
+    assert table.columns == ("over, of flow", "all (90)", "several pages (30)")
+    assert table.rows == (
+        ("own ranking, same number", "+50.0 (+40.0 to +60.0)", "+50.0 (+40.0 to +60.0)"),
+        ("top-k, same number", "+50.0 (+40.0 to +60.0)", "-"),
+    )
+
+
+def test_what_has_no_table_of_its_own_stands_in_one_together():
+    told = ["recall@1", PERFECT, gain_over(OWN, SAME_NUMBER), difference_of("correct"), "correct", "calls"]
+    (table,) = measure_tables(Figures([figure(metric) for metric in told]))
+    assert [row[0] for row in table.rows] == ["correct (%)", "calls"]
+    assert not list(measure_tables(Figures([figure("recall@1")])))
+
+
+def test_every_arm_is_compared_with_the_one_that_has_no_difference():
+    figures = [
+        figure("recall@1", "full"),
+        figure("recall@1", "without propagation", value=0.45),
+        figure("recall@3", "full"),
+        figure(difference_of("recall@1"), "without propagation", value=-0.05, low=-0.1, high=0.01),
+    ]
+    (table,) = comparison_tables(Figures(figures))
+    assert table.title == "Recall@1 (%), 611 questions"
+    assert table.columns == ("arm", "mean", "difference to full")
+    assert table.rows == (
+        ("full", "50.0 (40.0-60.0)", ""),
+        ("without propagation", "45.0 (40.0-60.0)", "-5.0 (-10.0 to +1.0)"),
+    )
+
+
+def test_groups_are_sorted_by_kind_and_told_with_their_number_of_questions():
+    groups = {"type: Report": 5, "source: Table": 40, "all": 90, "several pages": 30, "one page": 60}
+    figures = [figure("recall@1", arm, group, questions=number) for group, number in groups.items() for arm in ("flow", "top-k")]
+    (table,) = group_tables(Figures([*figures[1:], figure(gain_over(OWN, SAME_MEAN), group="one page")]))
+    assert [row[:2] for row in table.rows] == [
+        ("all", "90"),
+        ("one page", "60"),
+        ("several pages", "30"),
+        ("source: Table", "40"),
+        ("type: Report", "5"),
+    ]
+    assert table.columns == ("questions", "number", "top-k", "flow")
+    assert table.rows[-1][2:] == ("50.0 (40.0-60.0)*", "-")
+
+
+def test_many_arms_have_a_row_each_and_the_groups_a_column():
+    metric = difference_of("recall@1")
+    figures = [figure(metric, arm, group, questions=60) for arm in ("without BM25", "mixing 0") for group in ("all", "one page")]
+    (table,) = grouped_arms_tables(Figures(figures))
+    assert table.title == "Recall@1, difference (points) by group"
+    assert table.columns == ("arm", "one page (60)")
+    assert table.rows == (("without BM25", "+50.0 (+40.0 to +60.0)"), ("mixing 0", "+50.0 (+40.0 to +60.0)"))
+
+
+def readers_evaluation():
+    metrics = [f"{family}@{cutoff}" for family in ("recall", "precision", "ndcg", "mrr") for cutoff in CUTOFFS]
+    metrics += [PERFECT, found_by(OWN, SAME_NUMBER), gain_over(OWN, SAME_NUMBER), "irrelevant pages", "seconds"]
+    whole = [figure(metric, arm) for metric in metrics for arm in ("flow", "top-k")]
+    return evaluation(*whole, *(figure("recall@1", arm, "source: Pure-text (Plain-text)") for arm in ("flow", "top-k")))
+
+
+def ablations_evaluation():
+    arms = ("full", "without BM25", "mixing 0", "paper's routing, demand by question")
+    whole = [figure("recall@1", arm) for arm in arms] + [figure("precision@1", arm) for arm in arms]
+    less = {"value": -0.016, "low": -0.05, "high": 0.02}
+    compared = [
+        figure(difference_of("recall@1"), arm, group, **less) for arm in arms[1:] for group in ("all", "one page", "several pages")
+    ]
+    return evaluation(*whole, *compared, what="ablations")
+
+
+@pytest.mark.parametrize("made", [readers_evaluation(), ablations_evaluation()], ids=lambda made: made.what)
+def test_tables_fit_eighty_columns(made):
+    tables = evaluation_tables(made)
+    console = Console(width=80, highlight=False, soft_wrap=True, record=True)
+    output = Output(as_json=False)
+    output.__dict__["console"] = console
+    for table in tables:
+        output.table(table.columns, table.rows, right=table.columns[1:])
+    assert len(console.export_text().splitlines()) == sum(1 + len(table.rows) for table in tables), "a row took two lines"
+
+
+def test_many_arms_are_told_as_differences_only():
+    assert [table.title for table in evaluation_tables(ablations_evaluation())] == [
+        "Recall@1 (%), 611 questions",
+        "Recall@1, difference (points) by group",
+    ]
+
+
+def test_the_page_says_what_was_asked_when_and_by_which_code():
+    page = evaluation_markdown(readers_evaluation())
+    for said in ("Evaluation of retrieval: reports", "2026-01-02 03:04 UTC", "run 01234567", "code 0.1.0", "snapshot 7", "95 %"):
+        assert said in page
+    assert "asked of its own documents" in page
+    assert "all documents of its corpus" in evaluation_markdown(evaluation(scope="corpus"))
+
+
+def test_few_questions_are_explained_where_they_are_marked_only():
+    assert r"\* fewer than 10 questions." in evaluation_markdown(evaluation(figure("recall@1", questions=3)))
+    assert "fewer than" not in evaluation_markdown(evaluation(figure("recall@1", "a starred arm*")))
+
+
+def test_one_question_is_not_several():
+    (table,) = retrieval_tables(Figures([figure("recall@1", questions=1)]))
+    assert table.title.endswith(", 1 question")
+    (mixed,) = retrieval_tables(Figures([figure("recall@1", questions=1), figure("recall@1", "top-k", questions=2000)]))
+    assert mixed.title.endswith(", 1 to 2,000 questions")
+
+
+def shown(page):
+    """The cells of the page's tables, as a reader of Markdown shows them."""
+    inline = [token for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(page) if token.type == "inline"]
+    assert all(child.type in {"text", "text_special"} for token in inline for child in token.children)
+    return ["".join(child.content for child in token.children) for token in inline]
+
+
+@given(name=st.text(st.sampled_from("ab |*_~`[]()<>!\\&;#$\n-"), max_size=12))
+def test_no_name_becomes_markup(name):
+    page = evaluation_markdown(evaluation(figure("recall@1", group=f"x{name}x"), benchmark=f"x{name}x"))
+    assert " ".join(f"x{name}x".split()) in shown(page)
+    assert shown(page)[0] == f"Evaluation of retrieval: {' '.join(f'x{name}x'.split())}"
