@@ -14,7 +14,7 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
     evaluate = verbs.add_parser(
         "evaluate",
         help="measure retrieval, answers and ablations, on benchmarks or on your own documents",
-        description="Measures how well questions are answered, each figure with a 95 % interval. Run it again at any time: what was "
+        description="Measures how well questions are answered, each figure with a 95 % interval. Run it again: what was "
         "asked of the same documents by the same code is not asked again.",
     )
     actions = evaluate.add_subparsers(dest="action", required=True, metavar="WHAT", parser_class=parser_class)
@@ -42,8 +42,8 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
         "probe",
         parents=[run],
         help="ask a corpus for its own captions, table rows, headings and sentences",
-        description="Makes questions out of a corpus's own words, without a model or labels: each must bring its own page back. Tells "
-        "whether ingest and retrieval work on your files, not whether answers are right.",
+        description="Makes questions out of a corpus's own words, without a model or labels: each must bring its own page back. "
+        "Tells whether ingest and retrieval work on your files, not whether answers are right.",
     )
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
     _add_scope(probe, "corpus")

@@ -17,24 +17,24 @@ class AskingMeter:
 
     def __init__(self, questions: int) -> None:
         """Take how many questions there are to ask, under all arms together."""
-        self._questions, self._asked, self._read, self._arm = questions, 0, 0, ""
+        self._questions, self._asked, self._read, self._now = questions, 0, 0, "starting"
         self._lock = threading.Lock()
 
     def hear(self, progress: Progress) -> None:
         """Take one report."""
         with self._lock:
             if progress.step == "ask":
-                self._asked, self._arm = self._asked + progress.done, progress.subject
-            elif progress.step == "done":
-                self._read += 1
+                self._asked += progress.done
+                self._now = f"asking: {progress.subject}"
+            else:
+                self._read += progress.step == "done"
+                self._now = f"reading documents in, {self._read} done; {progress.step}"
 
     def describe(self) -> str:
         """Return one line: documents read in, questions asked, and by whom."""
         if stop_requested():
             return "stopping; a second Ctrl-C ends it at once"
-        if not self._asked:
-            return f"{self._read} documents read in" if self._read else "starting"
-        return f"{self._asked} of {self._questions} questions asked; now: {self._arm}"
+        return f"{self._asked} of {self._questions} questions asked; {self._now}"
 
 
 @contextlib.contextmanager

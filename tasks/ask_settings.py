@@ -128,7 +128,7 @@ class RoutingSettings(Settings):
         6.0, gt=0, le=100, description="paper: F, evidence to route, no more than fits; prizes: only what saturation is told by"
     )
     demand_by: Literal["fixed", "question"] = Field(
-        "fixed", description="paper: fixed: F for every question; question: of F as much as it has search terms, ten being all of it"
+        "fixed", description="paper: fixed: F for every question; question: of F a tenth for each search term, at most all of it"
     )
     minimum_similarity: float = Field(
         0.22,

@@ -54,7 +54,7 @@ def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy
 
 
 def _cut(rival: Mapping[str, Asked], questions: Sequence[BenchmarkQuestion], mean: float) -> float:
-    """Return where to cut a rival's rankings so that they keep as many pages on average; all of them where there are not so many."""
+    """Return where to cut a rival's rankings so that they keep as many pages on average, all where there are fewer."""
     lengths = np.array([len(rival[question.id].ranked) for question in questions], dtype=np.int64)
     return cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean()))) if len(lengths) else 0.0
 

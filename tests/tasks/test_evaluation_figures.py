@@ -12,7 +12,8 @@ def scored(arm, name, document="a.pdf", **values):
 
 def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_its_type():
     pages = (("a.pdf", 1), ("a.pdf", 2))
-    question = BenchmarkQuestion("q", "?", ("a.pdf",), document_type="Report", evidence=pages, evidence_sources=("Table", "Chart", "Table"))
+    sources = ("Table", "Chart", "Table")
+    question = BenchmarkQuestion("q", "?", ("a.pdf",), document_type="Report", evidence=pages, evidence_sources=sources)
     assert groups_of(question) == (ALL, "several pages", "source: Table", "source: Chart", "type: Report")
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), evidence=(("a.pdf", 1), ("a.pdf", 1)))) == (ALL, "one page")
     assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",))) == (ALL,)
@@ -33,7 +34,8 @@ def test_the_mean_of_each_part_is_over_its_own_questions_and_other_metrics_are_t
 
 
 def test_a_metric_that_a_question_lacks_is_not_measured_on_it():
-    found = figures_of([scored("flow", "q", hit=1.0), scored("flow", "r", right=1.0)], {"q": (ALL,), "r": (ALL,)}, resamples=100, in_groups=bool)
+    told = [scored("flow", "q", hit=1.0), scored("flow", "r", right=1.0)]
+    found = figures_of(told, {"q": (ALL,), "r": (ALL,)}, resamples=100, in_groups=bool)
     assert [(one.metric, one.questions) for one in found] == [("hit", 1), ("right", 1)]
 
 

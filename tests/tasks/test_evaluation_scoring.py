@@ -16,8 +16,8 @@ def asked(name, ranked, evidence, reader="flow", document="a.pdf"):
 
 
 def worth(questions, **arms):
-    found = scored_retrieval(questions, {arm.replace("_", "-"): {one.question_id: one for one in told} for arm, told in arms.items()})
-    return {(one.arm, one.question_id): one.values for one in found}
+    asked_by = {arm.replace("_", "-"): {one.question_id: one for one in told} for arm, told in arms.items()}
+    return {(one.arm, one.question_id): one.values for one in scored_retrieval(questions, asked_by)}
 
 
 def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():

@@ -36,7 +36,8 @@ def test_the_documents_go_into_a_corpus_of_their_own_or_into_the_one_named(folde
 
 def test_arms_that_want_documents_read_otherwise_have_a_corpus_beside(folder):
     found = list(exam_of(folder, what="ablations", only=("rounds 0", "rounds 1", "mixing 0")).by_corpus())
-    assert [[arm.name for arm in arms] for _, arms in found] == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
+    told = [[arm.name for arm in arms] for _, arms in found]
+    assert told == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
     names = [name for name, _ in found]
     assert names[0] == "evaluate-small" and all(name.startswith("evaluate-small-") for name in names[1:])
     assert len(set(names)) == 3
