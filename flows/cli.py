@@ -20,6 +20,7 @@ from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewEr
 from storage.codec import CodecError
 from storage.current import CurrentDamagedError
 from storage.disk import DiskFullError, NotWritableError
+from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError
 from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
 from storage.locations import LocationError
@@ -41,6 +42,7 @@ EXIT_SECONDS = 3.0
 EXPECTED = (
     AmbiguousAnswerError,
     AmbiguousDocumentError,
+    AmbiguousEvaluationError,
     ArtifactDamagedError,
     CatalogBusyError,
     CatalogDamagedError,
@@ -69,6 +71,7 @@ EXPECTED = (
     UnknownAnswerError,
     UnknownCorpusError,
     UnknownDocumentError,
+    UnknownEvaluationError,
 )
 """What the world, not the program, did wrong: said in words, without a traceback."""
 

@@ -21,9 +21,6 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
     json = parser_class(add_help=False)
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = parser_class(add_help=False, parents=[json])
-    run.add_argument(
-        "--reader", default="flow,top-k", metavar="NAMES", help="who reads, with commas between (default: %(default)s)"
-    )
     run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
     run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader")
     run.add_argument(
@@ -36,6 +33,7 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
         metavar="DATASET",
         help="a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published",
     )
+    _add_reader(data, "flow,top-k")
     data.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
     _add_measured(actions, data)
     probe = actions.add_parser(
@@ -46,6 +44,7 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
         "Tells whether ingest and retrieval work on your files, not whether answers are right.",
     )
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
+    _add_reader(probe, "flow")
     _add_scope(probe, "corpus")
     probe.set_defaults(run=evaluate_commands.evaluate, what="probe", dataset=None, judge=None, only=[])
     _add_kept(actions, json)
@@ -68,6 +67,11 @@ def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa:
         "--only", action="append", default=[], metavar="NAME", help="only ablations with this in their name (repeatable)"
     )
     ablations.set_defaults(run=evaluate_commands.evaluate, what="ablations", judge=None)
+
+
+def _add_reader(parser: argparse.ArgumentParser, default: str) -> None:
+    text = "who reads, flow or top-k, with a comma between (default: %(default)s)"
+    parser.add_argument("--reader", default=default, metavar="NAMES", help=text)
 
 
 def _add_scope(parser: argparse.ArgumentParser, default: str) -> None:

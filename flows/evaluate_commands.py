@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -12,8 +14,11 @@ from storage.evaluation_records import Evaluation
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import evaluations_file, evaluations_folder
 from tasks.ask_settings import AllSettings
-from tasks.evaluation_request import EvaluationRequest
 from tasks.settings import load_settings
+
+if TYPE_CHECKING:
+    from tasks.evaluation_request import EvaluationRequest
+    from tasks.exam import Exam
 
 WELL, STOPPED = 0, 130
 SHOWN_DIGITS = 8
@@ -21,33 +26,72 @@ SHOWN_DIGITS = 8
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     """Measure what was asked for, show it, and say where it is kept."""
-    from flows.evaluation_progress import shown
-    from flows.prefect_run import RunEndedError, run_evaluation
-    from tasks.evaluation_lines import check_out
-    from tasks.exam import open_exam
-    from tasks.reader_choice import chat_server_of
+    from tasks.benchmarks import BenchmarkError
+    from tasks.evaluation_arms import UnknownArmError
+    from tasks.exam import ExamError
+    from tasks.probing import ProbeError
 
     request = _request(arguments)
-    check_out(request.out)
-    # Prefect takes seconds to start: what cannot be measured is refused before.
-    exam = open_exam(request)
-    for arm in exam.arms:
-        chat_server_of(arm.ask)
-    with shown(len(exam.questions) * len(exam.arms), console=output.side, quiet=output.as_json):
-        try:
-            evaluation = run_evaluation(request)
-        except RunEndedError as error:
-            raise CommandError(str(error), remedy="the same command goes on with what is left") from error
+    with _said_in_words(BenchmarkError, ExamError, ProbeError, UnknownArmError):
+        exam = _checked(request)
+        evaluation = _measured(exam, output)
     if evaluation is None:
         output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
         return STOPPED
     _show(evaluation, output)
+    if request.what == "probe" and not output.as_json:
+        _show_missed(exam, evaluation, output)
     if request.out is not None:
         output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
     return WELL
 
 
+def _checked(request: EvaluationRequest) -> Exam:
+    """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
+    from tasks.evaluation_lines import check_out
+    from tasks.exam import open_exam
+    from tasks.judge_model import judge_server
+    from tasks.reader_choice import chat_server_of
+
+    check_out(request.out)
+    exam = open_exam(request)
+    if request.judge is not None:
+        judge_server(request.judge)
+    for arm in exam.arms:
+        chat_server_of(arm.ask)
+    return exam
+
+
+def _measured(exam: Exam, output: Output) -> Evaluation | None:
+    """Run the evaluation and show how far it is; None where the user stopped it."""
+    from flows.evaluation_progress import shown
+    from flows.prefect_run import RunEndedError, run_evaluation
+
+    with shown(len(exam.questions) * len(exam.arms), console=output.side, quiet=output.as_json):
+        try:
+            return run_evaluation(exam.request)
+        except RunEndedError as error:
+            raise CommandError(str(error), remedy="the same command goes on with what is left") from error
+
+
+def _show_missed(exam: Exam, evaluation: Evaluation, output: Output) -> None:
+    from flows.evaluation_tables import show_missed
+
+    show_missed(exam.questions, evaluation, output)
+
+
+@contextlib.contextmanager
+def _said_in_words(*expected: type[Exception]) -> Iterator[None]:
+    """Say errors of what only evaluations load: every other command would wait for them in the list of the command line."""
+    try:
+        yield
+    except expected as error:
+        raise CommandError.from_error(error) from error
+
+
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
+    from tasks.evaluation_request import EvaluationRequest
+
     settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
     try:
         return EvaluationRequest(
@@ -102,12 +146,14 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
 def compared(arguments: argparse.Namespace, output: Output) -> int:
     """Show what changed between two evaluations."""
     from flows.evaluation_tables import compare_json, show_changes
-    from tasks.comparing import compare, what_else_differs
+    from tasks.comparing import ComparisonError, compare, what_else_differs
     from tasks.evaluation_figures import SEED
+    from tasks.evaluation_request import EvaluationRequest
 
     before = find_evaluation(evaluations_file(), arguments.before)
     after = find_evaluation(evaluations_file(), arguments.after)
-    changes = compare(before, after, resamples=EvaluationRequest().resamples, seed=SEED)
+    with _said_in_words(ComparisonError):
+        changes = compare(before, after, resamples=EvaluationRequest().resamples, seed=SEED)
     if output.as_json:
         output.data(compare_json(before, after, changes, what_else_differs(before, after)))
     else:

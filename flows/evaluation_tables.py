@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from flows.showing import Output
-from storage.evaluation_records import Evaluation
+from storage.evaluation_records import BenchmarkQuestion, Evaluation
 from tasks.comparing import Change, Difference
 from tasks.evaluation_tables import evaluation_tables, named_with_unit, unit_of
+
+WANTED = "recall@5"
+MISSED_SHOWN = 10
 
 
 def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
@@ -31,6 +34,21 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
     for path in pictures:
         output.line(f"picture: {path}", style="dim")
     output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
+
+
+def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, output: Output) -> None:
+    """Show probes whose page did not come back among the first five: there to look for what went wrong."""
+    asked = {question.id: question for question in questions}
+    missed = [asked[one.question_id] for one in evaluation.scored if one.values[WANTED] < 1]
+    if not missed:
+        return
+    output.line()
+    output.line(f"{len(missed)} probes whose page is not among the first five", style="bold")
+    for question in missed[:MISSED_SHOWN]:
+        document, page = question.evidence[0]
+        output.paragraph(f"{question.evidence_sources[0]} on page {page} of {document}: {question.text}", first="  ")
+    if len(missed) > MISSED_SHOWN:
+        output.line(f"  and {len(missed) - MISSED_SHOWN} more; --out FILE.jsonl has all", style="dim")
 
 
 def compare_json(

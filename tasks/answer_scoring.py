@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from storage.evaluation_records import Asked, BenchmarkQuestion, Scored
 from tasks.algorithms.answer_matching import MatchKind
-from tasks.answer_judging import Judged
+from tasks.answer_judging import BY_RULES, Judged
 from tasks.evaluation_scoring import AskedBy
 
-CORRECT = "correct"
-STRICT = "correct word for word, as a number or a list"
+CORRECT = "accuracy"
+STRICT = "accuracy, word for word, number or list"
 REFUSED_RIGHTLY = "abstained where there is no answer"
 REFUSED_WRONGLY = "abstained where there is an answer"
+JUDGE_CALLS, JUDGE_COST = "calls of the judge", "cost of the judge"
 LOOSE = {MatchKind.CONTAINED, MatchKind.WRONG}
 
 
@@ -44,6 +45,5 @@ def _worth(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping
         "output tokens": float(asked.output_tokens),
         "cost": asked.cost,
         "seconds": asked.seconds,
-        "calls of the judge": float(judged.calls),
-        "cost of the judge": judged.cost,
+        **({} if judged.by == BY_RULES else {JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost}),
     }

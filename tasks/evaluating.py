@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from storage.evaluation_records import Evaluation, Figure, Scored
 from storage.locations import corpus_location
@@ -11,13 +11,28 @@ from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, scor
 from tasks.code_identity import code_identity
 from tasks.evaluation_arms import FULL
 from tasks.evaluation_figures import difference_of, differences, figures_of, groups_of
-from tasks.evaluation_scoring import GAIN, PERFECT, RETURNED, scored_retrieval
+from tasks.evaluation_scoring import (
+    BASELINE,
+    CUTOFFS,
+    CUTS,
+    OWN,
+    PERFECT,
+    RETURNED,
+    SAME_NUMBER,
+    gain_over,
+    scored_retrieval,
+)
 from tasks.exam import Exam, Findings
 
-IN_GROUPS = ("recall@1", "recall@5", PERFECT, CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY)
-"""Metrics that are told for parts of the questions, too; the others would only make the tables long."""
-ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED)
+ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, gain_over(OWN, SAME_NUMBER))
 """What ablations are compared by."""
+IN_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "retrieval": ("recall@1", "recall@5", PERFECT, *(gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)),
+    "answers": (CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+    "ablations": tuple(difference_of(metric) for metric in ABLATED),
+    "probe": tuple(f"recall@{cutoff}" for cutoff in CUTOFFS),
+}
+"""Metrics that are told for parts of the questions, too; the others would only make the tables long."""
 
 
 def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Evaluation:
@@ -58,14 +73,8 @@ def with_differences(scored: Sequence[Scored]) -> tuple[Scored, ...]:
 
 def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:
     groups = {question.id: groups_of(question) for question in exam.questions}
-    whole_only = exam.request.what == "ablations"
-    told = tuple(difference_of(metric) for metric in ABLATED) if whole_only else IN_GROUPS
-    return figures_of(
-        scored,
-        {
-            name: [group for group in found if not whole_only or not group.startswith(("source", "type"))]
-            for name, found in groups.items()
-        },
-        resamples=exam.request.resamples,
-        in_groups=lambda metric: metric in told or metric.startswith(GAIN),
-    )
+    what = exam.request.what
+    if what == "ablations":
+        # A column for each source and type of thirty arms would be read by nobody.
+        groups = {name: tuple(group for group in found if ":" not in group) for name, found in groups.items()}
+    return figures_of(scored, groups, resamples=exam.request.resamples, in_groups=lambda metric: metric in IN_GROUPS[what])

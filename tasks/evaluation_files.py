@@ -9,12 +9,13 @@ from pathlib import Path
 from storage.artifacts import write_durably
 from storage.evaluation_records import Evaluation, Figure
 from storage.locations import evaluations_folder
+from tasks.answer_scoring import CORRECT
 from tasks.evaluation_arms import FULL, ROUNDS_ARM
 from tasks.evaluation_figures import ALL, difference_of
 from tasks.evaluation_pictures import Curve, curve_picture, group_picture, interval_picture
 from tasks.evaluation_scoring import PERFECT
 
-DRAWN_BY_GROUP = (PERFECT, "recall@1", "recall@5", "correct")
+DRAWN_BY_GROUP = (PERFECT, "recall@1", "recall@5", CORRECT)
 ABLATED = ("recall@1", PERFECT)
 
 
@@ -25,7 +26,7 @@ def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
         return
     for metric in DRAWN_BY_GROUP:
         figures = [one for one in evaluation.figures if one.metric == metric]
-        if figures:
+        if len({one.group for one in figures}) > 1:
             yield _file_name(metric), group_picture(figures, title=f"{_told(metric)}, {evaluation.benchmark}")
 
 

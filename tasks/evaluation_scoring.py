@@ -15,7 +15,7 @@ CUTOFFS = (1, 3, 5, 10)
 BASELINE = "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
 OWN, GAIN = "own ranking", "gain over "
-SAME_NUMBER, SAME_MEAN = "same number", "same mean"
+CUTS = SAME_NUMBER, SAME_MEAN = "same number", "same mean"
 
 AskedBy = Mapping[str, Mapping[str, Asked]]
 """What came of the questions, by arm and by question."""

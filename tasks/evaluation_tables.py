@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.evaluation_records import Evaluation, Figure
+from tasks.answer_scoring import JUDGE_CALLS, JUDGE_COST
 from tasks.evaluation_figures import ALL, difference_of
 from tasks.evaluation_scoring import BASELINE, GAIN, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
 
@@ -43,6 +44,8 @@ UNITS = {
     "input tokens": Unit(1.0, 0),
     "output tokens": Unit(1.0, 0),
     "cost": Unit(1.0, 4, "in the currency of the prices"),
+    JUDGE_CALLS: Unit(1.0, 1),
+    JUDGE_COST: Unit(1.0, 4, "in the currency of the prices"),
 }
 """The metrics that are no shares; every other one is told in percent."""
 
@@ -108,11 +111,30 @@ def figure_text(figure: Figure) -> str:
 def evaluation_tables(evaluation: Evaluation) -> tuple[EvaluationTable, ...]:
     """Return every table that the evaluation has figures for: of few arms all, of many their differences to the reference."""
     figures = Figures(evaluation.figures)
+    if evaluation.what == "probe":
+        return tuple(probe_tables(figures))
     few = len(figures.arms) <= SIDE_BY_SIDE
     sideways = (
         (*retrieval_tables(figures), *evidence_tables(figures), *gain_tables(figures), *measure_tables(figures)) if few else ()
     )
     return (*sideways, *comparison_tables(figures), *(group_tables(figures) if few else grouped_arms_tables(figures)))
+
+
+def probe_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield a table for each reader: how many probes of each kind brought their page back among the first so many."""
+    metrics = [metric for metric in figures.metrics if metric.startswith("recall@")]
+    kinds = [group for group in figures.groups if group == ALL or group.startswith("source: ")]
+    for arm in figures.arms:
+        rows = tuple(
+            (
+                kind.removeprefix("source: "),
+                _counted(figures.of(metrics[0], [arm], [kind])),
+                *(figures.text(arm, metric, kind) for metric in metrics),
+            )
+            for kind in kinds
+        )
+        columns = ("probes", "number", *(f"@{metric.partition('@')[2]}" for metric in metrics))
+        yield EvaluationTable(f"Their page comes back among the first so many (%), {arm}", columns, rows)
 
 
 def retrieval_tables(figures: Figures) -> Iterator[EvaluationTable]:
