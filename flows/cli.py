@@ -39,6 +39,10 @@ from tasks.settings import SettingsError
 
 INTERRUPT_EXIT = 130
 EXIT_SECONDS = 3.0
+STAYS = {
+    "ingest": "; what was published stays, and the same command goes on",
+    "evaluate": "; what was asked is kept, and the same command goes on",
+}
 EXPECTED = (
     AmbiguousAnswerError,
     AmbiguousDocumentError,
@@ -94,8 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except EXPECTED as error:
         output.error(CommandError.from_error(error))
     except KeyboardInterrupt:
-        more = "; what was published stays, and the same command goes on" if parsed.command == "ingest" else ""
-        output.side.print(f"stopped{more}", markup=False)
+        output.side.print(f"stopped{STAYS.get(parsed.command, '')}", markup=False)
         return INTERRUPT_EXIT
     return USAGE_EXIT
 

@@ -39,7 +39,7 @@ from tasks.progress import StoppedError
 from tasks.reader_choice import chat_server_of, open_reader
 
 
-@flow(name="evaluate", persist_result=False)
+@flow(name="evaluate", flow_run_name="evaluate {request.what}", persist_result=False)
 async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
     """Ask every question under every arm, keep and show what that was worth; what an earlier run asked is not asked again."""
     check_writable(home())

@@ -88,6 +88,7 @@ def _add_kept(actions: Any, json: argparse.ArgumentParser) -> None:  # noqa: ANN
     listed.set_defaults(run=evaluate_commands.listed)
     show = actions.add_parser("show", parents=[json], help="one evaluation, without measuring again")
     show.add_argument("evaluation", metavar="RUN", help="at least 6 digits of its id")
+    show.add_argument("--markdown", action="store_true", help="as a page of Markdown, for a report")
     show.set_defaults(run=evaluate_commands.show)
     text = "what changed between two evaluations, and whether it is more than luck"
     compare = actions.add_parser("compare", parents=[json], help=text, description=f"Says {text}.")

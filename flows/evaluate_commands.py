@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from flows.showing import CommandError, Output
 from storage.evaluation_records import Evaluation
 from storage.evaluations import find_evaluation, list_evaluations
-from storage.locations import evaluations_file, evaluations_folder
+from storage.locations import corpus_location, evaluations_file, evaluations_folder
 from tasks.ask_settings import AllSettings
 from tasks.settings import load_settings
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 WELL, STOPPED = 0, 130
 SHOWN_DIGITS = 8
+ARMS_SHOWN = 2
+"""Ablations are thirty: the first tells what they are of."""
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
@@ -55,6 +58,8 @@ def _checked(request: EvaluationRequest) -> Exam:
 
     check_out(request.out)
     exam = open_exam(request)
+    for corpus, _arms in exam.by_corpus():
+        corpus_location(corpus)
     if request.judge is not None:
         judge_server(request.judge)
     for arm in exam.arms:
@@ -127,7 +132,7 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
                 one.what,
                 one.benchmark,
                 one.scope,
-                ", ".join(_arms(one)),
+                _few(_arms(one)),
             )
             for one in evaluations
         ]
@@ -139,7 +144,13 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
 
 def show(arguments: argparse.Namespace, output: Output) -> int:
     """Show an evaluation again."""
-    _show(find_evaluation(evaluations_file(), arguments.evaluation), output)
+    evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
+    if arguments.markdown and not output.as_json:
+        from tasks.evaluation_tables import evaluation_markdown
+
+        sys.stdout.write(evaluation_markdown(evaluation))
+    else:
+        _show(evaluation, output)
     return WELL
 
 
@@ -175,6 +186,10 @@ def head_json(evaluation: Evaluation) -> dict[str, Any]:
     """Return what was measured, without the figures."""
     names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
     return {name: getattr(evaluation, name) for name in names} | {"arms": list(_arms(evaluation))}
+
+
+def _few(arms: Sequence[str]) -> str:
+    return ", ".join(arms) if len(arms) <= ARMS_SHOWN else f"{arms[0]} and {len(arms) - 1} more"
 
 
 def _arms(evaluation: Evaluation) -> tuple[str, ...]:

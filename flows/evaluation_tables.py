@@ -25,12 +25,17 @@ def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[st
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
     """Show the tables of an evaluation, and say where its pictures are and what to do next."""
+    output.line(f"{evaluation.what}: {evaluation.benchmark}", style="bold")
+    output.paragraph(
+        f"{_minute(evaluation)} UTC, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}, each question asked of "
+        f"{'all documents' if evaluation.scope == 'corpus' else 'its own documents'}"
+    )
     for table in evaluation_tables(evaluation):
         output.line()
         output.line(table.title, style="bold")
         output.table(table.columns, table.rows, right=table.columns[1:])
     output.line()
-    output.line("in brackets: 95 % intervals, by drawing documents anew; * fewer than 10 questions", style="dim")
+    output.paragraph("in brackets: 95 % intervals, by drawing documents anew; * fewer than 10 questions", style="dim")
     for path in pictures:
         output.line(f"picture: {path}", style="dim")
     output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
@@ -38,8 +43,8 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
 
 def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, output: Output) -> None:
     """Show probes whose page did not come back among the first five: there to look for what went wrong."""
-    asked = {question.id: question for question in questions}
-    missed = [asked[one.question_id] for one in evaluation.scored if one.values[WANTED] < 1]
+    failed = {one.question_id for one in evaluation.scored if one.values[WANTED] < 1}
+    missed = [question for question in questions if question.id in failed]
     if not missed:
         return
     output.line()
@@ -66,8 +71,8 @@ def compare_json(
 def show_changes(
     before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
 ) -> None:
-    """Show by how much each metric moved, those that moved beyond luck in bold, and what else differs."""
-    output.line(f"{before.run_id[:8]} ({before.started[:16]}) -> {after.run_id[:8]} ({after.started[:16]}), {after.benchmark}")
+    """Show by how much each metric moved, which of that is more than luck, and what else differs."""
+    output.line(f"{before.run_id[:8]} ({_minute(before)}) -> {after.run_id[:8]} ({_minute(after)}), {after.benchmark}")
     moved = [change for change in changes if change.difference or change.low or change.high]
     if moved:
         columns = ("arm", "metric", "before", "after", "difference (95 %)", "")
@@ -79,9 +84,13 @@ def show_changes(
         output.line("nothing else differs: same settings, corpus and code", style="dim")
 
 
+def _minute(evaluation: Evaluation) -> str:
+    return evaluation.started[:16].replace("T", " ")
+
+
 def _row(change: Change) -> tuple[str, ...]:
     unit = unit_of(change.metric)
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
-    by, low, high = (f"{value * unit.factor:+.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
+    by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
     told = "more than luck" if change.beyond_luck else ""
     return change.arm, named_with_unit(change.metric), before, after, f"{by} ({low} to {high})", told

@@ -13,9 +13,6 @@ from tasks.answer_scoring import JUDGE_CALLS, JUDGE_COST
 from tasks.evaluation_figures import ALL, difference_of
 from tasks.evaluation_scoring import BASELINE, GAIN, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
 
-SIDE_BY_SIDE = 3
-"""Arms that have a column each on 80 columns; more are told as differences, a row each."""
-
 FEW_QUESTIONS = 10
 FEW_MARK = "*"
 FEW_NOTE = rf"\{FEW_MARK} fewer than {FEW_QUESTIONS} questions."
@@ -109,15 +106,35 @@ def figure_text(figure: Figure) -> str:
 
 
 def evaluation_tables(evaluation: Evaluation) -> tuple[EvaluationTable, ...]:
-    """Return every table that the evaluation has figures for: of few arms all, of many their differences to the reference."""
+    """Return the tables that people want of what was measured."""
     figures = Figures(evaluation.figures)
     if evaluation.what == "probe":
         return tuple(probe_tables(figures))
-    few = len(figures.arms) <= SIDE_BY_SIDE
-    sideways = (
-        (*retrieval_tables(figures), *evidence_tables(figures), *gain_tables(figures), *measure_tables(figures)) if few else ()
+    if evaluation.what == "ablations":
+        return tuple(ablation_tables(figures))
+    makers = (retrieval_tables, evidence_tables, gain_tables, measure_tables, group_tables)
+    return tuple(table for make in makers for table in make(figures))
+
+
+def ablation_tables(figures: Figures) -> Iterator[EvaluationTable]:
+    """Yield one table: what the whole method measures, and below it what each ablation changes of that."""
+    compared = [
+        (metric, group)
+        for metric in figures.metrics
+        for group in figures.groups
+        if figures.of(difference_of(metric), groups=[group]) and figures.of(metric, groups=[group])
+    ]
+    rows = tuple(
+        (
+            arm,
+            *(figures.text(arm, difference_of(metric) if number else metric, group) for metric, group in compared),
+        )
+        for number, arm in enumerate(figures.arms)
     )
-    return (*sideways, *comparison_tables(figures), *(group_tables(figures) if few else grouped_arms_tables(figures)))
+    heads = (metric if group == ALL else f"{metric}, {group}" for metric, group in compared)
+    counted = _counted(figures.of(figures.metrics[0]))
+    title = f"{_capital(figures.arms[0])}, and what each ablation changes of it (points, pages), {counted} questions"
+    yield EvaluationTable(title, ("arm", *heads), rows)
 
 
 def probe_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -189,22 +206,6 @@ def measure_tables(figures: Figures) -> Iterator[EvaluationTable]:
         yield EvaluationTable(_titled("Also measured", measured), ("metric", *figures.arms), rows)
 
 
-def comparison_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield a table for each metric that was compared: every arm with its difference to the one that all are compared with."""
-    for metric in figures.metrics:
-        compared = {figure.arm: figure for figure in figures.of(difference_of(metric))}
-        if not compared:
-            continue
-        measured = figures.of(metric)
-        reference = " or ".join(figure.arm for figure in measured if figure.arm not in compared)
-        rows = tuple(
-            (figure.arm, figure_text(figure), figure_text(compared[figure.arm]) if figure.arm in compared else "")
-            for figure in measured
-        )
-        columns = ("arm", "mean", f"difference to {reference}")
-        yield EvaluationTable(_titled(_capital(named_with_unit(metric)), measured), columns, rows)
-
-
 def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
     """Yield a table for each metric told of parts of the questions: a row for each part, a column for each arm.
 
@@ -222,19 +223,6 @@ def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
         yield EvaluationTable(f"{_capital(named_with_unit(metric))} by group", ("questions", "number", *arms), rows)
 
 
-def grouped_arms_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield the same where arms are many: a row for each arm, a column for each part of the questions.
-
-    All questions have none: what is compared there has a table of its own.
-    """
-    for metric in figures.grouped:
-        groups = [group for group in figures.groups if group != ALL and figures.of(metric, groups=[group])]
-        arms = [arm for arm in figures.arms if figures.of(metric, [arm], groups)]
-        rows = tuple((arm, *(figures.text(arm, metric, group) for group in groups)) for arm in arms)
-        columns = ("arm", *(f"{group} ({_counted(figures.of(metric, arms, [group]))})" for group in groups))
-        yield EvaluationTable(f"{_capital(named_with_unit(metric))} by group", columns, rows)
-
-
 def evaluation_markdown(evaluation: Evaluation) -> str:
     """Return the evaluation as a page: what was asked of what, when and by which code, then its tables; names are never markup."""
     tables = evaluation_tables(evaluation)
@@ -243,7 +231,7 @@ def evaluation_markdown(evaluation: Evaluation) -> str:
     lines = [
         f"# Evaluation of {_cell(evaluation.what)}: {_cell(evaluation.benchmark)}",
         "",
-        f"{_cell(started)} UTC, run {_cell(evaluation.run_id[:8])}, code {_cell(evaluation.code)}. "
+        f"{_cell(started)} UTC, run {_cell(evaluation.run_id[:8])}, code {_cell(evaluation.code[:12])}. "
         f"Benchmark {_cell(evaluation.benchmark_hash[:12])}, corpus {_cell(evaluation.corpus)}, snapshot {evaluation.snapshot}; "
         f"each question is asked of {asked_of}.",
         "",

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -14,16 +13,16 @@ from tasks.evaluation_figures import difference_of
 from tasks.evaluation_scoring import BASELINE, CUTOFFS, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
 from tasks.evaluation_tables import (
     Figures,
-    comparison_tables,
+    ablation_tables,
     evaluation_markdown,
     evaluation_tables,
     evidence_tables,
     figure_text,
     gain_tables,
     group_tables,
-    grouped_arms_tables,
     measure_tables,
     named_with_unit,
+    probe_tables,
     retrieval_tables,
 )
 
@@ -121,20 +120,38 @@ def test_what_has_no_table_of_its_own_stands_in_one_together():
     assert not list(measure_tables(Figures([figure("recall@1")])))
 
 
-def test_every_arm_is_compared_with_the_one_that_has_no_difference():
+def test_ablations_are_one_table_of_what_each_changes_of_the_whole():
     figures = [
         figure("recall@1", "full"),
         figure("recall@1", "without propagation", value=0.45),
         figure("recall@3", "full"),
         figure(difference_of("recall@1"), "without propagation", value=-0.05, low=-0.1, high=0.01),
+        figure(PERFECT, "full", "several pages", questions=107),
+        figure(difference_of(PERFECT), "without propagation", "several pages", value=0.02, low=0.01, high=0.03, questions=107),
     ]
-    (table,) = comparison_tables(Figures(figures))
-    assert table.title == "Recall@1 (%), 611 questions"
-    assert table.columns == ("arm", "mean", "difference to full")
+    figures += [figure(PERFECT, "full"), figure(difference_of(PERFECT), "without propagation", value=0.0, low=0.0, high=0.0)]
+    (table,) = ablation_tables(Figures(figures))
+    assert table.title == "Full, and what each ablation changes of it (points, pages), 611 questions"
+    assert table.columns == ("arm", "recall@1", PERFECT, f"{PERFECT}, several pages")
     assert table.rows == (
-        ("full", "50.0 (40.0-60.0)", ""),
-        ("without propagation", "45.0 (40.0-60.0)", "-5.0 (-10.0 to +1.0)"),
+        ("full", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
+        ("without propagation", "-5.0 (-10.0 to +1.0)", "+0.0 (+0.0 to +0.0)", "+2.0 (+1.0 to +3.0)"),
     )
+
+
+def test_probes_are_told_by_kind():
+    figures = [
+        figure(f"recall@{cutoff}", "flow", group, questions=20)
+        for cutoff in (1, 5)
+        for group in ("all", "one page", "source: caption")
+    ]
+    (table,) = probe_tables(Figures(figures))
+    assert table.columns == ("probes", "number", "@1", "@5")
+    assert table.rows == (
+        ("all", "20", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
+        ("caption", "20", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
+    )
+    assert evaluation_tables(evaluation(*figures, what="probe")) == (table,)
 
 
 def test_groups_are_sorted_by_kind_and_told_with_their_number_of_questions():
@@ -150,15 +167,6 @@ def test_groups_are_sorted_by_kind_and_told_with_their_number_of_questions():
     ]
     assert table.columns == ("questions", "number", "top-k", "flow")
     assert table.rows[-1][2:] == ("50.0 (40.0-60.0)*", "-")
-
-
-def test_many_arms_have_a_row_each_and_the_groups_a_column():
-    metric = difference_of("recall@1")
-    figures = [figure(metric, arm, group, questions=60) for arm in ("without BM25", "mixing 0") for group in ("all", "one page")]
-    (table,) = grouped_arms_tables(Figures(figures))
-    assert table.title == "Recall@1, difference (points) by group"
-    assert table.columns == ("arm", "one page (60)")
-    assert table.rows == (("without BM25", "+50.0 (+40.0 to +60.0)"), ("mixing 0", "+50.0 (+40.0 to +60.0)"))
 
 
 def readers_evaluation():
@@ -178,22 +186,14 @@ def ablations_evaluation():
     return evaluation(*whole, *compared, what="ablations")
 
 
-@pytest.mark.parametrize("made", [readers_evaluation(), ablations_evaluation()], ids=lambda made: made.what)
-def test_tables_fit_eighty_columns(made):
-    tables = evaluation_tables(made)
+def test_tables_fit_eighty_columns():
+    tables = evaluation_tables(readers_evaluation())
     console = Console(width=80, highlight=False, soft_wrap=True, record=True)
     output = Output(as_json=False)
     output.__dict__["console"] = console
     for table in tables:
         output.table(table.columns, table.rows, right=table.columns[1:])
     assert len(console.export_text().splitlines()) == sum(1 + len(table.rows) for table in tables), "a row took two lines"
-
-
-def test_many_arms_are_told_as_differences_only():
-    assert [table.title for table in evaluation_tables(ablations_evaluation())] == [
-        "Recall@1 (%), 611 questions",
-        "Recall@1, difference (points) by group",
-    ]
 
 
 def test_the_page_says_what_was_asked_when_and_by_which_code():
