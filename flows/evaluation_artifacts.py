@@ -10,7 +10,7 @@ from pathlib import Path
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
 from storage.evaluation_records import Evaluation
-from tasks.evaluation_tables import evaluation_markdown, named_with_unit
+from tasks.evaluation_tables import evaluation_markdown
 
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
@@ -26,7 +26,7 @@ async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> N
         {
             "arm": one.arm,
             "questions": f"{one.group} ({one.questions})",
-            "metric": named_with_unit(one.metric),
+            "metric": one.metric,
             "mean": round(one.value, 4),
             "from": round(one.low, 4),
             "to": round(one.high, 4),

@@ -88,7 +88,7 @@ class Output:
         """Write a table; the columns named in `right` hold numbers."""
         table = Table(box=None, pad_edge=False, header_style="bold")
         for column in columns:
-            table.add_column(column, justify="right" if column in right else "left", overflow="fold")
+            table.add_column(_plain(column), justify="right" if column in right else "left", overflow="fold")
         for row in rows:
             table.add_row(*(_plain(cell) for cell in row))
         self.console.print(table, soft_wrap=False)

@@ -43,6 +43,7 @@ def _page_line(question: BenchmarkQuestion, arm: str, asked: Asked, exam: Exam) 
     return {
         "id": question.id,
         "reader": arm,
+        "question": question.text,
         "ranked_pages": list(_pages(asked.ranked, alone)),
         "evidence_pages_returned": list(_pages(asked.evidence, alone)),
         "gold_pages": list(_pages(question.evidence, alone)),

@@ -1,7 +1,12 @@
-"""A small benchmark of the corpus `small`: its documents, and questions with the pages that hold the answers."""
+"""A small benchmark of the corpus `small`: its documents, and questions with the pages that hold the answers; exams by hand."""
 
 import json
 
+from storage.evaluation_records import Asked, Benchmark
+from storage.records import identify
+from tasks.evaluation_arms import ablation_arms, reader_arms
+from tasks.evaluation_request import EvaluationRequest
+from tasks.exam import Exam
 from tests.asking_worlds import TOLD
 from tests.program import CHEAP, CORPUS
 
@@ -37,3 +42,22 @@ def small_benchmark(folder, *more):
     lines = "".join(json.dumps(line) + "\n" for line in (*usual, nothing, *more))
     (folder / "questions.jsonl").write_text(lines)
     return folder
+
+
+def exam_by_hand(*questions, **asked):
+    """Return an exam of these questions, to be summed up in the corpus `default`; nothing is opened."""
+    request = EvaluationRequest(dataset="reports", corpus="default", resamples=100, **asked)
+    documents = {name: f"/files/{name}" for question in questions for name in question.documents}
+    if request.what == "ablations":
+        arms = ablation_arms(request.settings, request.readers[0], request.only)
+    else:
+        arms = reader_arms(request.readers, request.settings)
+    return Exam(request, Benchmark("reports", "folder", documents, questions, "b" * 64), questions, arms)
+
+
+def answered(question, ranked=(), evidence=(), *, document="", key="", **more):
+    """Return what came of a question: pages of its own document, or of the one named."""
+    named = document or question.documents[0]
+    pages = tuple((named, page) for page in ranked), tuple((named, page) for page in evidence)
+    told = {"reader": "flow", "seconds": 0.25, "answer": "", "status": "answered"} | more
+    return Asked(key or identify(question.id), question.id, ranked=pages[0], evidence=pages[1], **told)

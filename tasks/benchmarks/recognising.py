@@ -91,8 +91,6 @@ def _entries(folder: Path) -> list[Path]:
 def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
     names = sorted(entry.name for entry in _entries(path)) if path.is_dir() else [path.name]
     there = ", ".join(map(repr, names[:LISTED])) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
-    known = "; ".join(form.LAYOUT for form in FORMATS)
-    doubtful = "".join(f"; {doubt}" for doubt in doubts[:LISTED])
-    return BenchmarkError(
-        f"{str(path)!r} is no benchmark that is known: there is {there or 'nothing'}{doubtful}. Known are {known}"
-    )
+    known = ", or ".join(form.LAYOUT for form in FORMATS)
+    doubtful = "".join(f", {doubt}" for doubt in doubts[:LISTED])
+    return BenchmarkError(f"{str(path)!r} is no benchmark that is known: there is {there or 'nothing'}{doubtful}; name {known}")

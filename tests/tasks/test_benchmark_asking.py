@@ -24,9 +24,13 @@ from tasks.ask_settings import AllSettings
 from tasks.benchmark_asking import BATCH, ExamDesk, ask_batch, batches, recalled
 from tasks.evaluation_arms import changed, reader_arms
 from tasks.extractive_reader import ExtractiveReader
+from tasks.models.endpoints import ChatEndpoint
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
+from tasks.reader_choice import open_reader
 from tests.asking_worlds import AxisEmbedder, Passage, at_work, published, run_of, written
+from tests.chat_server import chat_server
 from tests.program import CORPUS
+from tests.scripted_answers import Reader, model_settings
 from tests.storage import worlds
 
 TIDES = written(
@@ -97,6 +101,7 @@ def examined(questions, desk):
 
 @pytest.fixture
 def kept(tmp_path, home):
+    (tmp_path / "kept").mkdir()
     return tmp_path / "kept"
 
 
@@ -155,6 +160,22 @@ def test_other_code_and_another_embedder_ask_again(corpus, kept, monkeypatch):
         assert recalled(EXAM, desk) == {}
 
 
+def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
+    arm = reader_arms(["flow"], AllSettings(ask=model_settings()))[0]
+    with (
+        chat_server(Reader({"twice a day": "twice a day"}), models=("small", "large")) as server,
+        exam_desk(corpus, kept, arm=arm) as desk,
+    ):
+        for model in ("small", "large"):
+            with open_reader(ChatEndpoint(server.base_url, model), arm.ask, desk.snapshot) as reader:
+                by_model = replace(desk, reader=reader)
+                assert recalled([TIDE], by_model) == {}
+                asked = examined([TIDE], by_model)["tide"]
+                assert recalled([TIDE], by_model) == {"tide": asked}
+                assert asked.answer.startswith("twice a day") and asked.calls > 0 and asked.input_tokens > asked.output_tokens > 0
+        assert {request.body["model"] for request in server.requests} == {"small", "large"}
+
+
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):
     with exam_desk(corpus, kept) as desk:
         examined(EXAM, desk)
@@ -198,7 +219,6 @@ def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
     for allowed in (1, 3):
         counting = Counting()
         with exam_desk(corpus, kept / str(allowed), answer=counting, at_once=allowed) as desk:
-            kept.mkdir(exist_ok=True)
             examined(MANY[:12], desk)
         assert counting.most_at_once == allowed
 
@@ -296,7 +316,6 @@ def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_h
 def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
     alone = published(tmp_path, TIDES, CABLES)
     with exam_desk(alone, kept / "alone", whole=True) as desk:
-        kept.mkdir()
         among_themselves = examined(EXAM, desk)
     with exam_desk(corpus, kept / "among others", whole=True) as desk:
         among_others = examined(EXAM, desk)

@@ -176,16 +176,6 @@ def readers_evaluation():
     return evaluation(*whole, *(figure("recall@1", arm, "source: Pure-text (Plain-text)") for arm in ("flow", "top-k")))
 
 
-def ablations_evaluation():
-    arms = ("full", "without BM25", "mixing 0", "paper's routing, demand by question")
-    whole = [figure("recall@1", arm) for arm in arms] + [figure("precision@1", arm) for arm in arms]
-    less = {"value": -0.016, "low": -0.05, "high": 0.02}
-    compared = [
-        figure(difference_of("recall@1"), arm, group, **less) for arm in arms[1:] for group in ("all", "one page", "several pages")
-    ]
-    return evaluation(*whole, *compared, what="ablations")
-
-
 def test_tables_fit_eighty_columns():
     tables = evaluation_tables(readers_evaluation())
     console = Console(width=80, highlight=False, soft_wrap=True, record=True)

@@ -1,0 +1,252 @@
+"""An evaluation is a Prefect run that asks only what was not asked before, and leaves its figures, lines, pictures and pages.
+
+One command runs in a process of its own, as people run it. The others follow it in one process beside one Prefect server, which is
+asked at the end what it saw.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from flows.cli import main
+from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
+from tasks.evaluation_figures import difference_of
+from tests.asking_worlds import READERS, TOLD
+from tests.exams import UNANSWERABLE, small_benchmark
+from tests.program import flowreader
+
+SERIES = """
+import asyncio, contextlib, io, json, sys
+from flows.cli import main
+from flows.prefect_environment import prefect_server
+
+def told(arguments):
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main(["evaluate", *arguments])
+    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
+
+async def look():
+    from prefect.client.orchestration import get_client
+
+    async with get_client() as client:
+        runs, tasks, left = await client.read_flow_runs(), await client.read_task_runs(), await client.read_artifacts()
+        flows = {run.flow_id: (await client.read_flow(run.flow_id)).name for run in runs}
+    return [
+        {
+            "id": str(run.id),
+            "flow": flows[run.flow_id],
+            "state": run.state.name,
+            "tasks": [task.name for task in tasks if task.flow_run_id == run.id],
+            "left": {one.type: one.data for one in left if one.key and one.flow_run_id == run.id},
+        }
+        for run in runs
+    ]
+
+with prefect_server() as wait_until_ready:
+    wait_until_ready()
+    done = {name: told(arguments) for name, arguments in json.loads(sys.argv[1]).items()}
+    print(json.dumps({"done": done, "runs": asyncio.run(look())}))
+"""
+PIER = "How long is the pier at Oddvik?"
+PAGE = "<h1>Oddvik</h1><p>The pier at Oddvik is 84 metres long.</p><h2>Crews</h2><p>Twelve crews sail from it each spring.</p>"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("evaluating")
+
+
+@pytest.fixture(scope="module")
+def small(folder):
+    return small_benchmark(folder / "reports")
+
+
+@pytest.fixture(scope="module")
+def harbour(folder):
+    """A benchmark of one page that no corpus holds yet."""
+    (folder / "harbour" / "documents").mkdir(parents=True)
+    (folder / "harbour" / "documents" / "oddvik.html").write_text(PAGE)
+    asked = {"document": "oddvik.html", "id": "pier", "question": PIER, "answer": "84 metres", "evidence_pages": [1]}
+    nothing = {"document": "oddvik.html", "id": "none", "question": UNANSWERABLE, "answer": "Not answerable", "evidence_pages": []}
+    (folder / "harbour" / "questions.jsonl").write_text(f"{json.dumps(asked)}\n{json.dumps(nothing)}\n")
+    return folder / "harbour"
+
+
+@pytest.fixture(scope="module")
+def first(asked_home, small, folder):
+    """The first evaluation of all, as people run it."""
+    return flowreader(
+        "evaluate", "retrieval", small, "--corpus", "small", "--out", folder / "lines.jsonl", home=asked_home, check=0
+    )
+
+
+@pytest.fixture(scope="module")
+def series(asked_home, small, harbour, folder, first):
+    """What each further command told, and the runs that Prefect saw, by their ids."""
+    (folder / "other.toml").write_text("[ask.selection]\nread = 1\n")
+    retrieval = ["retrieval", str(small), "--corpus", "small"]
+    commands = {
+        "again": [*retrieval, "--json"],
+        "otherwise": [*retrieval, "--settings", str(folder / "other.toml"), "--json"],
+        "answers": ["answers", str(harbour), "--out", str(folder / "answers.jsonl"), "--json"],
+        "ablations": ["ablations", str(harbour), "--only", "mixing 0", "--only", "rounds 0", "--json"],
+        "probe": ["probe", "--corpus", "small", "--limit", "6", "--out", str(folder / "probes.jsonl")],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SERIES, json.dumps(commands)],
+        env={**os.environ, "FLOWREADER_HOME": str(asked_home)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert {name: one["code"] for name, one in told["done"].items()} == dict.fromkeys(commands, 0), told["done"]
+    return told
+
+
+@pytest.fixture
+def call(in_asked_home, capsys):
+    """Look at what was measured, in this process."""
+
+    def run(*arguments):
+        assert main(["evaluate", *arguments]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+def evaluation(series, name):
+    return json.loads(series["done"][name]["out"])
+
+
+def prefect_run(series, run_id):
+    return next(run for run in series["runs"] if run["id"] == run_id)
+
+
+def first_run_id(call):
+    return json.loads(call("list", "--json"))["evaluations"][-1]["run_id"]
+
+
+def figures(told, group="all"):
+    return {(one["arm"], one["metric"]): one for one in told["figures"] if one["group"] == group}
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_people_read_tables_with_intervals_and_where_the_rest_is(first, folder):
+    assert "Recall of the ranking (%), 3 questions" in first.stdout and "100.0-100.0" in first.stdout
+    assert "How often all evidence is there" in first.stdout and "own ranking, same number" in first.stdout
+    assert "flowreader evaluate show" in first.stdout and "picture: " in first.stdout
+    assert str(folder / "lines.jsonl") in first.stderr and "Traceback" not in first.stderr
+
+
+def test_a_line_for_each_question_and_reader_holds_what_a_script_needs_to_measure_for_itself(first, folder):
+    found = lines(folder / "lines.jsonl")
+    assert [(line["reader"], line["id"]) for line in found] == [(reader, f"q{n}") for reader in READERS for n in range(3)]
+    gold = {f"q{number}": [page] for number, (_document, page, _told) in enumerate(TOLD.values())}
+    for line in found:
+        assert line["gold_pages"] == gold[line["id"]] and line["seconds"] > 0
+        assert line["ranked_pages"][0] == gold[line["id"]][0]
+        assert len(set(line["ranked_pages"])) == len(line["ranked_pages"])
+        assert set(line["evidence_pages_returned"]) <= set(line["ranked_pages"])
+    assert len({line["key"] for line in found}) == len(found)
+
+
+def test_the_figures_are_those_of_the_lines(first, folder, call):
+    kept = figures(json.loads(call("show", first_run_id(call)[:8], "--json")))
+    for reader in READERS:
+        told = [line for line in lines(folder / "lines.jsonl") if line["reader"] == reader]
+        whole = [set(line["gold_pages"]) <= set(line["evidence_pages_returned"]) for line in told]
+        returned = [len(line["evidence_pages_returned"]) for line in told]
+        assert kept[reader, "perfect recall"]["value"] == pytest.approx(sum(whole) / len(told))
+        assert kept[reader, "pages returned"]["value"] == pytest.approx(sum(returned) / len(told))
+
+
+def test_the_run_is_completed_in_prefect_with_a_page_of_tables_and_pictures_and_a_table_of_figures(first, series, call):
+    run = prefect_run(series, first_run_id(call))
+    assert (run["flow"], run["state"]) == ("evaluate", "Completed")
+    assert sorted(name.partition(":")[0] for name in run["tasks"]) == ["ask-batch flow", "ask-batch top-k"]
+    assert set(run["left"]) == {"markdown", "table"}
+    page = run["left"]["markdown"]
+    assert page.startswith("# Evaluation of retrieval: reports") and page.count("](data:image/png;base64,") >= 2
+    told = json.loads(call("show", run["id"], "--json"))
+    assert len(told["pictures"]) == page.count("](data:image/png;base64,")
+    rows = run["left"]["table"]
+    assert len(json.loads(rows) if isinstance(rows, str) else rows) == len(told["figures"])
+
+
+def test_the_second_run_asks_nothing_and_gives_the_same_figures(series, call):
+    again = evaluation(series, "again")
+    assert not any(name.startswith("ask-batch") for name in prefect_run(series, again["run_id"])["tasks"])
+    assert again["figures"] == json.loads(call("show", first_run_id(call), "--json"))["figures"]
+    assert series["done"]["again"]["err"] == ""
+
+
+def test_nothing_changed_between_the_two_and_another_setting_is_named_with_what_it_moved(series, call):
+    before, again, other = first_run_id(call), evaluation(series, "again"), evaluation(series, "otherwise")
+    same = json.loads(call("compare", before, again["run_id"], "--json"))
+    assert same["differs"] == [] and all(one["difference"] == one["low"] == one["high"] == 0 for one in same["changes"])
+    assert "nothing else differs" in call("compare", before[:8], again["run_id"][:8])
+    moved = json.loads(call("compare", again["run_id"], other["run_id"], "--json"))
+    assert [one["name"] for one in moved["differs"]] == ["ask.selection.read"] and moved["differs"][0]["after"] == "1"
+    by = {(one["arm"], one["metric"]): one["difference"] for one in moved["changes"]}
+    assert all(by[reader, "pages returned"] < 0 for reader in READERS)
+    assert "ask.selection.read: " in call("compare", again["run_id"], other["run_id"])
+
+
+def test_without_a_corpus_the_documents_are_read_in_first_into_one_of_the_benchmarks_own(series, call):
+    answers = evaluation(series, "answers")
+    assert (answers["corpus"], answers["what"]) == ("evaluate-harbour", "answers")
+    assert any(name.startswith("ingest") for name in prefect_run(series, answers["run_id"])["tasks"])
+    assert sorted(run["flow"] for run in series["runs"]).count("ingest") == 3
+    assert main(["status", "--corpus", "evaluate-harbour", "--json"]) == 0
+
+
+def test_answers_are_judged_by_rules_the_right_ones_and_the_right_refusals(series, folder):
+    told = figures(evaluation(series, "answers"))
+    for reader in READERS:
+        worth = [told[reader, metric]["value"] for metric in (CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, "calls")]
+        assert worth == [1.0, 1.0, 0.0, 0.0]
+    found = {(line["reader"], line["id"]): line for line in lines(folder / "answers.jsonl")}
+    assert set(found) == {(reader, name) for reader in READERS for name in ("pier", "none")}
+    assert "84 metres" in found["flow", "pier"]["answer"] and found["flow", "pier"]["cited_pages"] == [["oddvik.html", 1]]
+    assert all(line["correct"] and line["judged_by"] == "rules" for line in found.values())
+    assert {line["kind"] for (_reader, name), line in found.items() if name == "none"} == {"abstained"}
+
+
+def test_ablations_ask_the_whole_method_once_and_read_documents_again_only_where_reading_differs(series):
+    ablations = evaluation(series, "ablations")
+    run = prefect_run(series, ablations["run_id"])
+    # The whole method is the reader `flow`, which the answers were asked of.
+    assert sorted(name.partition(":")[0] for name in run["tasks"] if name.startswith("ask-batch")) == [
+        "ask-batch evolution rounds 0",
+        "ask-batch mixing 0",
+    ]
+    assert sum(name.startswith("ingest") for name in run["tasks"]) == 1
+    told = figures(ablations)
+    assert {arm for arm, _metric in told} == {"full", "mixing 0", "evolution rounds 0"}
+    assert {arm for arm, metric in told if metric == difference_of("recall@1")} == {"mixing 0", "evolution rounds 0"}
+
+
+def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(series, folder):
+    shown = series["done"]["probe"]["out"]
+    assert "probe: probes of small" in shown and "100.0" in shown and "*" in shown
+    found = lines(folder / "probes.jsonl")
+    assert {line["reader"] for line in found} == {"flow"} and len(found) == 6
+    assert all(line["gold_pages"][0] in line["ranked_pages"] for line in found)
+
+
+def test_all_of_it_is_kept_as_it_was_told(series, call):
+    listed = json.loads(call("list", "--json"))["evaluations"]
+    assert [one["what"] for one in listed] == ["probe", "ablations", "answers", "retrieval", "retrieval", "retrieval"]
+    assert {one["run_id"] for one in listed} == {run["id"] for run in series["runs"] if run["flow"] == "evaluate"}
+    for name in ("again", "answers", "ablations"):
+        told = evaluation(series, name)
+        assert json.loads(call("show", told["run_id"], "--json")) == told

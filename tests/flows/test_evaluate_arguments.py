@@ -1,0 +1,112 @@
+"""What can be said of `flowreader evaluate`: every measurement with its own defaults, and what was measured before."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import evaluate_commands
+from flows.arguments import USAGE_EXIT, build_parser
+
+
+def parsed(*arguments):
+    return build_parser().parse_args(["evaluate", *arguments])
+
+
+@pytest.mark.parametrize("what", ["retrieval", "answers", "ablations"])
+def test_a_benchmark_is_measured_with_both_readers_each_question_asked_of_its_own_documents(what):
+    said = parsed(what, "folder")
+    assert said.run is evaluate_commands.evaluate
+    assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", "flow,top-k", "document")
+    assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
+
+
+def test_a_probe_takes_no_dataset_and_asks_all_of_a_corpus():
+    said = parsed("probe")
+    assert said.run is evaluate_commands.evaluate
+    assert (said.what, said.dataset, said.corpus, said.scope, said.judge, said.only) == (
+        "probe",
+        None,
+        "default",
+        "corpus",
+        None,
+        [],
+    )
+
+
+def test_everything_about_a_measurement_can_be_said():
+    said = parsed(
+        *("retrieval", "folder", "--reader", "top-k", "--corpus", "mine", "--scope", "corpus", "--limit", "40"),
+        *("--at-once", "8", "--out", "lines.jsonl", "--settings", "s.toml", "--json"),
+    )
+    assert (said.reader, said.corpus, said.scope, said.limit, said.at_once) == ("top-k", "mine", "corpus", 40, 8)
+    assert (said.out, said.settings, said.json) == ("lines.jsonl", Path("s.toml"), True)
+    assert parsed("answers", "folder", "--judge", "a-model").judge == "a-model"
+    assert parsed("ablations", "folder", "--only", "BM25", "--only", "rounds").only == ["BM25", "rounds"]
+
+
+@pytest.mark.parametrize("what", ["retrieval", "answers", "probe", "list"])
+def test_what_was_named_for_one_call_is_not_named_for_the_next(what):
+    parsed("ablations", "folder", "--only", "BM25")
+    assert parsed("ablations", "folder").only == []
+    dataset = ["folder"] if what in {"retrieval", "answers"} else []
+    assert getattr(parsed(what, *dataset), "only", []) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "run"),
+    [
+        (("list",), evaluate_commands.listed),
+        (("show", "0123ab"), evaluate_commands.show),
+        (("compare", "0123ab", "4567cd"), evaluate_commands.compared),
+    ],
+)
+def test_what_was_measured_is_looked_at_by_commands_of_their_own(arguments, run):
+    said = parsed(*arguments, "--json")
+    assert said.run is run and said.json and not parsed(*arguments).json
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), "WHAT"),
+        (("speed",), "speed"),
+        (("retrieval",), "DATASET"),
+        (("probe", "folder"), "folder"),
+        (("retrieval", "folder", "--judge", "a-model"), "--judge"),
+        (("answers", "folder", "--only", "BM25"), "--only"),
+        (("retrieval", "folder", "--scope", "page"), "page"),
+        (("retrieval", "folder", "--limit", "few"), "few"),
+        (("compare", "0123ab"), "RUN"),
+        (("list", "--corpus", "small"), "--corpus"),
+    ],
+)
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_wrong_call_says_what_and_where_help_is(arguments, named, as_json, capsys, monkeypatch):
+    arguments = [*arguments, *(["--json"] if as_json else [])]
+    monkeypatch.setattr(sys, "argv", ["flowreader", "evaluate", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        parsed(*arguments)
+    said = capsys.readouterr()
+    assert ended.value.code == USAGE_EXIT
+    if as_json:
+        error = json.loads(said.out)["error"]
+        assert named in error["what"] and "--help" in error["remedy"] and not said.err
+    else:
+        assert named in said.err and "--help" in said.err and not said.out
+
+
+@pytest.mark.parametrize("what", ["retrieval", "answers", "ablations", "probe", "list", "show", "compare"])
+def test_every_measurement_explains_itself(what, capsys):
+    with pytest.raises(SystemExit) as ended:
+        parsed(what, "--help")
+    text = capsys.readouterr().out
+    assert ended.value.code == 0 and f"usage: flowreader evaluate {what}" in text and "--json" in text
+
+
+def test_the_help_of_evaluate_names_every_measurement(capsys):
+    with pytest.raises(SystemExit):
+        parsed("--help")
+    text = capsys.readouterr().out
+    assert all(what in text for what in ("retrieval", "answers", "ablations", "probe", "list", "show", "compare"))

@@ -1,0 +1,203 @@
+"""What an evaluation comes to: scores and figures of what was asked, and no word of any document."""
+
+import asyncio
+import json
+
+import pytest
+
+from flows.evaluate import examine
+from storage.answers import read_answers
+from storage.asked_questions import AskedQuestions
+from storage.codec import to_json
+from storage.evaluation_records import BenchmarkQuestion
+from storage.evaluations import find_evaluation, keep_evaluation
+from storage.locations import corpus_location, evaluations_file
+from storage.runs import EntryKind, read_run
+from storage.snapshot import open_for_reading
+from tasks.algorithms.answer_matching import MatchKind
+from tasks.answer_judging import BY_RULES, Judged
+from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
+from tasks.code_identity import code_identity
+from tasks.evaluating import ABLATED, summed_up
+from tasks.evaluation_arms import FULL
+from tasks.evaluation_figures import ALL, difference_of
+from tasks.evaluation_lines import write_lines
+from tasks.evaluation_request import EvaluationRequest
+from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, SAME_MEAN, SAME_NUMBER, gain_over
+from tasks.exam import Findings, open_exam, work_to_do
+from tests.asking_worlds import published
+from tests.exams import answered, exam_by_hand, small_benchmark
+from tests.storage import worlds
+
+ONE = BenchmarkQuestion("one", "How deep?", ("a.pdf",), "Report", evidence=(("a.pdf", 1),), evidence_sources=("Text",))
+TWO = BenchmarkQuestion("two", "How wide?", ("b.pdf",), "Manual", evidence=(("b.pdf", 1), ("b.pdf", 2)))
+GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in (SAME_NUMBER, SAME_MEAN)]
+
+
+@pytest.fixture
+def corpus(home):
+    return published(home, worlds.graph("a"), worlds.graph("b"))
+
+
+def summed(exam, found):
+    return summed_up(exam, found, run_id="today", started="2026-01-01T00:00:00+00:00")
+
+
+def values(evaluation, group=ALL):
+    return {(one.arm, one.metric): one.value for one in evaluation.figures if one.group == group}
+
+
+def retrieved(**arms):
+    """Findings by hand: for each arm the rankings and the sets of both questions."""
+    return Findings(
+        {
+            arm.replace("_", "-"): {one.id: answered(one, *pages, reader=arm) for one, pages in zip((ONE, TWO), told, strict=True)}
+            for arm, told in arms.items()
+        },
+        {},
+    )
+
+
+FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]), ([1, 2, 3], [1, 2])])
+
+
+def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
+    exam = exam_by_hand(ONE, TWO, scope="corpus")
+    evaluation = summed(exam, FOUND)
+    with open_for_reading(corpus) as snapshot:
+        assert (evaluation.corpus, evaluation.snapshot) == ("default", snapshot.number)
+    assert (evaluation.run_id, evaluation.started) == ("today", "2026-01-01T00:00:00+00:00")
+    assert (evaluation.what, evaluation.scope) == ("retrieval", "corpus")
+    assert (evaluation.benchmark, evaluation.benchmark_hash) == ("reports", "b" * 64)
+    assert evaluation.code == code_identity()
+    assert evaluation.settings == exam.request.settings.model_dump(mode="json")
+
+
+def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
+    evaluation = summed(exam_by_hand(ONE, TWO), FOUND)
+    told = values(evaluation)
+    assert (told["flow", "recall@1"], told["top-k", "recall@1"]) == (0.75, 0.25)
+    assert (told["flow", PERFECT], told["top-k", PERFECT]) == (1.0, 0.5)
+    # Of question two, flow needs three pages of its ranking for what its set has in two.
+    assert (told["flow", gain_over(OWN, SAME_NUMBER)], told["flow", gain_over(BASELINE, SAME_NUMBER)]) == (0.5, 0.5)
+    assert [(one.arm, one.question_id) for one in evaluation.scored] == [
+        ("flow", "one"),
+        ("flow", "two"),
+        ("top-k", "one"),
+        ("top-k", "two"),
+    ]
+
+
+def test_parts_of_the_questions_are_told_of_what_tells_most_and_of_nothing_else(corpus):
+    evaluation = summed(exam_by_hand(ONE, TWO), FOUND)
+    assert {one.group for one in evaluation.figures} == {
+        ALL,
+        "one page",
+        "several pages",
+        "source: Text",
+        "type: Report",
+        "type: Manual",
+    }
+    in_parts = {one.metric for one in evaluation.figures if one.group != ALL}
+    assert in_parts == {"recall@1", "recall@5", PERFECT, *GAINS}
+    assert in_parts < {one.metric for one in evaluation.figures if one.group == ALL}
+    assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
+
+
+def test_the_same_findings_make_the_same_evaluation_which_the_file_gives_back(corpus):
+    exam = exam_by_hand(ONE, TWO)
+    evaluation = summed(exam, FOUND)
+    assert summed(exam, FOUND) == evaluation
+    keep_evaluation(evaluations_file(), evaluation)
+    assert find_evaluation(evaluations_file(), "today") == evaluation
+
+
+def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
+    exam = exam_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
+    found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "mixing 0": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
+    evaluation = summed(exam, found)
+    told = values(evaluation)
+    assert told["mixing 0", difference_of("recall@1")] == -0.5
+    assert told["mixing 0", difference_of(PERFECT)] == -0.5
+    assert told["mixing 0", difference_of("pages returned")] == 0.0
+    assert {metric for arm, metric in told if arm == "mixing 0"} >= {difference_of(metric) for metric in ABLATED}
+    assert not [metric for arm, metric in told if arm == FULL and "difference" in metric]
+    assert values(evaluation, "one page")["mixing 0", difference_of(PERFECT)] == 0.0
+    assert values(evaluation, "several pages")["mixing 0", difference_of(PERFECT)] == -1.0
+    assert {one.group for one in evaluation.figures} == {ALL, "one page", "several pages"}
+
+
+def test_a_probe_tells_its_rankings_by_kind(corpus):
+    exam = exam_by_hand(ONE, TWO, what="probe")
+    evaluation = summed(exam, FOUND)
+    assert {one.metric for one in evaluation.figures if one.group == "source: Text"} == {f"recall@{n}" for n in (1, 3, 5, 10)}
+
+
+def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
+    right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 1),))
+    nothing = BenchmarkQuestion("nothing", "Who won?", ("b.pdf",), answerable=False)
+    asked = {one.id: answered(one, answer="20 m") for one in (right, nothing)}
+    judged = {
+        "right": Judged("right", True, BY_RULES, MatchKind.EXACT),
+        "nothing": Judged("nothing", False, BY_RULES, MatchKind.WRONG),
+    }
+    exam = exam_by_hand(right, nothing, what="answers", readers=("flow",))
+    evaluation = summed(exam, Findings({"flow": asked}, {"flow": judged}))
+    told = values(evaluation)
+    assert (told["flow", CORRECT], told["flow", REFUSED_RIGHTLY], told["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
+    counted = {one.metric: one.questions for one in evaluation.figures if one.group == ALL}
+    assert (counted[CORRECT], counted[REFUSED_RIGHTLY], counted[REFUSED_WRONGLY]) == (2, 1, 1)
+    assert values(evaluation, "one page")["flow", CORRECT] == 1.0
+    assert "recall@1" not in counted
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory):
+    return small_benchmark(tmp_path_factory.mktemp("benchmark") / "small")
+
+
+def measured(benchmark, **asked):
+    """Ask a real corpus a benchmark, as the flow does; return the exam and what came of it."""
+    exam = open_exam(EvaluationRequest(dataset=str(benchmark), corpus="small", resamples=100, **asked))
+    missing, ids = work_to_do(exam, "small", exam.arms[0])
+    assert missing is None
+    return exam, asyncio.run(examine("small", exam.arms, exam, ids))
+
+
+def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_home, benchmark, tmp_path):
+    exam, found = measured(benchmark, what="answers")
+    evaluation = summed(exam, found)
+    assert values(evaluation)["flow", CORRECT] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
+    with open_for_reading(corpus_location("small")) as snapshot:
+        texts = {node.content for record in snapshot.documents() for node in snapshot.nodes(record.id)}
+    told = json.dumps(json.loads(to_json(evaluation)), ensure_ascii=False)
+    asked = [one for by_question in found.asked.values() for one in by_question.values()]
+    assert all(one.answer and one.answer not in told for one in asked)
+    assert not [text for text in texts if len(text) > 20 and text in told]
+    assert not [one for one in exam.questions if one.text in told]
+    write_lines(str(tmp_path / "out.jsonl"), exam, found)
+    assert sum("163 t" in json.loads(line)["answer"] for line in (tmp_path / "out.jsonl").read_text().splitlines()) == 2
+
+
+def test_what_was_asked_for_one_measurement_is_not_asked_for_another_and_is_no_answer_of_the_users(in_asked_home, benchmark):
+    location = corpus_location("small")
+    _, first = measured(benchmark, what="answers")
+    kept = {path: path.stat().st_size for path in location.evaluations.iterdir()}
+    assert len(kept) == 2
+    exam, found = measured(benchmark, what="retrieval")
+    assert {path: path.stat().st_size for path in location.evaluations.iterdir()} == kept
+    assert all(one == first.asked[arm][name] for arm, by_question in found.asked.items() for name, one in by_question.items())
+    assert set(values(summed(exam, found))) >= {("flow", "recall@1"), ("top-k", "recall@1")}
+    assert read_answers(location, present=[]) == []
+
+
+def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_asked_home, benchmark):
+    """What is kept for the next run is forgotten with any document; lineage has hashes alone."""
+    location = corpus_location("small")
+    measured(benchmark)
+    runs = [read_run(path) for path in location.runs.glob("*.jsonl")]
+    assert any(record.step == "ask-batch" for run in runs for record in run.steps())
+    assert not [entry for run in runs for entry in run.entries if entry["kind"] == EntryKind.ANSWER]
+    AskedQuestions(location.evaluations).forget()
+    left = [path for folder in (location.evaluations, location.runs) for path in folder.iterdir()]
+    assert not [path for path in left if b"hydraulic wrench" in path.read_bytes()]
