@@ -99,11 +99,17 @@ class RoutingSettings(Settings):
     entry: float = Field(
         0.7, ge=0, le=1, description="prizes: share of the best score that a passage needs to be evidence by itself"
     )
-    entry_collecting: float = Field(
-        0.45, ge=0, le=1, description="prizes: the same for a question that counts or collects, which needs more places"
+    entry_surveying: float = Field(
+        0.4, ge=0, le=1, description="prizes: the same for a question that counts or collects all over a document, on many pages"
+    )
+    step: float = Field(
+        1.0, ge=0, le=1, description="prizes: share of the best score that a step costs which no relation makes cheaper"
     )
     onward: float = Field(
-        0.6, ge=0, le=1, description="prizes: trust in the next page and in more of the same page; of references, their weight"
+        0.8, ge=0, le=1, description="prizes: trust in the next page and in more of the same page; of references, their weight"
+    )
+    title_page: float = Field(
+        0.9, ge=0, le=1, description="prizes: trust in a document's first page where the question speaks of the document; 0: none"
     )
     sources: int = Field(
         8, ge=1, le=100, description="paper: nodes where flow enters, at most; of either: what System 2 adds to them, at most"

@@ -8,13 +8,13 @@ import numpy as np
 
 from storage.candidate_graph import EDGE_KINDS, CandidateGraph
 from storage.records import EdgeKind
-from tasks.algorithms.collecting import collects
 from tasks.algorithms.cosines import FloatArray, IntArray
 from tasks.algorithms.min_cost_flow import RoutedFlow
 from tasks.algorithms.path_decomposition import FlowPath, decompose
 from tasks.algorithms.paying_flow import paying_flow
 from tasks.algorithms.prize_network import downhill, joined_halves, prize_network
-from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs
+from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs, title_page_arcs
+from tasks.algorithms.whole_document import speaks_of_document, surveys
 from tasks.ask_settings import RoutingSettings
 from tasks.question import Question
 from tasks.retrieval import NodeScores
@@ -26,10 +26,10 @@ more gold ones among them than the ranking does."""
 
 
 def prize_terrain(question: Question, graph: CandidateGraph, scores: NodeScores, settings: RoutingSettings) -> Terrain:
-    """Lay out the graph's arcs, its relations usable, and those to the next page and to more of the same one."""
+    """Lay out the graph's arcs, its relations usable, and those by which one reads on."""
     sources = page_leaders(documents=graph.documents, pages=graph.pages, scores=scores.combined, count=settings.start_pages)
     plain = graph_terrain(graph, scores, settings, sources)
-    onward_tails, onward_heads = _reading_on(graph, scores.combined)
+    onward_tails, onward_heads, trusts = _reading_on(question, graph, scores.combined, settings)
     tails, heads = np.concatenate([plain.tails, onward_tails]), np.concatenate([plain.heads, onward_heads])
     related = np.isin(graph.arc_kinds[kept_arcs(graph, settings)], RELATION_CODES)
     onward = np.ones(len(onward_tails), dtype=np.bool_)
@@ -37,7 +37,7 @@ def prize_terrain(question: Question, graph: CandidateGraph, scores: NodeScores,
         plain,
         tails=tails,
         heads=heads,
-        similarities=np.concatenate([plain.similarities, settings.onward * onward]),
+        similarities=np.concatenate([plain.similarities, trusts]),
         usable=np.concatenate([related, onward]) & downhill(heights=scores.combined, tails=tails, heads=heads),
         entry=entry_of(question, settings),
     )
@@ -45,20 +45,33 @@ def prize_terrain(question: Question, graph: CandidateGraph, scores: NodeScores,
 
 def entry_of(question: Question, settings: RoutingSettings) -> float:
     """Return the share of the best score that a passage needs to be evidence by itself."""
-    return settings.entry_collecting if collects(question.text) else settings.entry
+    return settings.entry_surveying if surveys(question.text) else settings.entry
 
 
-def _reading_on(graph: CandidateGraph, scores: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return the arcs to more of the same page and to the next page."""
-    more = same_page_arcs(documents=graph.documents, pages=graph.pages, scores=scores)
-    turned = page_turn_arcs(documents=graph.documents, pages=graph.pages, scores=scores)
-    return np.concatenate([more[0], turned[0]]), np.concatenate([more[1], turned[1]])
+def _reading_on(
+    question: Question, graph: CandidateGraph, scores: FloatArray, settings: RoutingSettings
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the arcs to more of the same page, to the next page and, where the question wants it, to page 1, with their trusts.
+
+    A question of the document itself (who wrote this report, of which year is it) is answered on its first page, which hardly
+    resembles it; one that counts all over the document is not.
+    """
+    ways = [(same_page_arcs, settings.onward), (page_turn_arcs, settings.onward)]
+    if speaks_of_document(question.text) and not surveys(question.text):
+        ways.append((title_page_arcs, settings.title_page))
+    tails, heads, trusts = [], [], []
+    for arcs_of, trust in ways:
+        begun, ended = arcs_of(documents=graph.documents, pages=graph.pages, scores=scores)
+        tails.append(begun)
+        heads.append(ended)
+        trusts.append(np.full(len(begun), trust))
+    return np.concatenate(tails), np.concatenate(heads), np.concatenate(trusts)
 
 
 def route_prizes(terrain: Terrain, *, step: float, paths: int) -> tuple[RoutedFlow, tuple[FlowPath, ...]]:
     """Route all that pays; return the flow, on the arcs of the terrain first, and at most so many chains that it is made of.
 
-    A step costs what it costs to begin before System 2 lets chains begin at less.
+    `step` is what a step costs that no relation makes cheaper; System 2 lets chains begin at less, not go on at less.
     """
     network = prize_network(
         tails=terrain.tails,

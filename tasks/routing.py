@@ -24,7 +24,7 @@ from tasks.algorithms.path_quality import jaccard_distances, path_qualities, pay
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.algorithms.strongest import strongest
 from tasks.ask_settings import RoutingSettings
-from tasks.prize_terrain import entry_of, prize_terrain, route_prizes
+from tasks.prize_terrain import prize_terrain, route_prizes
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
 from tasks.step import step
@@ -89,7 +89,7 @@ def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
     )
     filled, cut = how_saturated(network, settings.routing.demand, settings.gate.saturation_of)
     if settings.routing.formulation == "prizes":
-        flow, chains = route_prizes(terrain, step=entry_of(question, settings.routing), paths=settings.routing.paths)
+        flow, chains = route_prizes(terrain, step=settings.routing.step, paths=settings.routing.paths)
     else:
         flow = min_cost_flow(network, demand=demand_of(question, settings.routing))
         chains = decompose(network, flow=flow.flow, limit=settings.routing.paths)

@@ -44,6 +44,17 @@ def page_turn_arcs(*, documents: IntArray, pages: IntArray, scores: FloatArray) 
     return leaders[:-1][turned], leaders[1:][turned]
 
 
+def title_page_arcs(*, documents: IntArray, pages: IntArray, scores: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return tails and heads of the arcs from the best node of a document to that of its page 1, where the best is elsewhere."""
+    order = _best_first(scores)
+    owners, firsts = np.unique(documents[order], return_index=True)
+    on_title = order[pages[order] == 1]
+    titled, title_firsts = np.unique(documents[on_title], return_index=True)
+    best, heads = order[firsts][np.isin(owners, titled)], on_title[title_firsts]
+    elsewhere = pages[best] != 1
+    return best[elsewhere], heads[elsewhere]
+
+
 def _best_first(scores: FloatArray) -> IntArray:
     require_range(name="scores", values=scores, low=0.0, high=np.inf)
     return np.argsort(-scores, kind="stable")

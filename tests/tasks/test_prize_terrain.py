@@ -13,11 +13,11 @@ from tests.tasks.routing_worlds import a_graph, asked, scored
 SETTINGS = RoutingSettings()
 
 
-def laid_out(scores, edges=()):
-    return prize_terrain(asked(), a_graph(edges), scores, SETTINGS)
+def laid_out(scores, edges=(), text="Why did the pump fail?", settings=SETTINGS):
+    return prize_terrain(asked(text), a_graph(edges), scores, settings)
 
 
-def chains(terrain, step=0.7):
+def chains(terrain, step=SETTINGS.step):
     return sorted(chain.nodes for chain in route_prizes(terrain, step=step, paths=60)[1])
 
 
@@ -44,9 +44,24 @@ def test_chains_begin_at_the_best_node_of_each_page():
     assert laid_out(scored(n1=0.8, n4=0.3, n6=0.5)).sources.tolist() == [1, 6, 4, 9, 12]
 
 
-def test_it_costs_less_to_begin_where_a_question_collects():
+def test_it_costs_less_to_begin_where_a_question_counts_all_over_the_document():
     assert entry_of(asked(), SETTINGS) == laid_out(scored(n0=0.8)).entry == SETTINGS.entry
-    assert entry_of(asked("How many pumps failed?"), SETTINGS) == SETTINGS.entry_collecting
+    assert entry_of(asked("How many charts show pumps?"), SETTINGS) == SETTINGS.entry_surveying
+    assert entry_of(asked("How many pumps failed?"), SETTINGS) == SETTINGS.entry
+
+
+def test_a_question_of_the_document_itself_reaches_its_first_page():
+    scores = scored(n1=0.12, n6=0.8)
+    assert chains(laid_out(scores, text="Who wrote this report?")) == [(6, 1)]
+    assert chains(laid_out(scores)) == [(6,)]
+    assert chains(laid_out(scores, text="How many pumps does the report name?")) == [(6,)]
+    assert chains(laid_out(scores, text="Who wrote this report?", settings=RoutingSettings(title_page=0.0))) == [(6,)]
+
+
+def test_from_a_strong_passage_a_weaker_next_page_is_read_than_from_a_weak_one():
+    assert chains(laid_out(scored(n0=0.8, n3=0.2))) == [(0, 3)]
+    # From node 0 the step costs 1 - 0.8 * 0.6 / 0.8 = 0.4, and node 3 earns 0.2 / 0.8.
+    assert chains(laid_out(scored(n0=0.6, n3=0.2, n12=0.8))) == [(0,), (12,)]
 
 
 def test_an_arc_that_is_added_carries_a_chain_where_it_is_usable():
@@ -71,4 +86,4 @@ def test_a_passage_that_was_quoted_is_still_reached_where_it_was_lifted_over_the
 
 @pytest.mark.parametrize("paths", [0, 1])
 def test_no_more_chains_are_made_than_allowed(paths):
-    assert len(route_prizes(laid_out(scored(n0=0.8, n6=0.8)), step=0.7, paths=paths)[1]) == paths
+    assert len(route_prizes(laid_out(scored(n0=0.8, n6=0.8)), step=SETTINGS.step, paths=paths)[1]) == paths

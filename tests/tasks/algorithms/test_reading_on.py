@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs
+from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs, title_page_arcs
 
 
 def world(*nodes):
@@ -42,13 +42,20 @@ def test_a_page_is_turned_from_best_node_to_best_node():
     assert pairs(page_turn_arcs(**BY_HAND)) == [(1, 2)]
 
 
+def test_the_title_page_is_found_from_the_best_node_of_the_document():
+    # In document 0 the best node stands on the title page itself, document 1 has none among the candidates.
+    assert pairs(title_page_arcs(**BY_HAND)) == []
+    two = world((0, 2, 0.9), (0, 1, 0.3), (0, 1, 0.4), (1, 7, 0.5), (2, 1, 0.2), (2, 3, 0.2), (2, 4, 0.6))
+    assert pairs(title_page_arcs(**two)) == [(0, 2), (6, 4)]
+
+
 def test_without_nodes_there_is_nothing_to_read():
-    for arcs in (same_page_arcs(**world()), page_turn_arcs(**world())):
+    for arcs in (same_page_arcs(**world()), page_turn_arcs(**world()), title_page_arcs(**world())):
         assert pairs(arcs) == []
     assert page_leaders(**world(), count=3).tolist() == []
 
 
-@pytest.mark.parametrize("made", [same_page_arcs, page_turn_arcs, lambda **world: page_leaders(**world, count=1)])
+@pytest.mark.parametrize("made", [same_page_arcs, page_turn_arcs, title_page_arcs, lambda **world: page_leaders(**world, count=1)])
 def test_a_score_that_is_no_number_is_refused(made):
     with pytest.raises(ValueError, match=r"scores must be finite, .* not nan at place 1"):
         made(**world((0, 1, 0.3), (0, 1, np.nan)))
@@ -74,6 +81,17 @@ def test_pages_are_turned_as_a_plain_search_finds(world):
     best = best_of_pages(world)
     turns = {(node, best[document, page + 1]) for (document, page), node in best.items() if (document, page + 1) in best}
     assert set(pairs(page_turn_arcs(**world))) == turns
+
+
+@given(worlds)
+def test_title_pages_are_reached_as_a_plain_search_finds(world):
+    leaders = sorted(best_of_pages(world).items(), key=lambda item: (-world["scores"][item[1]], item[1]))
+    best = {}
+    for (document, page), node in leaders:
+        best.setdefault(document, (page, node))
+    titles = {document: node for (document, page), node in leaders if page == 1}
+    expected = {(node, titles[document]) for document, (page, node) in best.items() if document in titles and page != 1}
+    assert set(pairs(title_page_arcs(**world))) == expected
 
 
 @given(worlds)
