@@ -22,7 +22,7 @@ from storage.disk import check_writable
 from storage.evaluation_records import Asked, Evaluation
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, home
-from storage.snapshot import open_for_reading
+from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_judging import Judged
 from tasks.benchmark_asking import ExamDesk, ask_batch, batches, recalled
 from tasks.evaluating import summed_up
@@ -32,6 +32,7 @@ from tasks.evaluation_lines import write_lines
 from tasks.evaluation_request import EvaluationRequest
 from tasks.exam import Exam, Findings, open_exam, work_to_do
 from tasks.exam_judging import judge_batch, opened_judge
+from tasks.judge_model import ModelJudge
 from tasks.lineage import lineage_of_run, working_at
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_question_embedder
@@ -67,8 +68,7 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
 async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str, str]) -> Findings:
     """Ask the questions of one corpus under each arm, and judge the answers where that is asked for."""
     location, request = corpus_location(corpus), exam.request
-    asked: dict[str, Mapping[str, Asked]] = {}
-    judged: dict[str, Mapping[str, Judged]] = {}
+    found = Findings({}, {})
     with (
         open_for_reading(location) as snapshot,
         lineage_of_run(
@@ -82,16 +82,28 @@ async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str
         opened_judge(request, corpus, place) as judge,
     ):
         for arm in arms:
-            embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
-            with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
-                kept, whole = AskedQuestions(location.evaluations), request.scope == "corpus"
-                desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, answer_one, request.questions_at_once)
-                answers = recalled(exam.questions, desk)
-                for batch in batches([question for question in exam.questions if question.id not in answers]):
-                    answers |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}
-            asked[arm.name] = answers
-            if request.what == "answers":
-                pairs = [[(question, answers[question.id]) for question in batch] for batch in batches(exam.questions)]
-                verdicts = [await judge_batch.submit(pair, judge) for pair in pairs]
-                judged[arm.name] = {verdict.question_id: verdict for batch in verdicts for verdict in batch}
-    return Findings(asked, judged)
+            asked = await ask_all(arm, snapshot, exam, ids)
+            judged = await judge_all(asked, exam, judge) if request.what == "answers" else {}
+            found = found.joined(Findings({arm.name: asked}, {arm.name: judged}))
+    return found
+
+
+async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, str]) -> Mapping[str, Asked]:
+    """Return what came of each question under an arm, of this run or an earlier one."""
+    embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
+    kept, whole = AskedQuestions(snapshot.location.evaluations), exam.request.scope == "corpus"
+    with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
+        desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, answer_one, exam.request.questions_at_once)
+        asked = recalled(exam.questions, desk)
+        for batch in batches([question for question in exam.questions if question.id not in asked]):
+            asked |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}
+    return asked
+
+
+async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | None) -> Mapping[str, Judged]:
+    """Return what is said of each answer."""
+    judged: dict[str, Judged] = {}
+    for batch in batches(exam.questions):
+        answered = [(question, asked[question.id]) for question in batch]
+        judged |= {one.question_id: one for one in await judge_batch.submit(answered, judge)}
+    return judged

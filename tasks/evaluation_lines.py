@@ -29,7 +29,7 @@ def write_lines(path: str, exam: Exam, found: Findings) -> None:
     """Write the lines of all questions, arm by arm, in one step."""
     told = (
         _answer_line(question, arm, asked[question.id], found.judged[arm][question.id])
-        if found.judged
+        if exam.request.what == "answers"
         else _page_line(question, arm, asked[question.id], exam)
         for arm, asked in found.asked.items()
         for question in exam.questions

@@ -1,9 +1,12 @@
 """What there is to read in is seen without writing anything, whatever state the corpus is in."""
 
+import json
+
 import pytest
 
+from storage.artifacts import hash_bytes
+from storage.current import snapshot_path
 from storage.locations import corpus_location
-from storage.snapshot import open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.discovery import DiscoveryError
 from tasks.evaluation_arms import changed
@@ -46,13 +49,15 @@ def test_other_settings_of_reading_make_all_of_it_work_and_settings_of_asking_no
     assert survey_for(request_for(cheap_documents, ask__selection__mixing=0.0)).plan.nothing_to_do
 
 
-@pytest.mark.parametrize("part", ["current", "snapshot"])
+@pytest.mark.parametrize("part", ["current", "snapshot", "catalog"])
 def test_of_a_damaged_corpus_everything_is_to_be_read_and_the_damage_stays_for_the_run_to_mend(own_home, cheap_documents, part):
     location = corpus_location("small")
-    with open_for_reading(location) as snapshot:
-        number = snapshot.number
-    damaged = location.current if part == "current" else location.snapshots / f"{number}.duckdb"
+    current = json.loads(location.current.read_bytes())
+    damaged = location.current if part == "current" else snapshot_path(location, current["snapshot"])
     damaged.write_bytes(b"no such thing")
+    if part == "catalog":
+        # What was written is what was meant, and yet no catalog.
+        location.current.write_text(json.dumps(current | {"sha256": hash_bytes(b"no such thing")}))
     assert names(survey_for(request_for(cheap_documents))) == sorted(CHEAP)
     assert damaged.read_bytes() == b"no such thing"
 
