@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from prefect import flow
 from prefect.client.schemas.objects import State
@@ -38,6 +39,9 @@ from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_question_embedder
 from tasks.progress import StoppedError
 from tasks.reader_choice import chat_server_of, open_reader
+
+ask_unkept = partial(answer_one, kept=False)
+"""An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
 
 
 @flow(name="evaluate", flow_run_name="evaluate {request.what}", persist_result=False)
@@ -93,7 +97,7 @@ async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, st
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), exam.request.scope == "corpus"
     with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
-        desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, answer_one, exam.request.questions_at_once)
+        desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, exam.request.questions_at_once)
         asked = recalled(exam.questions, desk)
         for batch in batches([question for question in exam.questions if question.id not in asked]):
             asked |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}

@@ -45,5 +45,5 @@ def _worth(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping
         "output tokens": float(asked.output_tokens),
         "cost": asked.cost,
         "seconds": asked.seconds,
-        **({} if judged.by == BY_RULES else {JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost}),
+        **({} if judged.by == BY_RULES and not judged.calls else {JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost}),
     }

@@ -28,6 +28,9 @@ from tasks.step import StepKey, Workplace, step, workplace
 BATCH = 20
 """Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
 
+UNDECIDING = {"deadlines", "limits", "retries", "budget", "prices", "embeddings"}
+"""How models are asked and what they cost: no answer hangs on it."""
+
 AnswerOne = Callable[[str, AskRequest, AskDesk, Workplace], Awaitable[Answer]]
 
 
@@ -48,15 +51,14 @@ class ExamDesk:
     @property
     def name(self) -> str:
         """What names the file of the arm's kept answers."""
-        how = (self.arm.reader, self.arm.ask.model_dump_json(), self.reader.name, self.embedder.identity.key)
-        return identify(*how, "corpus" if self.whole_corpus else "document", code_identity())
+        settings = self.arm.ask.model_dump_json(exclude={"models": UNDECIDING})
+        models = (self.reader.name, self.reader.model, self.embedder.identity.key)
+        return identify(self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", code_identity())
 
 
 def readable_versions(desk: ExamDesk) -> dict[str, str]:
-    """Return the versions of the benchmark's documents that can be asked, by their ids."""
-    wanted = set(desk.ids.values())
-    found = desk.snapshot.documents()
-    return {record.id: record.version for record in found if record.id in wanted and record.state is DocumentState.READY}
+    """Return the versions of the documents that can be asked, by their ids."""
+    return {record.id: record.version for record in desk.snapshot.documents() if record.state is DocumentState.READY}
 
 
 def exam_key(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str]) -> str:
@@ -98,11 +100,8 @@ def told_of_asked(asked: Sequence[Asked]) -> Mapping[str, str]:
 
 @step("ask-batch", version="1", retries=0, cache_key=batch_key, told=told_of_asked)
 def ask_batch(batch: Sequence[BenchmarkQuestion], desk: ExamDesk) -> tuple[Asked, ...]:
-    """Ask the questions, some side by side, and keep what came of them before anything else is done."""
-    versions, place = readable_versions(desk), workplace.get()
-    asked = asyncio.run(_ask_all(batch, desk, versions, place))
-    desk.kept.keep(desk.name, asked)
-    return tuple(asked)
+    """Ask the questions, some side by side, and keep what comes of each at once: a kill costs those in flight."""
+    return tuple(asyncio.run(_ask_all(batch, desk, readable_versions(desk), workplace.get())))
 
 
 async def _ask_all(
@@ -113,6 +112,7 @@ async def _ask_all(
     async def ask_in_turn(question: BenchmarkQuestion) -> Asked:
         async with free:
             asked = await _ask(question, desk, versions, place)
+        desk.kept.keep(desk.name, [asked])
         report(desk.arm.name, "ask", 1, 1)
         return asked
 
@@ -139,7 +139,10 @@ def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping
 
     Of the same file under two names the question's own is taken.
     """
-    names = {ids[name]: name for name in (*sorted(ids, reverse=True), *question.documents)}
+    # The last name counts: of two copies that a question is asked of, the one with its evidence.
+    proving = (name for name, _page in question.evidence if name in question.documents)
+    named = (*sorted(ids, reverse=True), *question.documents, *proving)
+    names = {ids[name]: name for name in named if name in ids}
 
     def page_of(place: tuple[NamedDocument, int]) -> PageOf:
         return names[place[0].id], place[1]

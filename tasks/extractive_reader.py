@@ -45,6 +45,7 @@ class ExtractiveReader:
 
     settings: ReadingOutSettings
     name: str = "extractive"
+    model: str = ""
 
     def keywords(self, _question: str) -> tuple[str, ...]:
         """Return none: the rules' own words are all it searches by."""

@@ -40,6 +40,11 @@ class ModelReader:
     desk: ModelDesk
     name: str = "model"
 
+    @property
+    def model(self) -> str:
+        """How the server calls the model."""
+        return self.desk.model.name
+
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
         tokens = self.desk.settings.reading.model.keyword_tokens

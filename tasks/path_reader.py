@@ -91,6 +91,11 @@ class PathReader(Protocol):
         """What an answer says of who read."""
         ...
 
+    @property
+    def model(self) -> str:
+        """The chat model that reads, "" where rules do."""
+        ...
+
     def keywords(self, question: str) -> Sequence[str]:
         """Return words of the question to search by, beside those that rules find."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
@@ -25,12 +25,8 @@ def irrelevant_when_cut(*, ranked: Sequence[Hashable], gold: Collection[Hashable
 
 def recall_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], mean_pages: float) -> float:
     """Return the expected perfect recall where the ranking is cut at the whole numbers about `mean_pages`, in [0, 1]."""
-    return _expected(lambda pages: recall_when_cut(ranked=ranked, gold=gold, pages=pages), mean_pages=mean_pages)
-
-
-def irrelevant_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], mean_pages: float) -> float:
-    """Return the expected irrelevant ratio where the ranking is cut at the whole numbers about `mean_pages`, in [0, 1]."""
-    return _expected(lambda pages: irrelevant_when_cut(ranked=ranked, gold=gold, pages=pages), mean_pages=mean_pages)
+    cuts = shares_of_cut(mean_pages)
+    return math.fsum(share * recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages, share in cuts)
 
 
 def first_pages(*, ranked: Sequence[Hashable], pages: int) -> Sequence[Hashable]:
@@ -82,7 +78,3 @@ def cut_of_mean(*, lengths: IntArray, mean: float) -> float:
     bends = np.unique(np.append(lengths, 0))
     kept = [float(np.minimum(lengths, bend).mean()) for bend in bends]
     return float(np.interp(mean, kept, bends))
-
-
-def _expected(found: Callable[[int], float], *, mean_pages: float) -> float:
-    return math.fsum(share * found(pages) for pages, share in shares_of_cut(mean_pages))

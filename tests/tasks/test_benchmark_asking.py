@@ -223,7 +223,7 @@ def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
         assert counting.most_at_once == allowed
 
 
-def test_the_answers_of_a_batch_are_kept_before_the_next_one_is_begun(corpus, kept):
+def test_each_answer_is_kept_before_the_next_question_is_asked(corpus, kept):
     seen = []
 
     class Looking(Counting):
@@ -231,9 +231,9 @@ def test_the_answers_of_a_batch_are_kept_before_the_next_one_is_begun(corpus, ke
             seen.append(len(AskedQuestions(kept).recall(desk.name)))
             return await super().__call__(text, *more)
 
-    with exam_desk(corpus, kept, answer=Looking()) as desk:
+    with exam_desk(corpus, kept, answer=Looking(), at_once=1) as desk:
         examined(MANY, desk)
-    assert seen == [0] * BATCH + [BATCH] * BATCH + [2 * BATCH] * 5
+    assert seen == list(range(len(MANY)))
 
 
 def die_in_the_second_batch(corpus, kept):
@@ -249,18 +249,19 @@ def die_in_the_second_batch(corpus, kept):
         examined(MANY, desk)
 
 
-def test_a_kill_loses_the_batch_in_flight_and_no_other(corpus, kept, home):
+def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
     work = f"from tests.tasks.test_benchmark_asking import *; die_in_the_second_batch({str(corpus.folder)!r}, {str(kept)!r})"
     environment = {**os.environ, "FLOWREADER_HOME": str(home)}
     done = subprocess.run([sys.executable, "-c", work], cwd=CORPUS.parents[1], env=environment, capture_output=True, timeout=200)
     assert done.returncode == 9, done.stderr.decode()
     with exam_desk(corpus, kept) as desk:
-        assert sorted(recalled(MANY, desk)) == sorted(one.id for one in MANY[:BATCH])
+        known = recalled(MANY, desk)
+        assert BATCH + 5 <= len(known) < BATCH + 5 + 2
         assert len(examined(MANY, desk)) == len(MANY)
-        assert desk.answer.texts == [one.text for one in MANY[BATCH:]]
+        assert desk.answer.texts == [one.text for one in MANY if one.id not in known]
 
 
-def test_a_wish_to_stop_ends_it_and_the_next_run_goes_on_behind_the_last_batch(corpus, kept, stopping):
+def test_a_wish_to_stop_ends_it_and_the_next_run_goes_on_where_it_was(corpus, kept, stopping):
     heard = []
 
     def stop(progress):
@@ -273,10 +274,11 @@ def test_a_wish_to_stop_ends_it_and_the_next_run_goes_on_behind_the_last_batch(c
             examined(MANY, desk)
         assert len(desk.answer.texts) < 2 * BATCH
         forget_stop()
-        assert sorted(recalled(MANY, desk)) == sorted(one.id for one in MANY[:BATCH])
+        known = recalled(MANY, desk)
+        assert BATCH + 3 <= len(known) < 2 * BATCH
     with exam_desk(corpus, kept) as desk:
         assert len(examined(MANY, desk)) == len(MANY)
-        assert len(desk.answer.texts) == len(MANY) - BATCH
+        assert len(desk.answer.texts) == len(MANY) - len(known)
 
 
 def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_nothing_found(tmp_path, kept):

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.cut_rankings import (
     cut_of_mean,
-    irrelevant_at_mean,
     irrelevant_when_cut,
     recall_at_mean,
     recall_when_cut,
@@ -18,7 +17,6 @@ from tasks.algorithms.evidence_metrics import irrelevant_ratio, perfect_recall
 RANKED = st.lists(st.sampled_from("abcdefgh"), unique=True)
 GOLD = st.sets(st.sampled_from("abcdefgh"), min_size=1)
 WHEN_CUT = [(recall_when_cut, perfect_recall), (irrelevant_when_cut, irrelevant_ratio)]
-AT_MEAN = [(recall_at_mean, recall_when_cut), (irrelevant_at_mean, irrelevant_when_cut)]
 
 
 def test_cuts_worked_by_hand():
@@ -31,7 +29,6 @@ def test_cuts_worked_by_hand():
 def test_a_cut_between_two_pages_weighs_both_cuts():
     ranked, gold = [4, 9, 1, 7, 3, 8], {9, 3}
     assert recall_at_mean(ranked=ranked, gold=gold, mean_pages=4.3) == pytest.approx(0.3)
-    assert irrelevant_at_mean(ranked=ranked, gold=gold, mean_pages=4.3) == pytest.approx(0.7 * 3 / 4 + 0.3 * 3 / 5)
 
 
 @given(RANKED, GOLD, st.integers(0, 3))
@@ -42,9 +39,8 @@ def test_cut_at_its_length_or_beyond_a_ranking_is_whole(ranked, gold, beyond):
 
 @given(RANKED, GOLD, st.floats(0, 10))
 def test_at_a_mean_a_value_lies_between_those_of_the_cuts_beside_it(ranked, gold, mean):
-    for at_mean, when_cut in AT_MEAN:
-        beside = [when_cut(ranked=ranked, gold=gold, pages=pages) for pages in (math.floor(mean), math.ceil(mean))]
-        assert min(beside) - 1e-12 <= at_mean(ranked=ranked, gold=gold, mean_pages=mean) <= max(beside) + 1e-12
+    beside = [recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages in (math.floor(mean), math.ceil(mean))]
+    assert min(beside) - 1e-12 <= recall_at_mean(ranked=ranked, gold=gold, mean_pages=mean) <= max(beside) + 1e-12
 
 
 @given(RANKED, GOLD, st.lists(st.floats(0, 10), min_size=2, max_size=2).map(sorted))
@@ -55,8 +51,8 @@ def test_recall_never_falls_with_the_pages(ranked, gold, means):
 
 @given(RANKED, GOLD, st.integers(0, 10))
 def test_a_whole_mean_is_a_plain_cut(ranked, gold, pages):
-    for at_mean, when_cut in AT_MEAN:
-        assert at_mean(ranked=ranked, gold=gold, mean_pages=pages) == when_cut(ranked=ranked, gold=gold, pages=pages)
+    at_mean = recall_at_mean(ranked=ranked, gold=gold, mean_pages=pages)
+    assert at_mean == recall_when_cut(ranked=ranked, gold=gold, pages=pages)
 
 
 def test_shares_worked_by_hand():
