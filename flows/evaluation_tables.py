@@ -10,8 +10,11 @@ from typing import Any
 from flows.showing import Output
 from storage.evaluation_records import BenchmarkQuestion, Evaluation
 from tasks.comparing import Change, Difference
-from tasks.evaluation_tables import evaluation_tables, named_with_unit, unit_of
+from tasks.evaluation_tables import BRIEF_NOTE, evaluation_tables, named_with_unit, unit_of
 
+WIDE_COLUMNS = 180
+"""From here on a table of ablations has room for its intervals."""
+BRACKETS_NOTE = "in brackets: 95 % intervals, by drawing documents anew; * fewer than 10 questions"
 WANTED = "recall@5"
 MISSED_SHOWN = 10
 
@@ -30,12 +33,14 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
         f"{_minute(evaluation)} UTC, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}, each question asked of "
         f"{'all documents' if evaluation.scope == 'corpus' else 'its own documents'}"
     )
-    for table in evaluation_tables(evaluation):
+    brief = evaluation.what == "ablations" and output.console.width < WIDE_COLUMNS
+    for table in evaluation_tables(evaluation, brief=brief):
         output.line()
         output.line(table.title, style="bold")
         output.table(table.columns, table.rows, right=table.columns[1:])
     output.line()
-    output.paragraph("in brackets: 95 % intervals, by drawing documents anew; * fewer than 10 questions", style="dim")
+    note = f"{BRIEF_NOTE}; --markdown has the intervals" if brief else BRACKETS_NOTE
+    output.paragraph(note, style="dim")
     for path in pictures:
         output.line(f"picture: {path}", style="dim")
     output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.evaluation_records import Evaluation, Figure
@@ -17,6 +17,20 @@ FEW_QUESTIONS = 10
 FEW_MARK = "*"
 FEW_NOTE = rf"\{FEW_MARK} fewer than {FEW_QUESTIONS} questions."
 MISSING = "-"
+BEYOND_LUCK = "!"
+SHORT = {
+    ("recall@1", ALL): "R@1",
+    ("recall@5", ALL): "R@5",
+    (PERFECT, ALL): "whole",
+    (PERFECT, "several pages"): "several",
+    (RETURNED, ALL): "pages",
+    (gain_over(OWN, SAME_NUMBER), ALL): "gain",
+}
+"""What ablations are compared by where there is little room."""
+BRIEF_NOTE = (
+    "whole: all evidence is in the returned set, several: of questions that need several pages, gain: over the own ranking cut to "
+    f"as many pages; {BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero"
+)
 
 RANKED = re.compile(r"(recall|precision|ndcg|mrr)@(\d+)")
 FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG", "mrr": "MRR"}
@@ -105,36 +119,57 @@ def figure_text(figure: Figure) -> str:
     return f"{value} ({low}{to}{high}){FEW_MARK if figure.questions < FEW_QUESTIONS else ''}"
 
 
-def evaluation_tables(evaluation: Evaluation) -> tuple[EvaluationTable, ...]:
-    """Return the tables that people want of what was measured."""
+def brief_text(figure: Figure) -> str:
+    """Return the mean alone; of a difference with a mark where it is more than luck."""
+    unit = unit_of(figure.metric)
+    if not is_difference(figure.metric):
+        return f"{figure.value * unit.factor:,.{unit.decimals}f}"
+    return f"{figure.value * unit.factor:+z,.{unit.decimals}f}{BEYOND_LUCK if figure.low > 0 or figure.high < 0 else ' '}"
+
+
+def _told(figures: Sequence[Figure], tell: Callable[[Figure], str]) -> str:
+    return tell(figures[0]) if figures else MISSING
+
+
+def evaluation_tables(evaluation: Evaluation, *, brief: bool) -> tuple[EvaluationTable, ...]:
+    """Return the tables that people want of what was measured; `brief` are those for a narrow terminal.
+
+    Only ablations have so many numbers side by side that their intervals have no room there.
+    """
     figures = Figures(evaluation.figures)
     if evaluation.what == "probe":
         return tuple(probe_tables(figures))
     if evaluation.what == "ablations":
-        return tuple(ablation_tables(figures))
+        return tuple(ablation_tables(figures, brief=brief))
     makers = (retrieval_tables, evidence_tables, gain_tables, measure_tables, group_tables)
     return tuple(table for make in makers for table in make(figures))
 
 
-def ablation_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield one table: what the whole method measures, and below it what each ablation changes of that."""
+def ablation_tables(figures: Figures, *, brief: bool) -> Iterator[EvaluationTable]:
+    """Yield one table: what the whole method measures, and below it what each ablation changes of that.
+
+    In brief some metrics under short names, and in place of the interval of a difference a mark where that leaves out zero.
+    """
     compared = [
         (metric, group)
         for metric in figures.metrics
         for group in figures.groups
         if figures.of(difference_of(metric), groups=[group]) and figures.of(metric, groups=[group])
+        if not brief or (metric, group) in SHORT
     ]
+    tell = brief_text if brief else figure_text
     rows = tuple(
-        (
-            arm,
-            *(figures.text(arm, difference_of(metric) if number else metric, group) for metric, group in compared),
-        )
+        (arm, *(_told(figures.of(difference_of(metric) if number else metric, [arm], [group]), tell) for metric, group in compared))
         for number, arm in enumerate(figures.arms)
     )
-    heads = (metric if group == ALL else f"{metric}, {group}" for metric, group in compared)
+    heads = (SHORT[one] if brief else _long_name(*one) for one in compared)
     counted = _counted(figures.of(figures.metrics[0]))
     title = f"{_capital(figures.arms[0])}, and what each ablation changes of it (points, pages), {counted} questions"
     yield EvaluationTable(title, ("arm", *heads), rows)
+
+
+def _long_name(metric: str, group: str) -> str:
+    return metric if group == ALL else f"{metric}, {group}"
 
 
 def probe_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -203,7 +238,8 @@ def measure_tables(figures: Figures) -> Iterator[EvaluationTable]:
     if metrics:
         rows = tuple((named_with_unit(metric), *(figures.text(arm, metric) for arm in figures.arms)) for metric in metrics)
         measured = [figure for metric in metrics for figure in figures.of(metric)]
-        yield EvaluationTable(_titled("Also measured", measured), ("metric", *figures.arms), rows)
+        title = "Also measured" if any(map(RANKED.fullmatch, figures.metrics)) else "Measured"
+        yield EvaluationTable(_titled(title, measured), ("metric", *figures.arms), rows)
 
 
 def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -225,7 +261,7 @@ def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
 
 def evaluation_markdown(evaluation: Evaluation) -> str:
     """Return the evaluation as a page: what was asked of what, when and by which code, then its tables; names are never markup."""
-    tables = evaluation_tables(evaluation)
+    tables = evaluation_tables(evaluation, brief=False)
     asked_of = "all documents of its corpus" if evaluation.scope == "corpus" else "its own documents"
     started = evaluation.started.replace("T", " ")[:16]
     lines = [

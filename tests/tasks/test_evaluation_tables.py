@@ -130,13 +130,25 @@ def test_ablations_are_one_table_of_what_each_changes_of_the_whole():
         figure(difference_of(PERFECT), "without propagation", "several pages", value=0.02, low=0.01, high=0.03, questions=107),
     ]
     figures += [figure(PERFECT, "full"), figure(difference_of(PERFECT), "without propagation", value=0.0, low=0.0, high=0.0)]
-    (table,) = ablation_tables(Figures(figures))
+    (table,) = ablation_tables(Figures(figures), brief=False)
     assert table.title == "Full, and what each ablation changes of it (points, pages), 611 questions"
     assert table.columns == ("arm", "recall@1", PERFECT, f"{PERFECT}, several pages")
     assert table.rows == (
         ("full", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
         ("without propagation", "-5.0 (-10.0 to +1.0)", "+0.0 (+0.0 to +0.0)", "+2.0 (+1.0 to +3.0)"),
     )
+
+
+def test_in_brief_a_difference_is_marked_where_it_is_more_than_luck():
+    figures = [
+        *(figure(metric, "full") for metric in ("recall@1", "recall@3", RETURNED)),
+        figure(difference_of("recall@1"), "mixing 0", value=-0.05, low=-0.1, high=0.01),
+        figure(difference_of("recall@3"), "mixing 0", value=0.0, low=0.0, high=0.0),
+        figure(difference_of(RETURNED), "mixing 0", value=1.26, low=0.5, high=2.0),
+    ]
+    (table,) = evaluation_tables(evaluation(*figures, what="ablations"), brief=True)
+    assert table.columns == ("arm", "R@1", "pages")
+    assert table.rows == (("full", "50.0", "0.5"), ("mixing 0", "-5.0 ", "+1.3!"))
 
 
 def test_probes_are_told_by_kind():
@@ -151,7 +163,7 @@ def test_probes_are_told_by_kind():
         ("all", "20", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
         ("caption", "20", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
     )
-    assert evaluation_tables(evaluation(*figures, what="probe")) == (table,)
+    assert evaluation_tables(evaluation(*figures, what="probe"), brief=True) == (table,)
 
 
 def test_groups_are_sorted_by_kind_and_told_with_their_number_of_questions():
@@ -177,7 +189,7 @@ def readers_evaluation():
 
 
 def test_tables_fit_eighty_columns():
-    tables = evaluation_tables(readers_evaluation())
+    tables = evaluation_tables(readers_evaluation(), brief=False)
     console = Console(width=80, highlight=False, soft_wrap=True, record=True)
     output = Output(as_json=False)
     output.__dict__["console"] = console
