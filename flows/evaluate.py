@@ -11,6 +11,7 @@ from functools import partial
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.exceptions import CancelledRun, FailedRun
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
@@ -31,13 +32,13 @@ from tasks.evaluation_arms import Arm
 from tasks.evaluation_files import write_pictures
 from tasks.evaluation_lines import write_lines
 from tasks.evaluation_request import EvaluationRequest
-from tasks.exam import Exam, Findings, open_exam, work_to_do
+from tasks.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
 from tasks.exam_judging import judge_batch, opened_judge
 from tasks.judge_model import ModelJudge
 from tasks.lineage import lineage_of_run, working_at
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_question_embedder
-from tasks.progress import StoppedError
+from tasks.progress import StoppedError, report
 from tasks.reader_choice import chat_server_of, open_reader
 
 ask_unkept = partial(answer_one, kept=False)
@@ -49,7 +50,7 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
     """Ask every question under every arm, keep and show what that was worth; what an earlier run asked is not asked again."""
     check_writable(home())
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    exam, found = open_exam(request), Findings({}, {})
+    exam, found = open_exam(request), Findings()
     with ending_in_order():
         try:
             for corpus, arms in exam.by_corpus():
@@ -57,9 +58,9 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
                 if missing is not None:
                     await ingest(missing)
                 found = found.joined(await examine(corpus, arms, exam, ids))
-        except StoppedError:
+        except (StoppedError, CancelledRun):
             return Cancelled(message="stopped; what was asked is kept, the same command goes on")
-        except ChatEndedError as error:
+        except (ChatEndedError, FailedRun) as error:
             return Failed(message=str(error))
     evaluation = summed_up(exam, found, run_id=str(flow_run.id), started=started)
     keep_evaluation(evaluations_file(), evaluation)
@@ -72,7 +73,6 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
 async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str, str]) -> Findings:
     """Ask the questions of one corpus under each arm, and judge the answers where that is asked for."""
     location, request = corpus_location(corpus), exam.request
-    found = Findings({}, {})
     with (
         open_for_reading(location) as snapshot,
         lineage_of_run(
@@ -85,23 +85,27 @@ async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str
         working_at(place),
         opened_judge(request, corpus, place) as judge,
     ):
+        require_read(exam, arms[0], snapshot)
+        found = Findings(notes=notes_of(exam, snapshot, ids))
         for arm in arms:
-            asked = await ask_all(arm, snapshot, exam, ids)
-            judged = await judge_all(asked, exam, judge) if request.what == "answers" else {}
-            found = found.joined(Findings({arm.name: asked}, {arm.name: judged}))
+            found = found.joined(await ask_all(arm, snapshot, exam, ids))
+            if request.what == "answers":
+                judged = await judge_all(found.asked[arm.name], exam, judge)
+                found = found.joined(Findings(judged={arm.name: judged}))
     return found
 
 
-async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, str]) -> Mapping[str, Asked]:
+async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, str]) -> Findings:
     """Return what came of each question under an arm, of this run or an earlier one."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), exam.request.scope == "corpus"
     with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
         desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, exam.request.questions_at_once)
         asked = recalled(exam.questions, desk)
+        report(arm.name, "ask", len(asked), len(exam.questions))
         for batch in batches([question for question in exam.questions if question.id not in asked]):
             asked |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}
-    return asked
+        return Findings({arm.name: asked}, {}, snapshot.number, models_of(desk, exam.request))
 
 
 async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | None) -> Mapping[str, Judged]:

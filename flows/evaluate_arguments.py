@@ -33,7 +33,6 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
         metavar="DATASET",
         help="a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published",
     )
-    _add_reader(data, "flow,top-k")
     data.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
     _add_measured(actions, data)
     probe = actions.add_parser(
@@ -53,18 +52,25 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
 def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa: ANN401
     text = "how well pages are ranked and evidence is gathered, against top-k and against cut rankings"
     retrieval = actions.add_parser("retrieval", parents=[data], help=text, description=f"Measures {text}.")
+    _add_reader(retrieval, "flow,top-k")
     _add_scope(retrieval, "document")
     retrieval.set_defaults(run=evaluate_commands.evaluate, what="retrieval", judge=None, only=[])
     text = "how many answers are right, what is refused, and what it costs"
     answers = actions.add_parser("answers", parents=[data], help=text, description=f"Measures {text}.")
+    _add_reader(answers, "flow,top-k")
     _add_scope(answers, "document")
     answers.add_argument("--judge", metavar="MODEL", help="a chat model at FLOWREADER_CHAT_BASE_URL that judges beside the rules")
     answers.set_defaults(run=evaluate_commands.evaluate, what="answers", only=[])
     text = "what each part of the method adds: everything once, then with one thing taken away or exchanged"
     ablations = actions.add_parser("ablations", parents=[data], help=text, description=f"Measures {text}.")
+    _add_reader(ablations, "flow")
     _add_scope(ablations, "document")
     ablations.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="only ablations with this in their name (repeatable)"
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only ablations with this in their name, such as rounds or BM25 (repeatable)",
     )
     ablations.set_defaults(run=evaluate_commands.evaluate, what="ablations", judge=None)
 

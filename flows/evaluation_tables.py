@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from flows.showing import Output
 from storage.evaluation_records import BenchmarkQuestion, Evaluation
 from tasks.comparing import Change, Difference
-from tasks.evaluation_tables import BRIEF_NOTE, evaluation_tables, named_with_unit, unit_of
+from tasks.evaluation_figures import FEWEST_DOCUMENTS
+from tasks.evaluation_tables import (
+    BRIEF_NOTE,
+    FEW_MARK,
+    FEW_SAID,
+    INTERVALS_SAID,
+    MISSING,
+    evaluation_tables,
+    named_with_unit,
+    unit_of,
+)
 
 WIDE_COLUMNS = 180
 """From here on a table of ablations has room for its intervals."""
-BRACKETS_NOTE = "in brackets: 95 % intervals, by drawing documents anew; * fewer than 10 questions"
+BRACKETS_NOTE = f"in brackets: {INTERVALS_SAID}; {FEW_MARK} {FEW_SAID}"
 WANTED = "recall@5"
 MISSED_SHOWN = 10
 
 
 def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
     """Return an evaluation as programs see it: what was measured, its figures, where its pictures are."""
-    told = asdict(evaluation)
+    told = asdict(replace(evaluation, scored=()))
     del told["scored"]
     return told | {"pictures": [str(path) for path in pictures]}
 
@@ -31,8 +41,10 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
     output.line(f"{evaluation.what}: {evaluation.benchmark}", style="bold")
     output.paragraph(
         f"{_minute(evaluation)} UTC, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}, each question asked of "
-        f"{'all documents' if evaluation.scope == 'corpus' else 'its own documents'}"
+        f"{'all documents of the benchmark' if evaluation.scope == 'corpus' else 'its own documents'}"
     )
+    for note in evaluation.notes:
+        output.paragraph(note, style="yellow")
     brief = evaluation.what == "ablations" and output.console.width < WIDE_COLUMNS
     for table in evaluation_tables(evaluation, brief=brief):
         output.line()
@@ -83,10 +95,11 @@ def show_changes(
         columns = ("arm", "metric", "before", "after", "difference (95 %)", "")
         output.table(columns, [_row(change) for change in moved], right=columns[2:5])
     output.line(f"{len(changes) - len(moved)} of {len(changes)} metrics are the same", style="dim")
+    output.line(f"of {len(changes)} compared metrics some 5 % move beyond luck by chance", style="dim")
     for difference in differences:
         output.line(f"{difference.name}: {difference.before} -> {difference.after}", style="dim")
     if not differences:
-        output.line("nothing else differs: same settings, corpus and code", style="dim")
+        output.line("nothing else differs: same models, settings, corpus and code", style="dim")
 
 
 def _minute(evaluation: Evaluation) -> str:
@@ -97,5 +110,6 @@ def _row(change: Change) -> tuple[str, ...]:
     unit = unit_of(change.metric)
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
     by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
+    interval = f"{low} to {high}" if change.documents >= FEWEST_DOCUMENTS else MISSING
     told = "more than luck" if change.beyond_luck else ""
-    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({low} to {high})", told
+    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({interval})", told

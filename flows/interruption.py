@@ -64,6 +64,6 @@ def end_all_work() -> None:
 
 def _cut_off() -> None:
     # Children die with us, and what is not published is not visible: a cut loses only the steps in flight.
-    sys.stderr.write("\nstopped; what is published stays, and the same command goes on with the rest\n")
+    sys.stderr.write("\nstopped; what is finished stays, and the same command goes on with the rest\n")
     sys.stderr.flush()
     os._exit(INTERRUPT_EXIT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 PageOf = tuple[str, int]
 """A document by its name in the benchmark, and a page of it, 1-based."""
@@ -60,11 +60,15 @@ class Asked:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    cached: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A mean over questions with its 95 % interval: `arm` is who was measured, `group` on which part of the questions."""
+    """A mean over questions with its 95 % interval: `arm` is who was measured, `group` on which part of the questions.
+
+    `documents` are those that its questions stand in: of one alone the interval is a point and says nothing.
+    """
 
     arm: str
     group: str
@@ -73,6 +77,7 @@ class Figure:
     low: float
     high: float
     questions: int
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +92,11 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """One evaluation as it is kept: what was asked of what by which code, and all that it measured; no text of any document."""
+    """One evaluation as it is kept: what was asked of what by which code, and all that it measured; no text of any document.
+
+    `models` are those that embedded, read and judged, by what they did; empty where none did it. `notes` say what the figures do not:
+    documents that could not be read, questions that were left out.
+    """
 
     run_id: str
     what: str
@@ -101,3 +110,5 @@ class Evaluation:
     settings: Mapping[str, object]
     figures: tuple[Figure, ...] = ()
     scored: tuple[Scored, ...] = ()
+    models: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

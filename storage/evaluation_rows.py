@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 import duckdb
 
 from storage.catalog import storable
+from storage.codec import canonical_json
 from storage.evaluation_records import Evaluation, Figure, Scored
 
 
@@ -45,7 +46,10 @@ def read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
     for run_id, _position, *figure in connection.execute("SELECT * FROM figures ORDER BY run_id, position").fetchall():
         figures.setdefault(run_id, []).append(Figure(*figure))
     rows = connection.execute("SELECT * FROM evaluations ORDER BY started DESC, run_id").fetchall()
-    told = ([*row[:-1], json.loads(row[-1]), tuple(figures.get(row[0], ()))] for row in rows)
+    told = (
+        [*head, json.loads(settings), tuple(figures.get(head[0], ())), (), json.loads(models), tuple(notes)]
+        for *head, settings, models, notes in rows
+    )
     return [Evaluation(*values) for values in told]
 
 
@@ -57,7 +61,7 @@ def read_scored(connection: duckdb.DuckDBPyConnection, run_id: str) -> tuple[Sco
 
 def _write_head(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, settings: str) -> None:
     connection.execute(
-        "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             evaluation.run_id,
             evaluation.what,
@@ -69,6 +73,8 @@ def _write_head(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, s
             storable(evaluation.scope),
             evaluation.code,
             settings,
+            canonical_json({name: storable(model) for name, model in evaluation.models.items()}).decode(),
+            [storable(note) for note in evaluation.notes],
         ],
     )
 
@@ -76,7 +82,7 @@ def _write_head(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, s
 def _write_figures(connection: duckdb.DuckDBPyConnection, run_id: str, figures: Sequence[Figure]) -> None:
     """Insert the figures, a column at a time: row by row DuckDB takes a second a thousand."""
     connection.execute(
-        f"INSERT INTO figures SELECT ?, {', '.join(['unnest(?)'] * 8)}",
+        f"INSERT INTO figures SELECT ?, {', '.join(['unnest(?)'] * 9)}",
         [
             run_id,
             list(range(len(figures))),
@@ -87,6 +93,7 @@ def _write_figures(connection: duckdb.DuckDBPyConnection, run_id: str, figures: 
             [float(figure.low) for figure in figures],
             [float(figure.high) for figure in figures],
             [figure.questions for figure in figures],
+            [figure.documents for figure in figures],
         ],
     )
 

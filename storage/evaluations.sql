@@ -5,7 +5,7 @@ CREATE TABLE store (
     schema_version INTEGER NOT NULL
 );
 
--- `started` is in ISO 8601; `settings` are JSON.
+-- `started` is in ISO 8601; `settings` and `models` are JSON.
 CREATE TABLE evaluations (
     run_id VARCHAR PRIMARY KEY,
     what VARCHAR NOT NULL,
@@ -16,10 +16,13 @@ CREATE TABLE evaluations (
     snapshot BIGINT NOT NULL,
     scope VARCHAR NOT NULL,
     code VARCHAR NOT NULL,
-    settings VARCHAR NOT NULL
+    settings VARCHAR NOT NULL,
+    models VARCHAR NOT NULL,
+    notes VARCHAR[] NOT NULL
 );
 
--- Means over questions with their 95 % intervals; `position` keeps the order in which they are shown.
+-- Means over questions with their 95 % intervals, which say nothing where `documents` is 1.
+-- `position` keeps the order in which they are shown.
 CREATE TABLE figures (
     run_id VARCHAR NOT NULL,
     position INTEGER NOT NULL,
@@ -29,7 +32,8 @@ CREATE TABLE figures (
     value DOUBLE NOT NULL,
     low DOUBLE NOT NULL,
     high DOUBLE NOT NULL,
-    questions INTEGER NOT NULL
+    questions INTEGER NOT NULL,
+    documents INTEGER NOT NULL
 );
 
 -- What each question was worth, by metric; `document` groups what stands or falls together.

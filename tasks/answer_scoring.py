@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from storage.evaluation_records import Asked, BenchmarkQuestion, Scored
 from tasks.algorithms.answer_matching import MatchKind
 from tasks.answer_judging import BY_RULES, Judged
-from tasks.evaluation_scoring import AskedBy
+from tasks.evaluation_scoring import AskedBy, document_of
 
 CORRECT = "accuracy"
-STRICT = "accuracy, word for word, number or list"
+BY_THE_RULES = "accuracy by rules"
+STRICT = "accuracy by rules, word for word, number or list"
 REFUSED_RIGHTLY = "abstained where there is no answer"
 REFUSED_WRONGLY = "abstained where there is an answer"
+BY_MODEL = "judged by the model"
 JUDGE_CALLS, JUDGE_COST = "calls of the judge", "cost of the judge"
-LOOSE = {MatchKind.CONTAINED, MatchKind.WRONG}
+TO_THE_WORD = {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST}
 
 
 def scored_answers(
@@ -25,7 +27,7 @@ def scored_answers(
         Scored(
             arm=arm,
             question_id=question.id,
-            document=" ".join(question.documents),
+            document=document_of(question),
             values=_worth(question, found[question.id], judged[arm][question.id]),
         )
         for arm, found in asked.items()
@@ -34,16 +36,26 @@ def scored_answers(
 
 
 def _worth(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping[str, float]:
-    refused = float(judged.kind is MatchKind.ABSTAINED)
-    strict = judged.correct and judged.kind not in LOOSE
+    refused = judged.kind is MatchKind.ABSTAINED
+    rightly_refused = refused and not question.answerable
+    to_the_word = rightly_refused or judged.kind in TO_THE_WORD
     return {
         CORRECT: float(judged.correct),
-        STRICT: float(strict),
-        (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): refused,
+        BY_THE_RULES: float(to_the_word or judged.kind is MatchKind.CONTAINED),
+        STRICT: float(to_the_word),
+        (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): float(refused),
+        **({BY_MODEL: float(judged.by != BY_RULES)} if judged.by != BY_RULES or judged.reason else {}),
+        **(_cost(asked) if not asked.cached else {}),
+        **({JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost} if judged.calls else {}),
+    }
+
+
+def _cost(asked: Asked) -> Mapping[str, float]:
+    """Return what an answer took; of one that calls kept from before helped with nobody knows what it would have taken."""
+    return {
         "calls": float(asked.calls),
         "input tokens": float(asked.input_tokens),
         "output tokens": float(asked.output_tokens),
         "cost": asked.cost,
         "seconds": asked.seconds,
-        **({} if judged.by == BY_RULES and not judged.calls else {JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost}),
     }

@@ -134,8 +134,9 @@ class RoutingSettings(Settings):
         6.0, gt=0, le=100, description="paper: F, evidence to route, no more than fits; prizes: only what saturation is told by"
     )
     demand_by: Literal["fixed", "question"] = Field(
-        "fixed", description="paper: fixed: F for every question; question: of F a tenth for each search term, at most all of it"
+        "fixed", description="paper: fixed: F for every question; question: the part of F that its search terms call for"
     )
+    demand_terms: int = Field(10, ge=1, le=100, description="paper: search terms that call for all of F, by question")
     minimum_similarity: float = Field(
         0.22,
         ge=0,

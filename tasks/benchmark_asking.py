@@ -28,8 +28,8 @@ from tasks.step import StepKey, Workplace, step, workplace
 BATCH = 20
 """Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
 
-UNDECIDING = {"deadlines", "limits", "retries", "budget", "prices", "embeddings"}
-"""How models are asked and what they cost: no answer hangs on it."""
+UNDECIDING = {"budget", "prices"}
+"""What models may cost decides no answer; how long they are waited for does, where they are slow."""
 
 AnswerOne = Callable[[str, AskRequest, AskDesk, Workplace], Awaitable[Answer]]
 
@@ -161,4 +161,5 @@ def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
         cost=answer.usage.cost,
+        cached=answer.usage.cached,
     )

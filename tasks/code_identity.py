@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 from pathlib import Path
 
 from storage.artifacts import hash_bytes
@@ -10,11 +11,39 @@ from storage.records import identify
 
 ROOT = Path(__file__).resolve().parents[1]
 DECIDING = ("storage/*.*", "tasks/**/*.*", "flows/ask.py", "flows/readers/*.py")
-"""What an answer can depend on: not how it is shown, asked for or counted."""
+"""What an answer can depend on, the reading of its documents too: not how it is asked for."""
+
+_COUNTING = (
+    "ranking_metrics evidence_metrics cut_rankings bootstrap answer_matching answer_words answer_lists stated_numbers told_number "
+    "abstaining probe_wording probe_choice"
+)
+EVALUATING = (
+    "tasks/evaluat*.py",
+    "tasks/exam*.py",
+    "tasks/benchmarks/*.py",
+    "tasks/probing.py",
+    "tasks/judge_model.py",
+    "tasks/answer_judging.py",
+    "tasks/answer_scoring.py",
+    "tasks/comparing.py",
+    "tasks/report/*.*",
+    "tasks/prompts/judge_answer.md",
+    *(f"tasks/algorithms/{name}.py" for name in _COUNTING.split()),
+)
+"""What only makes questions, shows answers or judges and counts them: where that changes, nothing need be asked anew."""
+
+LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb")
+"""Whose versions decide what is found and how it is routed."""
 
 
 @functools.cache
 def code_identity() -> str:
-    """Return a hash of the files that decide answers: code, prompts and schemas."""
-    files = sorted({path for pattern in DECIDING for path in ROOT.glob(pattern) if path.suffix in {".py", ".md", ".sql"}})
-    return identify(*(part for path in files for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes()))))
+    """Return a hash of what decides answers: code, prompts and schemas, and the versions of libraries."""
+    code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
+    return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
+
+
+def deciding_files() -> list[Path]:
+    """Return the files that decide answers, in order."""
+    deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
+    return sorted(path for path in deciding - evaluating if path.suffix in {".py", ".md", ".sql"})

@@ -10,10 +10,10 @@ import numpy as np
 
 from storage.evaluation_records import Evaluation
 from tasks.algorithms.bootstrap import bootstrap_interval
-from tasks.evaluation_figures import CONFIDENCE
+from tasks.evaluation_figures import CONFIDENCE, more_than_luck
 
 NOT_SET = "not set"
-"""Said of a setting that only the other evaluation has; no setting reads so, for a text stands in quotes."""
+"""Said of a model or setting that only the other evaluation has; no other reads so, for a text stands in quotes."""
 
 
 class ComparisonError(ValueError):
@@ -24,7 +24,7 @@ class ComparisonError(ValueError):
 class Change:
     """A metric under an arm in two evaluations: means over the questions that both scored.
 
-    `low` and `high` hold the mean difference, after less before, with 95 % confidence.
+    `low` and `high` hold the mean difference, after less before, with 95 % confidence; the questions stand in so many `documents`.
     """
 
     arm: str
@@ -35,16 +35,17 @@ class Change:
     difference: float
     low: float
     high: float
+    documents: int
 
     @property
     def beyond_luck(self) -> bool:
-        """Whether the interval excludes zero."""
-        return self.low > 0.0 or self.high < 0.0
+        """Whether the interval excludes zero, and is one: of a single document it is a point."""
+        return more_than_luck(low=self.low, high=self.high, documents=self.documents)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two evaluations do not share beside their numbers; a setting by its dotted name, with its values in JSON."""
+    """What two evaluations do not share beside their numbers; a model or a setting by its dotted name, with its values in JSON."""
 
     name: str
     before: str
@@ -79,12 +80,12 @@ def compare(before: Evaluation, after: Evaluation, *, resamples: int, seed: int)
 
 
 def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]:
-    """Return what else differs: what was asked of which corpus and snapshot by which code, then the settings by name."""
+    """Return what else differs: what was asked of which corpus and snapshot by which code, then models and settings by name."""
     named = ("what", "corpus", "snapshot", "scope", "code")
     heads = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in named]
-    old, new = dict(_dotted(before.settings)), dict(_dotted(after.settings))
-    settings = [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
-    return [Difference(*each) for each in heads + settings if each[1] != each[2]]
+    models = _side_by_side({"models": before.models}, {"models": after.models})
+    settings = _side_by_side(before.settings, after.settings)
+    return [Difference(*each) for each in heads + models + settings if each[1] != each[2]]
 
 
 def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[Measured]]]:
@@ -101,10 +102,16 @@ def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[M
 
 def _change(arm: str, metric: str, measured: list[Measured], *, resamples: int, seed: int) -> Change:
     before, after = (np.array([numbers[place] for numbers in measured], dtype=np.float64) for place in (0, 1))
-    _documents, clusters = np.unique([document for _before, _after, document in measured], return_inverse=True)
+    documents, clusters = np.unique([document for _before, _after, document in measured], return_inverse=True)
     interval = bootstrap_interval(values=after - before, clusters=clusters, resamples=resamples, confidence=CONFIDENCE, seed=seed)
     means = float(before.mean()), float(after.mean())
-    return Change(arm, metric, len(measured), *means, interval.mean, interval.low, interval.high)
+    return Change(arm, metric, len(measured), *means, interval.mean, interval.low, interval.high, len(documents))
+
+
+def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    """Return each dotted name with its value in both."""
+    old, new = dict(_dotted(before)), dict(_dotted(after))
+    return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
 
 
 def _dotted(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from storage.evaluation_records import Evaluation, Figure, Scored
-from storage.locations import corpus_location
-from storage.snapshot import open_for_reading
 from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, scored_answers
 from tasks.code_identity import code_identity
 from tasks.evaluation_arms import FULL
@@ -43,22 +41,21 @@ def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Eval
         scored = scored_retrieval(exam.questions, found.asked)
     if exam.request.what == "ablations":
         scored = with_differences(scored)
-    corpus = next(exam.by_corpus())[0]
-    with open_for_reading(corpus_location(corpus)) as snapshot:
-        number = snapshot.number
     return Evaluation(
         run_id=run_id,
         what=exam.request.what,
         started=started,
         benchmark=exam.benchmark.name,
         benchmark_hash=exam.benchmark.hash,
-        corpus=corpus,
-        snapshot=number,
+        corpus=next(exam.by_corpus())[0],
+        snapshot=found.snapshot,
         scope=exam.request.scope,
         code=code_identity(),
         settings=exam.request.settings.model_dump(mode="json"),
         figures=_figures(exam, scored),
         scored=scored,
+        models=found.models,
+        notes=found.notes,
     )
 
 

@@ -14,6 +14,8 @@ ALL = "all"
 CONFIDENCE = 0.95
 SEED = 20260606
 """The same intervals every time: a figure that moves by itself cannot be compared."""
+FEWEST_DOCUMENTS = 2
+"""One document, drawn anew, is always itself: its interval is a point, and that is no certainty."""
 
 
 def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
@@ -68,6 +70,11 @@ def difference_of(metric: str) -> str:
     return f"{metric}, difference"
 
 
+def more_than_luck(*, low: float, high: float, documents: int) -> bool:
+    """Say whether a mean difference with this interval is no luck: it leaves out zero, and several documents were drawn from."""
+    return documents >= FEWEST_DOCUMENTS and (low > 0.0 or high < 0.0)
+
+
 def _figure(arm: str, group: str, metric: str, values: Sequence[float], documents: Sequence[str], resamples: int) -> Figure:
     numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
     interval = bootstrap_interval(
@@ -77,4 +84,4 @@ def _figure(arm: str, group: str, metric: str, values: Sequence[float], document
         confidence=CONFIDENCE,
         seed=SEED,
     )
-    return Figure(arm, group, metric, interval.mean, interval.low, interval.high, len(values))
+    return Figure(arm, group, metric, interval.mean, interval.low, interval.high, len(values), len(numbers))

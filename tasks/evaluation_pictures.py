@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from storage.evaluation_records import Figure
-from tasks.evaluation_tables import FEW_QUESTIONS, Figures, figure_text, is_difference, named_with_unit, unit_of
+from tasks.evaluation_tables import FEW_MARK, FEW_SAID, Figures, figure_text, is_difference, is_few, named_with_unit, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,6 +45,10 @@ LEGEND_LINE_INCHES = 0.22
 LEGEND_CHARACTERS = 66
 """In a line, all names of a legend together."""
 BAND_OPACITY = 0.15
+AXIS_CHARACTERS = 50
+"""Of a label beside a curve, in a line."""
+GROUPS_DRAWN = 40
+"""More rows are read by nobody, and a picture of a thousand takes a minute and more pixels than programs open."""
 
 
 class PictureError(ValueError):
@@ -99,9 +103,13 @@ def interval_picture(figures: Sequence[Figure], *, title: str, reference: str) -
 def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:
     """Return a PNG of one metric, for each group of questions a point with its interval for each arm, two or three of them.
 
-    Behind a group stands how many questions it has. Raise PictureError as `interval_picture` does.
+    Behind a group stands how many questions it has. Of more than 40 groups those of most questions are drawn, and the title counts
+    the others. Raise PictureError as `interval_picture` does.
     """
     _only_metric(figures)
+    figures, left_out = _of_largest_groups(figures)
+    if left_out:
+        title = f"{title}: the {GROUPS_DRAWN} largest groups, {left_out:,} left out"
     arms = {arm: place for place, arm in enumerate(dict.fromkeys(figure.arm for figure in figures))}
     arm_names = [_wrapped(arm) for arm in arms]
     questions = {figure.group: figure.questions for figure in figures}
@@ -116,6 +124,13 @@ def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:
         _draw_interval(axes, figure, row, COLOURS[place % len(COLOURS)], MARKS[place % len(MARKS)])
     _legend(axes, arm_names)
     return _png(sheet)
+
+
+def _of_largest_groups(figures: Sequence[Figure]) -> tuple[list[Figure], int]:
+    """Return the figures of as many groups as are drawn, those of most questions, and how many groups are left out."""
+    questions = {figure.group: figure.questions for figure in figures}
+    largest = set(sorted(questions, key=lambda group: (-questions[group], group))[:GROUPS_DRAWN])
+    return [figure for figure in figures if figure.group in largest], len(questions) - len(largest)
 
 
 def curve_picture(curves: Sequence[Curve], *, title: str, number: str) -> bytes:
@@ -135,12 +150,15 @@ def curve_picture(curves: Sequence[Curve], *, title: str, number: str) -> bytes:
         axes.fill_between(at, low, high, color=colour, alpha=BAND_OPACITY, linewidth=0)
         # the band of a single point has no width
         axes.vlines(at, low, high, color=colour, linewidth=0.8)
-        axes.plot(at, value, color=colour, marker=MARKS[place % len(MARKS)], markersize=6, linewidth=1.6)
+        mark = MARKS[place % len(MARKS)]
+        axes.plot(at, value, color=colour, marker=mark, markersize=6, linewidth=1.6)
+        few = [number for number, (_, figure) in enumerate(points) if is_few(figure)]
+        axes.plot(at, value, color=colour, marker=mark, markersize=6, linestyle="", markerfacecolor="white", markevery=few)
     numbers = sorted({where for curve in curves for where, _ in curve.points})
     if all(float(where).is_integer() for where in numbers):
         axes.set_xticks(numbers)
     axes.grid(axis="both", color=GRID_COLOUR, linewidth=0.6)
-    axes.set_ylabel(_told(figures))
+    axes.set_ylabel("\n".join(textwrap.wrap(_told(figures), AXIS_CHARACTERS)))
     _legend(axes, names)
     return _png(sheet)
 
@@ -184,10 +202,10 @@ def _sheet_of_rows(rows: Rows, title: str, below: str, *, above: float = 0.0) ->
 
 
 def _draw_interval(axes: Axes, figure: Figure, row: float, colour: str, mark: str) -> None:
-    """Draw a point, hollow where few questions were asked, with its interval; in words at the right, clear of all lines."""
+    """Draw a point, hollow where it is made of few, with its interval; in words at the right, clear of all lines."""
     factor = unit_of(figure.metric).factor
     axes.hlines(row, figure.low * factor, figure.high * factor, color=colour, linewidth=1.6)
-    inside = "white" if figure.questions < FEW_QUESTIONS else colour
+    inside = "white" if is_few(figure) else colour
     axes.plot([figure.value * factor], [row], marker=mark, markersize=6, color=colour, markerfacecolor=inside)
     axes.annotate(figure_text(figure), (1.02, row), xycoords=("axes fraction", "data"), fontsize=9, va="center")
 
@@ -199,8 +217,8 @@ def _wrapped(name: str) -> str:
 def _told(figures: Sequence[Figure]) -> str:
     """Say what the numbers are."""
     metric = figures[0].metric
-    few = any(figure.questions < FEW_QUESTIONS for figure in figures)
-    return f"{named_with_unit(metric)}, 95 % interval{f'; hollow, *: fewer than {FEW_QUESTIONS} questions' if few else ''}"
+    few = any(map(is_few, figures))
+    return f"{named_with_unit(metric)}, 95 % interval{f'; hollow, {FEW_MARK}: {FEW_SAID}' if few else ''}"
 
 
 def _legend(axes: Axes, names: Sequence[str]) -> None:

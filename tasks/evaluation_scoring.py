@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from storage.evaluation_records import Asked, BenchmarkQuestion, Scored
+from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf, Scored
 from tasks.algorithms.cut_rankings import cut_of_mean, irrelevant_when_cut, recall_at_mean, recall_when_cut
 from tasks.algorithms.evidence_metrics import irrelevant_ratio, perfect_recall, recall
 from tasks.algorithms.ranking_metrics import ranking_metrics
@@ -15,7 +15,9 @@ CUTOFFS = (1, 3, 5, 10)
 BASELINE = "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
 OWN, GAIN = "own ranking", "gain over "
-CUTS = SAME_NUMBER, SAME_MEAN = "same number", "same mean"
+CUTS = SAME_NUMBER, SAME_MEAN, SAME_MEAN_OF_KIND = "same number", "same mean", "same mean of its kind"
+"""Cut question by question; at the one number that keeps the set's mean over all questions; the same, apart for questions of one
+page and of several: the set has more pages where several are needed, and against one number for all it wins by that alone."""
 
 AskedBy = Mapping[str, Mapping[str, Asked]]
 """What came of the questions, by arm and by question."""
@@ -31,6 +33,11 @@ def found_by(ranking: str, cut: str) -> str:
     return f"{PERFECT} of {ranking}, {cut}"
 
 
+def document_of(question: BenchmarkQuestion) -> str:
+    """Return the document that a question stands or falls with: that of its evidence, else the last, where loaders put it."""
+    return question.evidence[0][0] if question.evidence else question.documents[-1]
+
+
 def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[Scored, ...]:
     """Score every arm on the questions whose evidence is known, in their order."""
     measured = [question for question in questions if question.evidence]
@@ -40,26 +47,34 @@ def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> 
 def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> list[Scored]:
     own = asked[arm]
     rivals = {OWN: own} | ({BASELINE: asked[BASELINE]} if BASELINE in asked and arm != BASELINE else {})
-    mean = float(np.mean([len(own[question.id].evidence) for question in questions])) if questions else 0.0
-    cuts = {name: _cut(rival, questions, mean) for name, rival in rivals.items()}
-    return [
-        Scored(
-            arm=arm,
-            question_id=question.id,
-            document=" ".join(question.documents),
-            values=_worth(question, own[question.id], {name: rival[question.id] for name, rival in rivals.items()}, cuts),
-        )
-        for question in questions
-    ]
+    kinds = [[one for one in questions if needs_several(one) is several] for several in (False, True)]
+    cuts = {name: (_cut(rival, own, questions), *(_cut(rival, own, kind) for kind in kinds)) for name, rival in rivals.items()}
+    scored = []
+    for question in questions:
+        mean_cuts = {name: (all_alike, kind[needs_several(question)]) for name, (all_alike, *kind) in cuts.items()}
+        rankings = {name: rival[question.id].ranked for name, rival in rivals.items()}
+        values = _worth(question, own[question.id], rankings, mean_cuts)
+        scored.append(Scored(arm, question.id, document_of(question), values))
+    return scored
 
 
-def _cut(rival: Mapping[str, Asked], questions: Sequence[BenchmarkQuestion], mean: float) -> float:
-    """Return where to cut a rival's rankings so that they keep as many pages on average, all where there are fewer."""
+def needs_several(question: BenchmarkQuestion) -> bool:
+    """Tell whether a question's evidence stands on several pages."""
+    return len(set(question.evidence)) > 1
+
+
+def _cut(rival: Mapping[str, Asked], own: Mapping[str, Asked], questions: Sequence[BenchmarkQuestion]) -> float:
+    """Return where to cut a rival's rankings so that they keep as many pages as the sets on average, all where there are fewer."""
+    if not questions:
+        return 0.0
     lengths = np.array([len(rival[question.id].ranked) for question in questions], dtype=np.int64)
-    return cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean()))) if len(lengths) else 0.0
+    mean = float(np.mean([len(own[question.id].evidence) for question in questions]))
+    return cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean())))
 
 
-def _worth(question: BenchmarkQuestion, own: Asked, rivals: Mapping[str, Asked], cuts: Mapping[str, float]) -> Mapping[str, float]:
+def _worth(
+    question: BenchmarkQuestion, own: Asked, rankings: Mapping[str, Sequence[PageOf]], cuts: Mapping[str, tuple[float, float]]
+) -> Mapping[str, float]:
     gold, pages = question.evidence, len(own.evidence)
     whole = perfect_recall(returned=own.evidence, gold=gold)
     values = ranking_metrics(ranked=own.ranked, gold=gold, cutoffs=CUTOFFS) | {
@@ -71,9 +86,9 @@ def _worth(question: BenchmarkQuestion, own: Asked, rivals: Mapping[str, Asked],
         "seconds": own.seconds,
         f"{IRRELEVANT} of {OWN}, {SAME_NUMBER}": irrelevant_when_cut(ranked=own.ranked, gold=gold, pages=pages),
     }
-    for name, rival in rivals.items():
-        at_number = recall_when_cut(ranked=rival.ranked, gold=gold, pages=pages)
-        at_mean = recall_at_mean(ranked=rival.ranked, gold=gold, mean_pages=cuts[name])
-        for cut, found in ((SAME_NUMBER, at_number), (SAME_MEAN, at_mean)):
+    for name, ranked in rankings.items():
+        at_number = recall_when_cut(ranked=ranked, gold=gold, pages=pages)
+        at_means = (recall_at_mean(ranked=ranked, gold=gold, mean_pages=cut) for cut in cuts[name])
+        for cut, found in zip(CUTS, (at_number, *at_means), strict=True):
             values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}
     return values

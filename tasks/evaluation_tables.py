@@ -5,18 +5,20 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from storage.evaluation_records import Evaluation, Figure
 from tasks.answer_scoring import JUDGE_CALLS, JUDGE_COST
-from tasks.evaluation_figures import ALL, difference_of
-from tasks.evaluation_scoring import BASELINE, GAIN, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation_figures import ALL, FEWEST_DOCUMENTS, difference_of, more_than_luck
+from tasks.evaluation_scoring import BASELINE, CUTS, GAIN, OWN, PERFECT, RETURNED, SAME_NUMBER, found_by, gain_over
 
 FEW_QUESTIONS = 10
+FEW_DOCUMENTS = 5
 FEW_MARK = "*"
-FEW_NOTE = rf"\{FEW_MARK} fewer than {FEW_QUESTIONS} questions."
+FEW_SAID = f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
 MISSING = "-"
+INTERVALS_SAID = f"95 % intervals, by drawing documents anew ({MISSING} where there is one document only)"
 BEYOND_LUCK = "!"
 SHORT = {
     ("recall@1", ALL): "R@1",
@@ -29,13 +31,14 @@ SHORT = {
 """What ablations are compared by where there is little room."""
 BRIEF_NOTE = (
     "whole: all evidence is in the returned set, several: of questions that need several pages, gain: over the own ranking cut to "
-    f"as many pages; {BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero"
+    f"as many pages; {BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero, and there are "
+    f"several documents; {FEW_MARK} {FEW_SAID}"
 )
 
 RANKED = re.compile(r"(recall|precision|ndcg|mrr)@(\d+)")
-FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG", "mrr": "MRR"}
+FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG, to the number of evidence pages at most,", "mrr": "MRR"}
 DIFFERENCE = difference_of("")
-RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in (SAME_NUMBER, SAME_MEAN))
+RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +111,37 @@ def is_difference(metric: str) -> bool:
     return metric.endswith(DIFFERENCE) or metric.startswith(GAIN)
 
 
+def is_few(figure: Figure) -> bool:
+    """Say whether so few questions or documents were measured that the interval itself is not to be trusted."""
+    return figure.questions < FEW_QUESTIONS or figure.documents < FEW_DOCUMENTS
+
+
 def figure_text(figure: Figure) -> str:
-    """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where few questions were asked."""
+    """Return the mean and its interval, "57.0 (50.1-63.8)" or "-1.6 (-3.0 to +0.2)", marked where it is made of few.
+
+    One document has no interval: "57.0 (-)*".
+    """
     if not all(map(math.isfinite, (figure.value, figure.low, figure.high))):
         return MISSING
     unit, sign, to = unit_of(figure.metric), "", "-"
     if is_difference(figure.metric):
         sign, to = "+", " to "
     value, low, high = (f"{number * unit.factor:{sign}z,.{unit.decimals}f}" for number in (figure.value, figure.low, figure.high))
-    return f"{value} ({low}{to}{high}){FEW_MARK if figure.questions < FEW_QUESTIONS else ''}"
+    interval = f"{low}{to}{high}" if figure.documents >= FEWEST_DOCUMENTS else MISSING
+    return f"{value} ({interval}){_few_mark(figure)}"
 
 
 def brief_text(figure: Figure) -> str:
-    """Return the mean alone; of a difference with a mark where it is more than luck."""
+    """Return the mean alone, marked where it is made of few; of a difference with a mark where it is more than luck."""
     unit = unit_of(figure.metric)
     if not is_difference(figure.metric):
-        return f"{figure.value * unit.factor:,.{unit.decimals}f}"
-    return f"{figure.value * unit.factor:+z,.{unit.decimals}f}{BEYOND_LUCK if figure.low > 0 or figure.high < 0 else ' '}"
+        return f"{figure.value * unit.factor:,.{unit.decimals}f}{_few_mark(figure)}"
+    sure = more_than_luck(low=figure.low, high=figure.high, documents=figure.documents)
+    return f"{figure.value * unit.factor:+z,.{unit.decimals}f}{BEYOND_LUCK if sure else ' '}{_few_mark(figure)}"
+
+
+def _few_mark(figure: Figure) -> str:
+    return FEW_MARK if is_few(figure) else ""
 
 
 def _told(figures: Sequence[Figure], tell: Callable[[Figure], str]) -> str:
@@ -262,23 +279,29 @@ def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
 def evaluation_markdown(evaluation: Evaluation) -> str:
     """Return the evaluation as a page: what was asked of what, when and by which code, then its tables; names are never markup."""
     tables = evaluation_tables(evaluation, brief=False)
-    asked_of = "all documents of its corpus" if evaluation.scope == "corpus" else "its own documents"
+    asked_of = "all documents of the benchmark" if evaluation.scope == "corpus" else "its own documents"
     started = evaluation.started.replace("T", " ")[:16]
     lines = [
         f"# Evaluation of {_cell(evaluation.what)}: {_cell(evaluation.benchmark)}",
         "",
         f"{_cell(started)} UTC, run {_cell(evaluation.run_id[:8])}, code {_cell(evaluation.code[:12])}. "
         f"Benchmark {_cell(evaluation.benchmark_hash[:12])}, corpus {_cell(evaluation.corpus)}, snapshot {evaluation.snapshot}; "
-        f"each question is asked of {asked_of}.",
+        f"each question is asked of {asked_of}.{_models_said(evaluation.models)}",
         "",
-        "In brackets: 95 % intervals, by drawing documents anew.",
+        f"In brackets: {INTERVALS_SAID}.",
+        *(f"\n- {_cell(note)}" for note in evaluation.notes),
     ]
     for table in tables:
         lines += ["", f"## {_cell(table.title)}", "", _row(table.columns), "|---|" + "--:|" * (len(table.columns) - 1)]
         lines += map(_row, table.rows)
     if any(cell.endswith(FEW_MARK) for table in tables for row in table.rows for cell in row[1:]):
-        lines += ["", FEW_NOTE]
+        lines += ["", rf"\{FEW_MARK} {FEW_SAID}."]
     return "\n".join(lines) + "\n"
+
+
+def _models_said(models: Mapping[str, str]) -> str:
+    said = ", ".join(f"{_cell(does)} {_cell(name) or 'none'}" for does, name in models.items())
+    return f" Models: {said}." if said else ""
 
 
 def _titled(title: str, figures: Sequence[Figure]) -> str:

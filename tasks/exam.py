@@ -5,22 +5,27 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from storage.evaluation_records import Asked, Benchmark, BenchmarkQuestion
 from storage.locations import corpus_location
-from storage.snapshot import open_for_reading
-from tasks.answer_judging import Judged
+from storage.records import DocumentState
+from storage.snapshot import Snapshot, open_for_reading
+from tasks.answer_judging import Judged, is_judgeable
+from tasks.ask_request import QuestionError, checked_questions
+from tasks.benchmark_asking import ExamDesk
 from tasks.benchmarks import open_benchmark
 from tasks.evaluation_arms import Arm, ablation_arms, reader_arms
 from tasks.evaluation_request import EvaluationRequest
-from tasks.ingest_request import IngestRequest
-from tasks.probing import DEFAULT_LIMIT, make_probes
+from tasks.ingest_model import reader_identity
+from tasks.ingest_request import IngestRequest, embedder_for, survey
+from tasks.probing import DEFAULT_LIMIT, make_probes, names_of
 from tasks.surveying import survey_for
 
 HASH_DIGITS = 8
 LONGEST_NAME = 64
+SHOWN = 5
 PROBE_SEED = 1
 """The same corpus is probed by the same questions, so that two runs can be compared."""
 
@@ -48,20 +53,30 @@ class Exam:
             yield name, tuple(arm for arm in self.arms if arm.read_alike == reading)
 
     def reading(self, corpus: str, arm: Arm) -> IngestRequest:
-        """Return what reads the benchmark's documents into an arm's corpus."""
-        return IngestRequest(paths=tuple(self.benchmark.documents.values()), corpus=corpus, settings=arm.ingest)
+        """Return what reads documents into an arm's corpus: those that are asked, or all where each question is asked of all."""
+        asked = {name for question in self.questions for name in question.documents}
+        wanted = self.benchmark.documents if self.request.scope == "corpus" else sorted(asked)
+        return IngestRequest(paths=tuple(self.benchmark.documents[name] for name in wanted), corpus=corpus, settings=arm.ingest)
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What came of the questions, and what judges said of the answers, by arm and by question."""
+    """What came of the questions, and what judges said of the answers, by arm and by question.
 
-    asked: Mapping[str, Mapping[str, Asked]]
-    judged: Mapping[str, Mapping[str, Judged]]
+    `snapshot` was asked, and `models` read and judged, for the first arm.
+    """
+
+    asked: Mapping[str, Mapping[str, Asked]] = field(default_factory=dict)
+    judged: Mapping[str, Mapping[str, Judged]] = field(default_factory=dict)
+    snapshot: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def joined(self, other: Findings) -> Findings:
         """Return these with those of other arms."""
-        return Findings({**self.asked, **other.asked}, {**self.judged, **other.judged})
+        asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return Findings(asked, judged, self.snapshot or other.snapshot, self.models or other.models, notes)
 
 
 def open_exam(request: EvaluationRequest) -> Exam:
@@ -75,6 +90,11 @@ def open_exam(request: EvaluationRequest) -> Exam:
             f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}; "
             f"`flowreader evaluate {other}` needs none"
         )
+    for question in questions:
+        try:
+            checked_questions([question.text])
+        except QuestionError as error:
+            raise ExamError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
     if request.what == "ablations":
         return Exam(request, benchmark, questions, ablation_arms(request.settings, request.readers[0], request.only))
     return Exam(request, benchmark, questions, reader_arms(request.readers, request.settings))
@@ -91,7 +111,7 @@ def corpus_name(request: EvaluationRequest, benchmark: Benchmark) -> str:
 def work_to_do(exam: Exam, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
     """Return what must be read in first, None where all is there, and the ids of the benchmark's documents by their names."""
     if exam.request.what == "probe":
-        return None, _ids_in(corpus, exam.benchmark)
+        return None, _ids_in(corpus)
     request = exam.reading(corpus, arm)
     found = survey_for(request)
     by_path = {file.path: file.document_id for file in found.found.files}
@@ -101,15 +121,65 @@ def work_to_do(exam: Exam, corpus: str, arm: Arm) -> tuple[IngestRequest | None,
             f"{len(refused)} documents of {exam.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
         )
     return (request if found.plan.work else None), {
-        name: by_path[os.path.realpath(path)] for name, path in exam.benchmark.documents.items()
+        name: by_path[os.path.realpath(path)]
+        for name, path in exam.benchmark.documents.items()
+        if os.path.realpath(path) in by_path
     }
 
 
-def _ids_in(corpus: str, benchmark: Benchmark) -> dict[str, str]:
-    """Return the ids of documents by where they were read from: the files themselves may be gone."""
+def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[str, ...]:
+    """Say what the figures do not: questions left out, documents that could not be read, evidence that no document has."""
+    records = {record.id: record for record in snapshot.documents()}
+    asked = sorted({name for question in exam.questions for name in question.documents})
+    found = {name: records[ids[name]] for name in asked if ids.get(name) in records}
+    unread = [
+        f"{name} could not be read, what is asked of it counts as not found: {found[name].state.value}, {found[name].reason}"
+        for name in found
+        if found[name].state is not DocumentState.READY
+    ]
+    beyond = [
+        f"{question.id} (page {page} of {name})"
+        for question in exam.questions
+        for name, page in question.evidence
+        if name in found and found[name].state is DocumentState.READY and page > found[name].pages
+    ]
+    left_out = sum(not _measurable(question, exam.request) for question in exam.benchmark.questions)
+    known = "what would be right" if exam.request.what == "answers" else "its evidence pages"
+    return (
+        *([f"{left_out} of {len(exam.benchmark.questions)} questions are left out: nobody wrote down {known}"] if left_out else []),
+        *unread,
+        *([f"{len(beyond)} evidence pages lie past the end of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
+    )
+
+
+def models_of(desk: ExamDesk, request: EvaluationRequest) -> dict[str, str]:
+    """Return who embedded, read and judges."""
+    chat, judge = {"chat": desk.reader.model}, {"judge": request.judge or ""}
+    named = {"embedder": desk.embedder.identity.key, "reader": desk.reader.name, **chat, **judge}
+    return {what: name for what, name in named.items() if name}
+
+
+def require_read(exam: Exam, arm: Arm, snapshot: Snapshot) -> None:
+    """Raise ExamError where documents are not in the snapshot as the arm wants them read: somebody else wrote to it meanwhile."""
+    if exam.request.what == "probe":
+        return
+    request = exam.reading(snapshot.location.name, arm)
+    plan = survey(request, snapshot.documents(), embedder_for(snapshot.embedder), reader_identity(request.settings)).plan
+    versions = {record.id: record.version for record in snapshot.documents()}
+    other = [work for work in plan.work if versions.get(work.document_id) != work.version]
+    if other:
+        raise ExamError(
+            f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated; "
+            "evaluate again when nobody writes to it, or name another --corpus"
+        )
+
+
+def _ids_in(corpus: str) -> dict[str, str]:
+    """Return the ids of all readable documents by the names that probes give them: most of a large corpus have no probe."""
     with open_for_reading(corpus_location(corpus)) as snapshot:
-        by_path = {path: record.id for record in snapshot.documents() for path in record.paths}
-    return {name: by_path[path] for name, path in benchmark.documents.items()}
+        records = snapshot.documents()
+    names = names_of(records)
+    return {names[record.id]: record.id for record in records if record.state is DocumentState.READY}
 
 
 def _benchmark(request: EvaluationRequest) -> Benchmark:
@@ -127,9 +197,7 @@ def probed_corpus(request: EvaluationRequest) -> str:
 
 
 def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool:
-    if request.what == "answers":
-        return bool(question.answers) or not question.answerable
-    return bool(question.evidence)
+    return is_judgeable(question) if request.what == "answers" else bool(question.evidence)
 
 
 def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:

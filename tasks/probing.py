@@ -69,7 +69,7 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int) -> Benchmark:
             "words that stand together on one page only; ingest longer documents, or write a benchmark of your own"
         )
     names = names_of(records)
-    questions = tuple(_question(source, wording, names[source.document_id], drawn) for source, wording in probes)
+    questions = tuple(_question(source, wording, names[source.document_id]) for source, wording in probes)
     asked = {name for question in questions for name in question.documents}
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}
     said = identify(*(part for question in questions for part in (question.id, question.text, *map(str, question.evidence))))
@@ -124,12 +124,11 @@ def worded_source(source: ProbeSource, *, use: WordUse, english: bool) -> Wordin
     return WORDED_BY[source.kind](source.text, use=use, english=english, most=MOST_WORDS)
 
 
-def _question(source: ProbeSource, wording: Wording, name: str, drawn: Mapping[str, DocumentRecord]) -> BenchmarkQuestion:
+def _question(source: ProbeSource, wording: Wording, name: str) -> BenchmarkQuestion:
     return BenchmarkQuestion(
         id=source.id[:16],
         text=wording.text,
         documents=(name,),
-        document_type=drawn[source.document_id].media_type,
         evidence=((name, source.page),),
         evidence_sources=(source.kind.value,),
     )

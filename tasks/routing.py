@@ -30,9 +30,6 @@ from tasks.retrieval import NodeScores
 from tasks.step import step
 from tasks.terrain import Terrain, paper_terrain, told_of_terrain
 
-MANY_TERMS = 10
-"""A question of so many search terms asks for all of F where the demand goes by the question."""
-
 
 @dataclass(frozen=True, slots=True)
 class Routed:
@@ -98,7 +95,7 @@ def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
 
 def demand_of(question: Question, settings: RoutingSettings) -> float:
     """Return how much evidence is to be routed: F, or the part of it that the question's terms call for."""
-    share = 1.0 if settings.demand_by == "fixed" else min(1.0, max(1, len(question.terms.stems)) / MANY_TERMS)
+    share = 1.0 if settings.demand_by == "fixed" else min(1.0, max(1, len(question.terms.stems)) / settings.demand_terms)
     return settings.demand * share
 
 

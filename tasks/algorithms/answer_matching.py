@@ -9,15 +9,18 @@ from enum import StrEnum
 
 from tasks.algorithms.abstaining import abstains
 from tasks.algorithms.answer_lists import holds_all, items_of, written_list
-from tasks.algorithms.answer_words import NEGATIONS, answer_words, find_run, is_number, same_words, statements_of, telling
+from tasks.algorithms.answer_words import NEGATIONS, answer_words, find_run, is_number, runs_in, same_words, statements_of, telling
 from tasks.algorithms.stated_numbers import StatedNumber, same_number, stated_numbers
-from tasks.algorithms.told_number import told_number
+from tasks.algorithms.told_number import told_number, turning
 
 TOLERANCE = 0.01
 """Relative difference that does not count for measured values, as MMLongBench-Doc has it; counts are compared exactly."""
 
 DUMP = 10
 """An answer of more than so many times the words of a list of items is a copy of the page, and no list of anything."""
+
+NEAR = 2
+"""Words between an answer and the "or" that joins it to another: "Paris, France or Berlin"."""
 
 TERSE = 3
 """An answer of at most so many times the words of a list is one itself."""
@@ -55,23 +58,24 @@ def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str
 
     A number is judged by the one that the answer tells (`told_number`), never by one among many. Words must stand as a run in one
     statement; what is short or says nothing by itself, in the first one. A terse answer may leave out up to half of what tells.
+    "Berlin or Paris" is a guess, and wrong, unless both are known.
 
     Args:
         predicted: the answer, its statements on lines of their own.
         answers: those that are right; in each, "||" stands between alternatives.
-        answer_format: "Str", "Int", "Float", "List", "None" (not answerable), or "" where the known answers decide.
+        answer_format: "Str", "Int", "Float", "List"; with any other the known answers decide.
         answerable: whether the documents answer the question.
         found: whether the answer is one.
     """
     known = [one.strip() for answer in answers for one in answer.split("||") if one.strip()]
-    if not answerable or answer_format == "None" or (known and all(abstains(answer) for answer in known)):
+    if not answerable:
         return Match(True, MatchKind.ABSTAINED) if not found or abstains(predicted) else WRONG
     if not known:
         raise ValueError("answers is empty, so nothing says what is right; judge only questions whose answer is known")
     statements = statements_of(predicted)
     if not found or not statements:
         return Match(False, MatchKind.ABSTAINED)
-    kinds = [_kind(statements, answer, answer_format) for answer in known]
+    kinds = [_kind(statements, answer, answer_format, known) for answer in known]
     best = _strictest(kind for kind in kinds if kind is not None)
     if best is not None:
         return Match(True, best)
@@ -82,8 +86,8 @@ def _strictest(kinds: Iterable[MatchKind]) -> MatchKind | None:
     return min(kinds, key=list(MatchKind).index, default=None)
 
 
-def _kind(statements: Sequence[str], answer: str, answer_format: str) -> MatchKind | None:
-    """Return how the statements match one known answer, None where they do not."""
+def _kind(statements: Sequence[str], answer: str, answer_format: str, known: Sequence[str]) -> MatchKind | None:
+    """Return how the statements match one of the known answers, None where they do not."""
     if same_words(answer_words(" ".join(statements)), answer_words(answer)) and answer_words(answer):
         return MatchKind.EXACT
     items = items_of(answer) if answer_format == "List" else written_list(answer) or []
@@ -92,8 +96,8 @@ def _kind(statements: Sequence[str], answer: str, answer_format: str) -> MatchKi
     only = items[0] if items else answer
     number = _only_number(only, needed=answer_format in {"Int", "Float"})
     if number is not None:
-        return _as_number(statements, number, answer_format)
-    return _as_words(statements, answer_words(only))
+        return _as_number(statements, number, answer_format, turning(only, number))
+    return _as_words(statements, answer_words(only), [answer_words(other) for other in known])
 
 
 def _only_number(answer: str, *, needed: bool) -> StatedNumber | None:
@@ -105,10 +109,14 @@ def _only_number(answer: str, *, needed: bool) -> StatedNumber | None:
     return numbers[0] if needed or not rest else None
 
 
-def _as_number(statements: Sequence[str], number: StatedNumber, answer_format: str) -> MatchKind | None:
-    told = told_number(statements[0], year=number.year)
-    exactly = answer_format == "Int" or (answer_format != "Float" and number.whole and not number.percent)
-    if told is None or not same_number(number, told.number, tolerance=0.0 if exactly else TOLERANCE):
+def _as_number(statements: Sequence[str], number: StatedNumber, answer_format: str, turned: frozenset[str]) -> MatchKind | None:
+    told = told_number(statements[0], year=number.year, turned=turned)
+    if told is None:
+        return None
+    # 2019 and 2020 differ by less than the tolerance, and are not the same year.
+    counts = answer_format == "Int" or (answer_format != "Float" and number.whole and not number.percent)
+    exactly = counts or (number.year and told.number.year)
+    if not same_number(number, told.number, tolerance=0.0 if exactly else TOLERANCE):
         return None
     return MatchKind.NUMERIC if told.opens and len(statements) == 1 else MatchKind.CONTAINED
 
@@ -120,15 +128,25 @@ def _as_list(statements: Sequence[str], items: Sequence[str]) -> MatchKind | Non
     return MatchKind.LIST if said <= TERSE * known else MatchKind.CONTAINED
 
 
-def _as_words(statements: Sequence[str], known: Sequence[str]) -> MatchKind | None:
+def _as_words(statements: Sequence[str], known: Sequence[str], every: Sequence[Sequence[str]]) -> MatchKind | None:
+    """Match the words of one known answer; `every` are those of all."""
     said = [answer_words(statement) for statement in statements]
     tells = telling(known)
     if not tells:
         # "Yes", "Both", "B": everywhere by chance, and an answer only at its beginning.
-        right = bool(known) and list(said[0][: len(known)]) == list(known)
+        begins = bool(known) and list(said[0][: len(known)]) == list(known)
+        right = begins and not _guessed(said[0], 0, known, every, near=1)
     else:
-        right = any(find_run(known, words) >= 0 for words in (said if len(tells) > 1 else said[:1]))
+        places = ((words, place) for words in (said if len(tells) > 1 else said[:1]) for place in runs_in(words, known))
+        right = any(not _guessed(words, place, known, every, near=NEAR) for words, place in places)
     return MatchKind.CONTAINED if right or (len(said) == 1 and _tersely(said[0], known)) else None
+
+
+def _guessed(words: Sequence[str], place: int, run: Sequence[str], every: Sequence[Sequence[str]], *, near: int) -> bool:
+    """Tell whether an "or" near the run at this place offers something else beside it that is no known answer."""
+    before, after = words[:place], words[place + len(run) :]
+    beside = [part for part, joint in ((before, before[-near:]), (after, after[:near])) if "or" in joint]
+    return any(all(find_run(known, part) < 0 for known in every) for part in beside)
 
 
 def _tersely(said: Sequence[str], known: Sequence[str]) -> bool:

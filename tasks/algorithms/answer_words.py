@@ -20,9 +20,19 @@ _ARTICLE = re.compile(r"\b(?:[Tt]he|THE|[Aa]n|AN|a)\s+(?=\w)|^\s*A\s+(?=\w)")
 _PERCENT = re.compile(r"\b(?:per\s?cent|percentage\spoints?)\b", re.IGNORECASE)
 _TOKEN = re.compile(rf"(?P<sole>[\u3040-\u30ff\u3400-\u9fff%])|(?P<letters>[^\W\d_]+)|{NUMBER.pattern}")
 _MARK = re.compile(r"(?:\s?\[\d{1,3}\]){1,20}$")
-_DENYING = "not no never neither nor without cannot isnt arent wasnt werent dont doesnt didnt cant couldnt wont"
+_DENYING = (
+    "not no never neither nor without cannot isnt arent wasnt werent dont doesnt didnt hasnt havent hadnt cant couldnt wont wouldnt"
+)
 NEGATIONS = frozenset(_DENYING.split())
 """Words, as `answer_words` gives them, that turn what follows them into its contrary."""
+_BOUNDING = "less more fewer over under below above than"
+BOUNDS = frozenset(_BOUNDING.split())
+"""Words that make a number a bound: what is "less than 5" is not 5. Stems would not know them: "abov"."""
+
+NUMBER_REACH = 3
+"""Words before a number in which it is denied or made a bound: "did not rise to 45"."""
+WORD_REACH = 2
+_TURN_NUMBERS = NEGATIONS | {stem(word) for word in BOUNDS}
 
 _TELL_NOTHING = frozenset(stem(word) for word in [*STOP_WORDS, "yes", "true", "false"])
 
@@ -72,8 +82,14 @@ def same_words(one: Sequence[str], other: Sequence[str]) -> bool:
 
 
 def find_run(run: Sequence[str], words: Sequence[str]) -> int:
-    """Return where a run of words first stands among others, with no word just before it that denies it; -1 if nowhere."""
+    """Return where a run of words first stands among others as `runs_in` has it; -1 if nowhere."""
+    return next(runs_in(words, run), -1)
+
+
+def runs_in(words: Sequence[str], run: Sequence[str]) -> Iterator[int]:
+    """Yield where a run of words stands among others with no word just before it that denies it, or bounds its number."""
+    numeric = bool(run) and is_number(run[0])
+    turning, reach = (_TURN_NUMBERS, NUMBER_REACH) if numeric else (NEGATIONS, WORD_REACH)
     for place in range(len(words) - len(run) + 1):
-        if list(words[place : place + len(run)]) == list(run) and not NEGATIONS.intersection(words[max(0, place - 2) : place]):
-            return place
-    return -1
+        if list(words[place : place + len(run)]) == list(run) and not turning.intersection(words[max(0, place - reach) : place]):
+            yield place

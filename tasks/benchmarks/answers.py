@@ -22,7 +22,7 @@ def annotated_question(row: Row, asked: BenchmarkQuestion, *, holder: str) -> Be
     """
     written = "List" if isinstance(row.value("answer"), list) else row.optional_text("answer_format")
     answer_format = SAME_FORMAT.get(written, written)
-    evidence = tuple((holder, page) for page in row.pages("evidence_pages"))
+    evidence = tuple((holder, page) for page in row.pages("evidence_pages", first=1))
     answers = (_one_answer(row, answer_format),)
     answerable = not refused(answers) and (answer_format != "None" or bool(evidence))
     return replace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tasks.benchmarks.rows import BenchmarkError
@@ -37,6 +37,13 @@ def find_documents(names: Iterable[str], folders: Sequence[Path], *, named_by: P
             f"looked in {looked}; put them there under these names"
         )
     return found
+
+
+def unnamed_documents(folders: Sequence[Path], named: Mapping[str, str]) -> dict[str, str]:
+    """Return the absolute paths of the other files in the folders, by their paths below them."""
+    known = set(named.values())
+    found = {path.relative_to(folder).as_posix(): str(path.absolute()) for folder in folders for path in _files(folder)}
+    return {name: path for name, path in found.items() if path not in known and name not in named}
 
 
 def _shelf(top: Path) -> dict[str, list[Path]]:

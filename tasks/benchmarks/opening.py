@@ -10,8 +10,8 @@ from pathlib import Path
 from storage.codec import CodecError, to_json
 from storage.evaluation_records import Benchmark, BenchmarkQuestion
 from storage.records import identify
-from tasks.benchmarks import uda, visdom
-from tasks.benchmarks.document_files import find_documents
+from tasks.benchmarks import own_layout, uda, visdom
+from tasks.benchmarks.document_files import find_documents, unnamed_documents
 from tasks.benchmarks.question_files import read_rows
 from tasks.benchmarks.recognising import Recognised, recognise
 from tasks.benchmarks.rows import BenchmarkError, Row
@@ -21,9 +21,14 @@ def open_benchmark(path: Path) -> Benchmark:
     """Return the benchmark in a folder, or the one that a question file asks; raise BenchmarkError for whatever is not there."""
     found = recognise(path)
     rows = read_rows(found.file)
-    questions = _with_distinct_ids(rows, [found.format.question(row, found.kind) for row in rows], published=found.kind != "folder")
+    written = [found.format.question(row, found.kind) for row in rows]
+    questions = _with_distinct_ids(rows, written, published=found.kind != own_layout.KIND)
     names = (name for question in questions for name in question.documents)
-    documents = find_documents(names, found.format.folders(found.file, found.given, found.kind), named_by=found.file)
+    folders = found.format.folders(found.file, found.given, found.kind)
+    documents = find_documents(names, folders, named_by=found.file)
+    if found.kind == own_layout.KIND:
+        # Whoever puts a file there that no question names wants it searched beside the others.
+        documents |= unnamed_documents(folders, documents)
     try:
         digest = identify("benchmark", to_json(questions).decode("utf-8"))
     except CodecError as error:

@@ -10,6 +10,7 @@ from tasks.benchmarks.rows import Row
 
 LAYOUT = "a folder with questions.jsonl and documents/"
 QUESTIONS = "questions.jsonl"
+KIND = "folder"
 
 
 def kind_of(file: Path, columns: frozenset[str]) -> str:
@@ -17,7 +18,7 @@ def kind_of(file: Path, columns: frozenset[str]) -> str:
     known = file.name == QUESTIONS or (
         file.suffix == ".jsonl" and bool(columns & {"document", "documents"}) and "question" in columns
     )
-    return "folder" if known else ""
+    return KIND if known else ""
 
 
 def question(row: Row, kind: str) -> BenchmarkQuestion:
@@ -27,7 +28,7 @@ def question(row: Row, kind: str) -> BenchmarkQuestion:
         holder = row.text("document")
     else:
         holder = several[0]
-        if len(several) > 1 and row.pages("evidence_pages"):
+        if len(several) > 1 and row.items("evidence_pages"):
             raise row.wrong("evidence_pages", "does not tell whose pages they are; name that document in 'document' too")
     documents = tuple(dict.fromkeys((*several, holder)))
     asked = BenchmarkQuestion(

@@ -72,17 +72,22 @@ class Row:
                 raise self.wrong(column, f"holds {shortened(item)}, which is no name; write names in quotes")
         return tuple(dict.fromkeys(str(item) for item in items))
 
-    def pages(self, column: str) -> tuple[int, ...]:
-        """Return the numbers of a list, each once. A page that no document has is kept: annotations are sometimes wrong."""
-        return tuple(dict.fromkeys(self._page(column, item) for item in self.items(column)))
+    def pages(self, column: str, *, first: int) -> tuple[int, ...]:
+        """Return the pages of a list, each once, counted from 1 where the column counts from `first`.
 
-    def _page(self, column: str, item: object) -> int:
+        A page past the end of its document is kept: annotations are sometimes wrong.
+        """
+        return tuple(dict.fromkeys(self._page(column, item, first) - first + 1 for item in self.items(column)))
+
+    def _page(self, column: str, item: object, first: int) -> int:
         try:
             number = float(item) if isinstance(item, int | float | str) and not isinstance(item, bool) else math.nan
         except (ValueError, OverflowError):
             number = math.nan
         if not number.is_integer():
             raise self.wrong(column, f"holds the page {shortened(item)}, which is no number; write pages as [3, 4]")
+        if number < first:
+            raise self.wrong(column, f"holds the page {shortened(item)}; pages count from {first}")
         return int(number)
 
 

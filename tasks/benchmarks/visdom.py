@@ -39,7 +39,7 @@ def question(row: Row, kind: str) -> BenchmarkQuestion:
         documents=tuple(dict.fromkeys((*row.names("documents"), holder))),
         answerable=not refused(answers),
         answers=() if refused(answers) else answers,
-        evidence=tuple((holder, page + 1) for page in row.pages("evidence_pages")),
+        evidence=tuple((holder, page) for page in row.pages("evidence_pages", first=0)),
     )
 
 

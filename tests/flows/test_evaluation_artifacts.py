@@ -17,7 +17,7 @@ from flows.prefect_environment import prefect_server
 from storage.evaluation_records import Figure
 from tests.storage.evaluation_worlds import evaluation
 
-figures = (Figure("flow", "all", "recall@5", 2 / 3, 0.5, 1.0, 4), Figure("top-k", "all", "seconds", 0.25, 0.125, 0.5, 4))
+figures = (Figure("flow", "all", "recall@5", 2 / 3, 0.5, 1.0, 4, 4), Figure("top-k", "all", "seconds", 0.25, 0.125, 0.5, 4, 4))
 measured = evaluation("0a63db1e", what="retrieval", benchmark="Tide & [Time]_2\\u00e9", figures=figures)
 
 async def show_and_look():

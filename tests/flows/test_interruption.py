@@ -38,4 +38,4 @@ def test_work_that_does_not_listen_is_cut_off_in_time_and_says_so():
         "with interruption.ending_in_order():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], timeout=30, capture_output=True, text=True)
-    assert done.returncode == INTERRUPT_EXIT and "the same command goes on" in done.stderr
+    assert done.returncode == INTERRUPT_EXIT and "what is finished stays, and the same command goes on" in done.stderr

@@ -24,8 +24,8 @@ def evaluation(run_id: str, *questions: Scored, **other: object) -> Evaluation:
         "code": "0.1.0",
         "settings": settings,
         "figures": (
-            Figure("flow", "all", "recall@5", 0.75, 0.5, 1.0, 4),
-            Figure("flow", "several pages", "recall@5", 1 / 3, 0.0, 0.5, 2),
+            Figure("flow", "all", "recall@5", 0.75, 0.5, 1.0, 4, 4),
+            Figure("flow", "several pages", "recall@5", 1 / 3, 0.0, 0.5, 2, 2),
         ),
     }
     return Evaluation(run_id=run_id, scored=questions, **(said | other))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from storage.evaluation_records import Figure
 from storage.marked_lines import marked_line, read_marked
 from storage.records import identify
 
-FIRST, SECOND = Figure("a", "all", "recall", 0.5, 0.25, 0.75, 4), Figure("b", "all", "recall", 1.0, 1.0, 1.0, 2)
+FIRST, SECOND = Figure("a", "all", "recall", 0.5, 0.25, 0.75, 4, 4), Figure("b", "all", "recall", 1.0, 1.0, 1.0, 2, 2)
 KEY, OTHER = identify("first"), identify("second")
 
 

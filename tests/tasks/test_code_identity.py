@@ -1,19 +1,91 @@
+"""The code that decides answers is one; what only shows, judges and counts them is none of it."""
+
+import ast
+import importlib.metadata
+from pathlib import Path
+
 from tasks import code_identity
+from tasks.code_identity import EVALUATING, LIBRARIES, ROOT, deciding_files
 from tasks.code_identity import code_identity as identity_of_code
 
 
+def imported_by(path: Path) -> set[Path]:
+    """Return the files of ours that a file imports, packages' own among them."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            parts = name.split(".")
+            inner = (ROOT.joinpath(*parts[:end]) for end in range(1, len(parts) + 1))
+            found.update(file for place in inner for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+    return found
+
+
+def reached_from(*starts: Path) -> set[Path]:
+    reached, left = set(), set(starts)
+    while left:
+        reached |= left
+        left = {file for path in left for file in imported_by(path)} - reached
+    return reached
+
+
+def test_all_that_answers_import_is_in_the_hash():
+    readers = (ROOT / "flows" / "readers").glob("*.py")
+    reached = reached_from(ROOT / "flows" / "ask.py", *readers)
+    assert ROOT / "tasks" / "algorithms" / "min_cost_flow.py" in reached and len(reached) > 100
+    assert reached - set(deciding_files()) == {ROOT / "flows" / "__init__.py"}
+
+
+def test_all_that_reads_documents_in_is_in_the_hash_what_runs_in_children_too():
+    workers = [path for room in ("models", "parsers") for path in (ROOT / "tasks" / room).glob("*.py")]
+    outside = {ROOT / "flows" / name for name in ("__init__.py", "ingest.py", "interruption.py")}
+    assert reached_from(ROOT / "flows" / "ingest.py", *workers) - set(deciding_files()) == outside
+
+
+def test_every_prompt_but_the_judge_s_is_in_the_hash():
+    prompts = set((ROOT / "tasks" / "prompts").glob("*.md"))
+    assert {path.name for path in prompts - set(deciding_files())} == {"judge_answer.md"}
+
+
+def test_what_only_evaluates_is_not_and_each_pattern_names_something():
+    names = {path.relative_to(ROOT).as_posix() for path in deciding_files()}
+    assert names.isdisjoint({"tasks/probing.py", "tasks/exam.py", "tasks/report/page.py", "tasks/algorithms/told_number.py"})
+    assert {"tasks/benchmark_asking.py", "storage/schema.sql"} <= names
+    assert all(list(ROOT.glob(pattern)) for pattern in EVALUATING)
+
+
+def identities(folder, monkeypatch, *written):
+    """Return the identity after each file that is written, beginning with none."""
+    (folder / "tasks" / "prompts").mkdir(parents=True)
+    monkeypatch.setattr(code_identity, "ROOT", folder)
+    found = []
+    for name, text in (("README.md", ""), *written):
+        (folder / name).write_text(text)
+        identity_of_code.cache_clear()
+        found.append(identity_of_code())
+    identity_of_code.cache_clear()
+    return found
+
+
 def test_another_line_of_code_or_of_a_prompt_is_another_identity(tmp_path, monkeypatch):
-    (tmp_path / "tasks" / "prompts").mkdir(parents=True)
-    seen = set()
-    monkeypatch.setattr(code_identity, "ROOT", tmp_path)
-    for name, text in (("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read."), ("tasks/c.pyc", "")):
-        (tmp_path / name).write_text(text)
+    told = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read.")
+    assert len(set(identities(tmp_path, monkeypatch, *told))) == 4
+
+
+def test_what_is_no_code_or_only_evaluates_changes_nothing(tmp_path, monkeypatch):
+    told = ("tasks/c.pyc", ""), ("tasks/probing.py", "x = 1\n"), ("tasks/prompts/judge_answer.md", "Judge.")
+    assert len(set(identities(tmp_path, monkeypatch, *told))) == 1
+
+
+def test_another_version_of_a_library_is_another_identity(monkeypatch):
+    identity_of_code.cache_clear()
+    seen = {identity_of_code()}
+    known = importlib.metadata.version
+    for library in LIBRARIES:
+        monkeypatch.setattr(importlib.metadata, "version", lambda name, other=library: known(name) + "+ours" * (name == other))
         identity_of_code.cache_clear()
         seen.add(identity_of_code())
     identity_of_code.cache_clear()
-    assert len(seen) == 3
-
-
-def test_the_code_at_hand_has_one():
-    identity_of_code.cache_clear()
-    assert len(identity_of_code()) == 64
+    assert len(seen) == len(LIBRARIES) + 1 and all(len(identity) == 64 for identity in seen)

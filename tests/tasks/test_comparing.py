@@ -39,7 +39,7 @@ def test_an_example_by_hand():
     assert (recall.before, recall.after, recall.difference) == pytest.approx((0.3, 0.7, 0.4))
     assert (recall.low, recall.high) == pytest.approx((0.3, 0.5)) and recall.beyond_luck
     assert (mrr.metric, mrr.questions, mrr.before, mrr.after, mrr.low, mrr.high) == ("mrr", 1, 1.0, 0.5, -0.5, -0.5)
-    assert mrr.beyond_luck
+    assert (recall.documents, mrr.documents) == (2, 1) and not mrr.beyond_luck
 
 
 def test_documents_not_questions_are_drawn():
@@ -48,6 +48,13 @@ def test_documents_not_questions_are_drawn():
     before, after = many("before", "flow", [0.5] * 20, documents), many("after", "flow", [0.9] * 10 + [0.3] * 10, documents)
     change = compared(before, after)["flow", "recall"]
     assert (change.difference, change.low, change.high) == pytest.approx((0.1, -0.2, 0.4)) and not change.beyond_luck
+
+
+def test_one_document_gives_no_certainty():
+    documents = ["a.pdf"] * 12
+    before, after = many("before", "flow", [0.5] * 12, documents), many("after", "flow", [0.58] * 12, documents)
+    change = compared(before, after)["flow", "recall"]
+    assert (change.low, change.high, change.documents) == (pytest.approx(0.08), pytest.approx(0.08), 1) and not change.beyond_luck
 
 
 def test_the_interval_is_that_of_the_differences():
@@ -119,3 +126,16 @@ def test_whatever_else_differs_is_named_with_both_values():
         Difference("routing.only", '["text", "table"]', '["text"]'),
         Difference("routing.sources", "8", "12"),
     ]
+
+
+def test_other_models_are_named_before_the_settings():
+    read = {"embedder": "minilm", "reader": "extractive", "chat": ""}
+    before = evaluation("before", models=read, settings={"chat": "a"})
+    after = evaluation("after", models=read | {"reader": "model", "chat": "qwen", "judge": "qwen"}, settings={"chat": "b"})
+    assert what_else_differs(before, after) == [
+        Difference("models.chat", '""', '"qwen"'),
+        Difference("models.judge", "not set", '"qwen"'),
+        Difference("models.reader", '"extractive"', '"model"'),
+        Difference("chat", '"a"', '"b"'),
+    ]
+    assert what_else_differs(before, before) == []

@@ -23,7 +23,7 @@ from tasks.evaluation_arms import FULL
 from tasks.evaluation_figures import ALL, difference_of
 from tasks.evaluation_lines import write_lines
 from tasks.evaluation_request import EvaluationRequest
-from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, SAME_MEAN, SAME_NUMBER, gain_over
+from tasks.evaluation_scoring import BASELINE, CUTS, OWN, PERFECT, SAME_NUMBER, gain_over
 from tasks.exam import Findings, open_exam, work_to_do
 from tests.asking_worlds import published
 from tests.exams import answered, exam_by_hand, small_benchmark
@@ -31,7 +31,7 @@ from tests.storage import worlds
 
 ONE = BenchmarkQuestion("one", "How deep?", ("a.pdf",), "Report", evidence=(("a.pdf", 1),), evidence_sources=("Text",))
 TWO = BenchmarkQuestion("two", "How wide?", ("b.pdf",), "Manual", evidence=(("b.pdf", 1), ("b.pdf", 2)))
-GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in (SAME_NUMBER, SAME_MEAN)]
+GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS]
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from storage.evaluation_records import BenchmarkQuestion, Scored
-from tasks.evaluation_figures import ALL, difference_of, differences, figures_of, groups_of
+from tasks.evaluation_figures import ALL, difference_of, differences, figures_of, groups_of, more_than_luck
 
 
 def scored(arm, name, document="a.pdf", **values):
@@ -46,6 +46,24 @@ def test_the_interval_is_wide_where_documents_disagree_and_a_point_where_there_i
     assert wide.low <= 0.25 < 0.5 == wide.value < 0.75 <= wide.high
     (point,) = figures_of([scored("flow", "q1", hit=1.0), scored("flow", "q2", hit=0.0)], groups, resamples=1000, in_groups=bool)
     assert (point.low, point.high) == (0.5, 0.5)
+    assert (wide.documents, wide.questions, point.documents, point.questions) == (10, 40, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "documents", "sure"),
+    [
+        (0.01, 0.2, 2, True),
+        (-0.2, -0.01, 2, True),
+        (0.08, 0.08, 1, False),
+        (-0.08, -0.08, 1, False),
+        (0.0, 0.2, 9, False),
+        (-0.2, 0.0, 9, False),
+        (-0.1, 0.1, 9, False),
+        (0.0, 0.0, 9, False),
+    ],
+)
+def test_it_is_more_than_luck_where_the_interval_leaves_out_zero_and_documents_were_drawn_from(low, high, documents, sure):
+    assert more_than_luck(low=low, high=high, documents=documents) is sure
 
 
 def test_differences_are_taken_question_by_question_to_the_reference():

@@ -18,7 +18,7 @@ SETTINGS = AllSettings().model_dump(mode="json")
 
 
 def figure(arm, metric, value=0.5, group=ALL):
-    return Figure(arm, group, metric, value, value - 0.125, value + 0.125, 20)
+    return Figure(arm, group, metric, value, value - 0.125, value + 0.125, 20, 8)
 
 
 def in_parts(*metrics):

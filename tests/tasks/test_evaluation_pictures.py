@@ -4,6 +4,7 @@ import io
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -17,8 +18,8 @@ WIDTH = 1200
 BLUE, ORANGE = (tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5)) for colour in COLOURS[:2])
 
 
-def figure(arm="flow", value=0.5, wide=0.1, *, group="all", metric="recall@1", questions=611):
-    return Figure(arm, group, metric, value, value - wide, value + wide, questions)
+def figure(arm="flow", value=0.5, wide=0.1, *, group="all", metric="recall@1", questions=611, documents=38):
+    return Figure(arm, group, metric, value, value - wide, value + wide, questions, documents)
 
 
 def opened(png):
@@ -87,16 +88,37 @@ def test_differences_stand_beside_a_line_at_zero_that_is_the_reference():
     assert ((dark > left.max()) & (dark < right.min())).any(), "no line between them"
 
 
-def test_a_point_of_few_questions_is_hollow():
-    full, hollow = (
-        len(
-            where(opened(interval_picture([figure("full"), figure("a", 0.3, questions=count)], title="t", reference="full")), BLUE)[
-                0
-            ]
-        )
-        for count in (10, 9)
-    )
-    assert hollow < full
+@pytest.mark.parametrize(("part", "enough"), [("questions", 10), ("documents", 5)])
+def test_a_point_of_few_questions_or_documents_is_hollow(part, enough):
+    def inked(count):
+        point = figure("a", 0.3, **{part: count})
+        rows = interval_picture([figure("full"), point], title="t", reference="full")
+        curve = curve_picture([Curve("a", ((1, point),))], title="t", number="rounds")
+        return np.array([where(opened(png), BLUE)[0].size for png in (rows, curve)])
+
+    assert (inked(enough - 1) < inked(enough)).all()
+
+
+def test_a_curve_of_few_documents_says_so_without_leaving_its_sheet():
+    points = tuple((number, figure(metric="perfect recall", documents=3)) for number in range(6))
+    assert empty_border(opened(curve_picture([Curve("perfect recall", points)], title="t", number="rounds of evolution")))
+
+
+def test_of_a_thousand_groups_the_forty_of_most_questions_are_drawn_and_the_rest_counted():
+    groups = {f"type: {number:04}": 1 + number * 7919 % 1200 for number in range(1200)}
+    figures = [figure(arm, group=group, questions=count) for group, count in groups.items() for arm in ("flow", "top-k")]
+    before = time.thread_time()
+    drawn = group_picture(figures, title="Recall@1")
+    assert time.thread_time() - before < 20.0, "the processor's time: all of them took a minute"
+    largest = [one for one in figures if one.questions > 1160]
+    assert drawn == group_picture(largest, title="Recall@1: the 40 largest groups, 1,160 left out")
+
+
+def test_of_forty_groups_none_is_left_out():
+    pixels = opened(group_picture([figure(group=f"type: {number:02}") for number in range(40)], title="Recall@1"))
+    rows = np.unique(where(pixels, BLUE)[0])
+    # one more is the legend's
+    assert 1 + (np.diff(rows) > 1).sum() == 41
 
 
 def test_groups_have_a_point_for_each_arm():
@@ -178,7 +200,7 @@ import sys
 from tasks.evaluation_pictures import interval_picture
 from storage.evaluation_records import Figure
 assert "matplotlib" not in sys.modules
-interval_picture([Figure("flow", "all", "recall@1", 0.5, 0.4, 0.6, 20)], title="t", reference="flow")
+interval_picture([Figure("flow", "all", "recall@1", 0.5, 0.4, 0.6, 20, 9)], title="t", reference="flow")
 assert "matplotlib.figure" in sys.modules and "matplotlib.pyplot" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -3,7 +3,18 @@
 import pytest
 
 from storage.evaluation_records import Asked, BenchmarkQuestion
-from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, SAME_MEAN, SAME_NUMBER, found_by, gain_over, scored_retrieval
+from tasks.evaluation_scoring import (
+    BASELINE,
+    OWN,
+    PERFECT,
+    SAME_MEAN,
+    SAME_MEAN_OF_KIND,
+    SAME_NUMBER,
+    document_of,
+    found_by,
+    gain_over,
+    scored_retrieval,
+)
 
 
 def question(name, *pages, document="a.pdf"):
@@ -45,6 +56,20 @@ def test_at_the_same_mean_every_ranking_is_cut_at_one_number():
     assert values["flow", "r"][found_by(OWN, SAME_MEAN)] == 0.5
     assert values["flow", "q"][gain_over(OWN, SAME_MEAN)] == 0.5
     assert values["flow", "r"][gain_over(OWN, SAME_MEAN)] == -0.5
+
+
+def test_where_kinds_of_questions_want_more_pages_each_kind_is_cut_at_a_number_of_its_own():
+    # Sets that are the ranking's own beginning: two pages where one is needed, four where several are.
+    questions = [question("one", 2), question("many", 1, 4)]
+    values = worth(questions, flow=[asked("one", [1, 2, 3, 4, 5], [1, 2]), asked("many", [1, 2, 3, 4, 5], [1, 2, 3, 4])])
+    assert values["flow", "many"][gain_over(OWN, SAME_MEAN)] == 1.0
+    assert {values["flow", name][gain_over(OWN, SAME_MEAN_OF_KIND)] for name in ("one", "many")} == {0.0}
+
+
+def test_questions_stand_or_fall_with_the_document_of_their_evidence():
+    pages = {"documents": ("other.pdf", "a.pdf", "more.pdf"), "evidence": (("a.pdf", 1),)}
+    assert document_of(BenchmarkQuestion("q", "?", **pages)) == "a.pdf"
+    assert document_of(BenchmarkQuestion("q", "?", ("other.pdf", "a.pdf"))) == "a.pdf"
 
 
 def test_a_document_that_could_not_be_read_counts_as_nothing_found():

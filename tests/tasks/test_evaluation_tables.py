@@ -14,6 +14,7 @@ from tasks.evaluation_scoring import BASELINE, CUTOFFS, OWN, PERFECT, RETURNED, 
 from tasks.evaluation_tables import (
     Figures,
     ablation_tables,
+    brief_text,
     evaluation_markdown,
     evaluation_tables,
     evidence_tables,
@@ -27,8 +28,8 @@ from tasks.evaluation_tables import (
 )
 
 
-def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questions=611):
-    return Figure(arm, group, metric, value, low, high, questions)
+def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questions=611, documents=38):
+    return Figure(arm, group, metric, value, low, high, questions, documents)
 
 
 def evaluation(*figures, **other):
@@ -66,11 +67,19 @@ def test_what_compares_two_is_told_with_its_sign_and_zero_is_never_negative():
     assert figure_text(figure(difference_of(RETURNED), value=1.5, low=1.0, high=2.0)) == "+1.5 (+1.0 to +2.0)"
 
 
-def test_few_questions_are_marked_and_what_is_no_number_is_a_dash():
+def test_few_questions_or_documents_are_marked_and_what_is_no_number_is_a_dash():
     assert figure_text(figure("recall@1", questions=9)) == "50.0 (40.0-60.0)*"
     assert figure_text(figure("recall@1", questions=10)) == "50.0 (40.0-60.0)"
+    assert figure_text(figure("recall@1", documents=4)) == "50.0 (40.0-60.0)*"
+    assert figure_text(figure("recall@1", documents=5)) == "50.0 (40.0-60.0)"
     assert figure_text(figure("recall@1", value=float("nan"))) == "-"
     assert figure_text(figure("recall@1", high=float("inf"))) == "-"
+
+
+def test_of_one_document_no_interval_is_told():
+    assert figure_text(figure("recall@1", value=0.57, low=0.57, high=0.57, documents=1)) == "57.0 (-)*"
+    assert figure_text(figure(difference_of("recall@1"), value=0.08, low=0.08, high=0.08, documents=1)) == "+8.0 (-)*"
+    assert figure_text(figure("recall@1", documents=2)) == "50.0 (40.0-60.0)*"
 
 
 def test_rankings_have_a_table_for_each_metric_with_its_cut_offs_in_their_order():
@@ -151,6 +160,14 @@ def test_in_brief_a_difference_is_marked_where_it_is_more_than_luck():
     assert table.rows == (("full", "50.0", "0.5"), ("mixing 0", "-5.0 ", "+1.3!"))
 
 
+def test_in_brief_few_documents_are_marked_and_one_is_never_more_than_luck():
+    gained = {"value": 0.08, "low": 0.08, "high": 0.08}
+    change = difference_of("recall@1")
+    assert [brief_text(figure(change, documents=number, **gained)) for number in (1, 2, 5)] == ["+8.0 *", "+8.0!*", "+8.0!"]
+    assert [brief_text(figure("recall@1", documents=number)) for number in (4, 5)] == ["50.0*", "50.0"]
+    assert brief_text(figure(change, questions=9, value=0.0, low=-0.1, high=0.1)) == "+0.0 *"
+
+
 def test_probes_are_told_by_kind():
     figures = [
         figure(f"recall@{cutoff}", "flow", group, questions=20)
@@ -203,11 +220,19 @@ def test_the_page_says_what_was_asked_when_and_by_which_code():
     for said in ("Evaluation of retrieval: reports", "2026-01-02 03:04 UTC", "run 01234567", "code 0.1.0", "snapshot 7", "95 %"):
         assert said in page
     assert "asked of its own documents" in page
-    assert "all documents of its corpus" in evaluation_markdown(evaluation(scope="corpus"))
+    assert "all documents of the benchmark" in evaluation_markdown(evaluation(scope="corpus"))
 
 
-def test_few_questions_are_explained_where_they_are_marked_only():
-    assert r"\* fewer than 10 questions." in evaluation_markdown(evaluation(figure("recall@1", questions=3)))
+def test_the_page_names_the_models_and_says_where_there_was_none():
+    page = evaluation_markdown(evaluation(models={"embedder": "mini_lm", "chat": "qwen|3", "judge": ""}))
+    assert r"its own documents. Models: embedder mini\_lm, chat qwen\|3, judge none." in page
+    assert "Models" not in evaluation_markdown(evaluation())
+
+
+def test_few_questions_or_documents_are_explained_where_they_are_marked_only():
+    for few in ({"questions": 3}, {"documents": 3}):
+        page = evaluation_markdown(evaluation(figure("recall@1", **few)))
+        assert r"\* fewer than 10 questions or 5 documents." in page
     assert "fewer than" not in evaluation_markdown(evaluation(figure("recall@1", "a starred arm*")))
 
 

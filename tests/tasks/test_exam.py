@@ -2,12 +2,17 @@
 
 import pytest
 
+from storage.corpus import open_for_writing
 from tasks.ask_settings import AllSettings
 from tasks.evaluation_arms import changed
 from tasks.evaluation_request import EvaluationRequest
 from tasks.exam import ExamError, open_exam, work_to_do
+from tests.asking_worlds import Passage, published, written
 from tests.exams import small_benchmark
 from tests.program import CHEAP
+from tests.storage import worlds
+
+TELLING = Passage("The crew of the Merrow repaired the steel cables after the storm.")
 
 
 @pytest.fixture
@@ -76,4 +81,25 @@ def test_probes_are_asked_of_the_corpus_that_they_are_made_from(own_home):
     exam = open_exam(EvaluationRequest(what="probe", corpus="small", limit=8))
     assert [name for name, _ in exam.by_corpus()] == ["small"]
     missing, ids = work_to_do(exam, "small", exam.arms[0])
-    assert missing is None and set(ids) == set(exam.benchmark.documents)
+    assert missing is None and set(exam.benchmark.documents) <= set(ids)
+
+
+def test_probes_are_asked_of_every_readable_document_those_without_a_probe_too(home):
+    with_probe, without = written("tide", TELLING), written("mute", Passage("Too few words"))
+    location = published(home, with_probe, without)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
+        corpus.publish(graphs=[], records=[worlds.failed(worlds.graph("broken"))], cross_edges=[])
+    exam = open_exam(EvaluationRequest(what="probe"))
+    assert set(exam.benchmark.documents) == {"tide.pdf"}
+    _, ids = work_to_do(exam, "default", exam.arms[0])
+    assert ids == {"tide.pdf": with_probe.document_id, "mute.pdf": without.document_id}
+
+
+def test_a_probed_document_that_went_meanwhile_is_asked_no_more(home):
+    tide, kept = written("tide", TELLING), written("mute", Passage("Too few words"))
+    location = published(home, tide, kept)
+    exam = open_exam(EvaluationRequest(what="probe"))
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
+        corpus.publish(removed=[tide.document_id])
+    _, ids = work_to_do(exam, "default", exam.arms[0])
+    assert ids == {"mute.pdf": kept.document_id}

@@ -45,6 +45,15 @@ WRONG, ABSTAINED = Match(False, MatchKind.WRONG), Match(False, MatchKind.ABSTAIN
         ("Yes, section 3 does.", "Yes", "Str", "contained"),
         ("Planetary Exploration Satellites", "Space Science & Planetary Exploration Satellites.", "Str", "contained"),
         ("the age group 18-34", "18-34", "Str", "contained"),
+        ("There are more than 45 of them", "more than 45", "Int", "contained"),
+        ("45", "over 45", "Int", "numeric"),
+        ("2019.5", "2019", "Float", "numeric"),
+        ("in 2019", "2019", "Float", "numeric"),
+        ("No, it is in Paris", "Paris", "Str", "contained"),
+        ("Berlin or Paris", "Berlin or Paris", "Str", "exact"),
+        ("Berlin or Paris: it can only have been Paris", "Paris", "Str", "contained"),
+        ("Yes, one or two do.", "Yes", "Str", "contained"),
+        ("Paris, as two or three of them say", "Paris", "Str", "contained"),
     ],
 )
 def test_right_answers_are_found_right_and_by_what(predicted, known, form, kind):
@@ -78,6 +87,23 @@ def test_right_answers_are_found_right_and_by_what(predicted, known, form, kind)
         ("red", '["red", "gray"]', "List"),
         ("birth, movement, member", '["movement", "birth", "place of birth", "member"]', "List"),
         ("anything", "?", "Str"),
+        ("The value is not 45.", "45", "Int"),
+        ("No, it did not rise to 45", "45", "Int"),
+        ("No, it did not rise to 45 stores", "45 stores", "Str"),
+        ("less than 5", "5", "Float"),
+        ("less than 5 stores", "5 stores", "Str"),
+        ("less than 5", "more than 5", "Int"),
+        ("45", "not 45", "Int"),
+        ("more than 3 and less than 5", '["3", "5"]', "List"),
+        ("2019", "2020", "Float"),
+        ("It opened in 2019", "2020", "Float"),
+        ("Berlin or Paris", "Paris", "Str"),
+        ("Paris or Berlin", "Paris", "Str"),
+        ("In Paris, France or in Berlin", "Paris", "Str"),
+        ("in Berlin or in Paris", "Paris", "Str"),
+        ("Berlin or Paris. [1]\nParis or Rome. [2]", "Paris", "Str"),
+        ("Yes or no", "Yes", "Str"),
+        ("3 shops or 4", "3", "Int"),
     ],
 )
 def test_wrong_answers_are_not(predicted, known, form):
@@ -97,12 +123,23 @@ def test_one_of_several_known_answers_is_enough_and_the_strictest_match_counts()
     assert judged("Madrid", "London || Paris", "Rome") == WRONG
 
 
+def test_alternatives_that_are_all_known_are_no_guess():
+    assert judged("London or Paris", "London || Paris") == judged("London or Paris", "Paris", "London") == right("contained")
+    assert judged("London or Rome", "London", "Paris") == WRONG
+
+
+def test_whether_there_is_an_answer_is_said_by_nothing_but_answerable():
+    assert judged("None", "None", form="None") == right("exact")
+    assert judged("Pyke", "None", form="None") == WRONG
+    assert judged("", "Not answerable") == judged("not found", "Pyke", form="None") == ABSTAINED
+
+
 @pytest.mark.parametrize("predicted", ["Not answerable", "not found in these documents", ""])
 def test_who_abstains_is_right_where_nothing_answers_and_wrong_elsewhere(predicted):
-    for known, more in (((), {"answerable": False}), (("Not answerable",), {}), (("x",), {"form": "None"})):
-        assert judged(predicted, *known, **more) == right("abstained")
-        assert judged("anything", *known, found=False, **more) == right("abstained")
-        assert judged("Pyke", *known, **more) == WRONG
+    for known in ((), ("Not answerable",), ("Pyke",)):
+        assert judged(predicted, *known, answerable=False) == right("abstained")
+        assert judged("anything", *known, answerable=False, found=False) == right("abstained")
+        assert judged("Pyke", *known, answerable=False) == WRONG
     assert judged(predicted, "Pyke") == judged("Pyke", "Pyke", found=False) == judged("[1]", "Pyke") == ABSTAINED
 
 

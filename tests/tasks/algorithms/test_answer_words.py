@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.answer_words import NEGATIONS, answer_words, find_run, same_words, statements_of, telling
+from tasks.algorithms.answer_words import BOUNDS, NEGATIONS, answer_words, find_run, runs_in, same_words, statements_of, telling
 
 
 @pytest.mark.parametrize(
@@ -83,10 +83,22 @@ def test_statements_are_lines_without_the_numbers_of_their_sources():
         ("b", "never x b", -1),
         ("b", "not x y b", 3),
         ("a b", "a", -1),
+        ("45", "not rise to 45", -1),
+        ("45", "not x y z 45", 4),
+        ("45 x", "abov 45 x", -1),
+        ("b", "more than b", 2),
     ],
 )
 def test_a_run_is_found_where_nothing_before_it_denies_it(run, words, place):
     assert find_run(run.split(), words.split()) == place
+
+
+def test_every_place_of_a_run_is_found():
+    assert list(runs_in(["b", "a", "not", "b", "x", "b"], ["b"])) == [0, 5]
+
+
+def test_words_that_bound_are_known_by_their_stems_too():
+    assert all(find_run(["5"], [*answer_words(word), "5"]) < 0 for word in BOUNDS)
 
 
 @given(st.lists(st.sampled_from("xyz"), max_size=8), st.integers(0, 8), st.integers(0, 8))
