@@ -94,8 +94,8 @@ class Scored:
 class Evaluation:
     """One evaluation as it is kept: what was asked of what by which code, and all that it measured; no text of any document.
 
-    `models` are those that embedded, read and judged, by what they did; empty where none did it. `notes` say what the figures do not:
-    documents that could not be read, questions that were left out.
+    `models` are those that embedded, read and judged, by what they did; empty where none did it. `notes` say what the figures do
+    not: documents that could not be read, questions that were left out.
     """
 
     run_id: str

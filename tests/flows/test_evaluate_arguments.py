@@ -14,11 +14,14 @@ def parsed(*arguments):
     return build_parser().parse_args(["evaluate", *arguments])
 
 
-@pytest.mark.parametrize("what", ["retrieval", "answers", "ablations"])
-def test_a_benchmark_is_measured_with_both_readers_each_question_asked_of_its_own_documents(what):
+READERS = {"retrieval": "flow,top-k", "answers": "flow,top-k", "ablations": "flow"}
+
+
+@pytest.mark.parametrize("what", READERS)
+def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_question_asked_of_its_own_documents(what):
     said = parsed(what, "folder")
     assert said.run is evaluate_commands.evaluate
-    assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", "flow,top-k", "document")
+    assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
     assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
 
 

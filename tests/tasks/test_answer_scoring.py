@@ -5,7 +5,17 @@ import pytest
 from storage.evaluation_records import BenchmarkQuestion
 from tasks.algorithms.answer_matching import MatchKind
 from tasks.answer_judging import BY_RULES, Judged
-from tasks.answer_scoring import CORRECT, JUDGE_CALLS, JUDGE_COST, REFUSED_RIGHTLY, REFUSED_WRONGLY, STRICT, scored_answers
+from tasks.answer_scoring import (
+    BY_MODEL,
+    BY_THE_RULES,
+    CORRECT,
+    JUDGE_CALLS,
+    JUDGE_COST,
+    REFUSED_RIGHTLY,
+    REFUSED_WRONGLY,
+    STRICT,
+    scored_answers,
+)
 from tests.exams import answered
 
 CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))
@@ -31,9 +41,20 @@ def test_what_only_holds_the_answer_or_what_a_model_lets_pass_is_not_strictly_ri
         assert (values[CORRECT], values[STRICT]) == (1.0, 0.0)
 
 
-def test_what_a_model_calls_wrong_is_wrong_in_both_ways_whatever_the_rules_say():
+def test_what_a_model_says_counts_and_what_the_rules_say_stands_beside():
     values = worth(CAR, "exact", correct=False, by="judge")
-    assert (values[CORRECT], values[STRICT]) == (0.0, 0.0)
+    assert (values[CORRECT], values[BY_THE_RULES], values[STRICT], values[BY_MODEL]) == (0.0, 1.0, 1.0, 1.0)
+    values = worth(CAR, "wrong", correct=True, by="judge")
+    assert (values[CORRECT], values[BY_THE_RULES], values[STRICT]) == (1.0, 0.0, 0.0)
+
+
+def test_a_judge_that_gave_no_reply_is_told_and_rules_alone_are_not():
+    assert worth(CAR, "exact", correct=True, judge={"reason": "the model did not help"})[BY_MODEL] == 0.0
+    assert BY_MODEL not in worth(CAR, "exact", correct=True)
+
+
+def test_of_an_answer_that_kept_replies_helped_with_no_cost_is_told():
+    assert "cost" in worth(CAR, "exact", correct=True, calls=2) and "cost" not in worth(CAR, "exact", correct=True, cached=2)
 
 
 def test_to_refuse_is_right_where_there_is_no_answer_and_wrong_where_there_is_one():
@@ -65,7 +86,7 @@ def test_what_was_paid_for_a_judge_that_did_not_help_is_told():
     assert (values[JUDGE_CALLS], values[JUDGE_COST]) == (1.0, 0.125)
 
 
-def test_every_arm_is_scored_on_every_question_in_order_under_the_names_of_its_documents():
+def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_document():
     questions = [CAR, BUS, NOTHING]
     asked = {arm: {one.id: answered(one, reader=arm) for one in questions} for arm in ("flow", "top-k")}
     verdicts = {
@@ -73,5 +94,5 @@ def test_every_arm_is_scored_on_every_question_in_order_under_the_names_of_its_d
     }
     scored = scored_answers(questions, asked, verdicts)
     assert [(one.arm, one.question_id) for one in scored] == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
-    assert [one.document for one in scored[:3]] == ["a.pdf", "a.pdf b.pdf", "a.pdf"]
+    assert [one.document for one in scored[:3]] == ["a.pdf", "b.pdf", "a.pdf"]
     assert [one.values[CORRECT] for one in scored] == [1.0] * 3 + [0.0] * 3

@@ -63,9 +63,10 @@ FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]
 
 def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
     exam = exam_by_hand(ONE, TWO, scope="corpus")
-    evaluation = summed(exam, FOUND)
-    with open_for_reading(corpus) as snapshot:
-        assert (evaluation.corpus, evaluation.snapshot) == ("default", snapshot.number)
+    told = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
+    evaluation = summed(exam, FOUND.joined(Findings(**told)))
+    assert {name: getattr(evaluation, name) for name in told} == told
+    assert evaluation.corpus == "default"
     assert (evaluation.run_id, evaluation.started) == ("today", "2026-01-01T00:00:00+00:00")
     assert (evaluation.what, evaluation.scope) == ("retrieval", "corpus")
     assert (evaluation.benchmark, evaluation.benchmark_hash) == ("reports", "b" * 64)

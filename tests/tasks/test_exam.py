@@ -1,12 +1,16 @@
 """What an evaluation is made of, and what is refused before any work."""
 
+from pathlib import Path
+
 import pytest
 
 from storage.corpus import open_for_writing
+from storage.locations import corpus_location
+from storage.snapshot import open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.evaluation_arms import changed
 from tasks.evaluation_request import EvaluationRequest
-from tasks.exam import ExamError, open_exam, work_to_do
+from tasks.exam import ExamError, notes_of, open_exam, require_read, work_to_do
 from tests.asking_worlds import Passage, published, written
 from tests.exams import small_benchmark
 from tests.program import CHEAP
@@ -103,3 +107,41 @@ def test_a_probed_document_that_went_meanwhile_is_asked_no_more(home):
         corpus.publish(removed=[tide.document_id])
     _, ids = work_to_do(exam, "default", exam.arms[0])
     assert ids == {"mute.pdf": kept.document_id}
+
+
+def test_a_question_that_cannot_be_asked_is_refused_by_its_id_before_anything_is_read(tmp_path):
+    folder = small_benchmark(
+        tmp_path / "d", {"id": "odd", "document": CHEAP[0], "question": "???", "answer": "x", "evidence_pages": [1]}
+    )
+    with pytest.raises(ExamError, match=r"question 'odd' of 'd': the question '\?\?\?' holds no word"):
+        exam_of(folder)
+
+
+def test_only_documents_that_are_asked_are_read_unless_all_are_searched_at_once(folder):
+    (folder / "documents" / "beside.html").write_text("<p>Nobody asks of this.</p>")
+    exams = {scope: exam_of(folder, scope=scope) for scope in ("document", "corpus")}
+    names = {scope: {Path(path).name for path in exam.reading("small", exam.arms[0]).paths} for scope, exam in exams.items()}
+    asked = {name for one in exams["document"].questions for name in one.documents}
+    assert names == {"document": asked, "corpus": {*CHEAP, "beside.html"}}
+
+
+def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home, folder):
+    exam = exam_of(folder, corpus="small")
+    other = exam_of(folder, corpus="small", settings=changed(AllSettings(), {"reading.evolution.rounds": 0}))
+    probes = open_exam(EvaluationRequest(what="probe", corpus="small", limit=2))
+    with open_for_reading(corpus_location("small")) as snapshot:
+        require_read(exam, exam.arms[0], snapshot)
+        require_read(probes, probes.arms[0], snapshot)
+        with pytest.raises(ExamError, match=r"3 documents of corpus 'small' were removed or read otherwise"):
+            require_read(other, other.arms[0], snapshot)
+
+
+def test_what_the_figures_do_not_say_is_said(own_home, tmp_path):
+    beyond = {"id": "far", "document": CHEAP[0], "question": "Where?", "answer": "x", "evidence_pages": [77]}
+    exam = exam_of(small_benchmark(tmp_path / "d", beyond), corpus="small")
+    _, ids = work_to_do(exam, "small", exam.arms[0])
+    with open_for_reading(corpus_location("small")) as snapshot:
+        assert notes_of(exam, snapshot, ids) == (
+            "1 of 5 questions are left out: nobody wrote down its evidence pages",
+            f"1 evidence pages lie past the end of their document: far (page 77 of {CHEAP[0]})",
+        )

@@ -34,6 +34,7 @@ def test_our_own_layout_is_opened(tmp_path):
     assert opened.documents == {
         "a.pdf": str(tmp_path / "harbour/documents/a.pdf"),
         "sub/b c.pdf": str(tmp_path / "harbour/documents/sub/b c.pdf"),
+        "unasked.pdf": str(tmp_path / "harbour/documents/unasked.pdf"),
     }
     assert [question.id for question in opened.questions] == ["q1", "q2"] and opened.questions[1].evidence == (("sub/b c.pdf", 2),)
 

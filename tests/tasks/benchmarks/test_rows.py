@@ -16,7 +16,9 @@ def row(**cells):
 @pytest.mark.parametrize("nothing", [None, "", " \n", "nan", "NaN", math.nan])
 def test_empty_and_nan_cells_hold_nothing(nothing):
     asked = row(a=nothing)
-    assert asked.value("a") is None and asked.optional_text("a") == "" and asked.pages("a") == () and asked.names("a") == ()
+    assert (
+        asked.value("a") is None and asked.optional_text("a") == "" and asked.pages("a", first=1) == () and asked.names("a") == ()
+    )
     with pytest.raises(BenchmarkError, match=r"q\.csv, line 7: column 'a' is empty"):
         asked.text("a")
 
@@ -40,23 +42,23 @@ def test_a_list_is_no_text(value):
 
 @pytest.mark.parametrize("written", ["[4, 2, 4]", [4, 2, 4], "(4, 2)", [4.0, "2"], "['4', 2]"])
 def test_pages_are_read_from_lists_and_from_their_text_each_once(written):
-    assert row(a=written).pages("a") == (4, 2)
+    assert row(a=written).pages("a", first=1) == (4, 2)
 
 
 def test_a_single_page_is_a_list_of_one():
-    assert row(a="12").pages("a") == row(a=12).pages("a") == (12,)
+    assert row(a="12").pages("a", first=1) == row(a=12).pages("a", first=1) == (12,)
 
 
 @pytest.mark.parametrize("written", ["['four']", "page 4", [4.5], [True], [None], [[4]], ["1" * 400], "[1e999]"])
 def test_a_page_that_is_no_number_is_an_error(written):
     with pytest.raises(BenchmarkError, match=r"q\.csv, line 7: column 'a' holds the page .* no number"):
-        row(a=written).pages("a")
+        row(a=written).pages("a", first=1)
 
 
 @pytest.mark.parametrize("written", ["[4, 2", "['it's']", "[open('x')]", "[" * 500])
 def test_the_text_of_no_list_is_an_error_and_is_never_run(written):
     with pytest.raises(BenchmarkError, match=r"line 7: column 'a' holds .* no list"):
-        row(a=written).pages("a")
+        row(a=written).pages("a", first=1)
 
 
 def test_names_keep_slashes_spaces_and_quotes():
@@ -83,3 +85,11 @@ def test_a_backslash_in_a_list_is_kept_without_a_warning():
 @given(st.lists(st.text() | st.integers()))
 def test_every_list_that_python_writes_is_read_back(items):
     assert python_list(repr(items)) == tuple(items)
+
+
+def test_pages_that_count_from_nought_are_told_from_one_and_none_lies_before_the_first():
+    assert row(a=[0, 4]).pages("a", first=0) == (1, 5)
+    with pytest.raises(BenchmarkError, match="holds the page 0; pages count from 1"):
+        row(a=[0]).pages("a", first=1)
+    with pytest.raises(BenchmarkError, match="holds the page -1; pages count from 0"):
+        row(a=[-1]).pages("a", first=0)
