@@ -141,14 +141,14 @@ def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[st
         f"{question.id} (page {page} of {name})"
         for question in exam.questions
         for name, page in question.evidence
-        if name in found and found[name].state is DocumentState.READY and page > found[name].pages
+        if name in found and found[name].state is DocumentState.READY and not 1 <= page <= found[name].pages
     ]
     left_out = sum(not _measurable(question, exam.request) for question in exam.benchmark.questions)
-    known = "what would be right" if exam.request.what == "answers" else "its evidence pages"
+    lacking = "answer written down" if exam.request.what == "answers" else "evidence pages"
     return (
-        *([f"{left_out} of {len(exam.benchmark.questions)} questions are left out: nobody wrote down {known}"] if left_out else []),
+        *([f"{left_out} of {len(exam.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
         *unread,
-        *([f"{len(beyond)} evidence pages lie past the end of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
+        *([f"{len(beyond)} evidence pages are none of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
     )
 
 

@@ -75,19 +75,17 @@ class Row:
     def pages(self, column: str, *, first: int) -> tuple[int, ...]:
         """Return the pages of a list, each once, counted from 1 where the column counts from `first`.
 
-        A page past the end of its document is kept: annotations are sometimes wrong.
+        A page that no document has is kept, published annotations have some: whoever evaluates says so.
         """
-        return tuple(dict.fromkeys(self._page(column, item, first) - first + 1 for item in self.items(column)))
+        return tuple(dict.fromkeys(self._page(column, item) - first + 1 for item in self.items(column)))
 
-    def _page(self, column: str, item: object, first: int) -> int:
+    def _page(self, column: str, item: object) -> int:
         try:
             number = float(item) if isinstance(item, int | float | str) and not isinstance(item, bool) else math.nan
         except (ValueError, OverflowError):
             number = math.nan
         if not number.is_integer():
             raise self.wrong(column, f"holds the page {shortened(item)}, which is no number; write pages as [3, 4]")
-        if number < first:
-            raise self.wrong(column, f"holds the page {shortened(item)}; pages count from {first}")
         return int(number)
 
 

@@ -137,11 +137,11 @@ def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home,
 
 
 def test_what_the_figures_do_not_say_is_said(own_home, tmp_path):
-    beyond = {"id": "far", "document": CHEAP[0], "question": "Where?", "answer": "x", "evidence_pages": [77]}
+    beyond = {"id": "far", "document": CHEAP[0], "question": "Where?", "answer": "x", "evidence_pages": [77, 0]}
     exam = exam_of(small_benchmark(tmp_path / "d", beyond), corpus="small")
     _, ids = work_to_do(exam, "small", exam.arms[0])
     with open_for_reading(corpus_location("small")) as snapshot:
         assert notes_of(exam, snapshot, ids) == (
-            "1 of 5 questions are left out: nobody wrote down its evidence pages",
-            f"1 evidence pages lie past the end of their document: far (page 77 of {CHEAP[0]})",
+            "1 of 5 questions are left out: they have no evidence pages",
+            f"2 evidence pages are none of their document: far (page 77 of {CHEAP[0]}), far (page 0 of {CHEAP[0]})",
         )
