@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from flows import ask_commands, commands
+from flows import ask_commands, commands, lineage_commands
 from flows.evaluate_arguments import add_evaluate
 from flows.showing import CommandError, Output
 from storage.records import Modality
@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ingest(verbs, common)
     _add_ask(verbs, common)
     _add_answers(verbs, common)
+    _add_lineage(verbs, common)
     add_evaluate(verbs, Parser)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
@@ -137,6 +138,17 @@ def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     report = verbs.add_parser("report", parents=[common, named], help=text, description=text)
     report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")
     report.set_defaults(run=ask_commands.report)
+
+
+def _add_lineage(verbs: Any, common: Parser) -> None:  # noqa: ANN401
+    text = "where an answer comes from, what a document was used for, what a run did"
+    lineage = verbs.add_parser("lineage", parents=[common], help=text, description=f"Tells {text}, from the records of the runs.")
+    lineage.add_argument(
+        "named",
+        metavar="ANSWER|DOCUMENT|RUN",
+        help="at least 8 digits of an answer's or a document's id, 6 of a run's, or a document's exact file name",
+    )
+    lineage.set_defaults(run=lineage_commands.lineage)
 
 
 def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401

@@ -23,6 +23,7 @@ from storage.disk import DiskFullError, NotWritableError
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError
 from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
+from storage.lineage_search import AmbiguousLineageError, UnknownLineageError
 from storage.locations import LocationError
 from storage.lock import CorpusBusyError, FencedError
 from storage.reconciling import EmbedderMismatchError
@@ -47,6 +48,7 @@ EXPECTED = (
     AmbiguousAnswerError,
     AmbiguousDocumentError,
     AmbiguousEvaluationError,
+    AmbiguousLineageError,
     ArtifactDamagedError,
     CatalogBusyError,
     CatalogDamagedError,
@@ -76,6 +78,7 @@ EXPECTED = (
     UnknownCorpusError,
     UnknownDocumentError,
     UnknownEvaluationError,
+    UnknownLineageError,
 )
 """What the world, not the program, did wrong: said in words, without a traceback."""
 

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,7 +16,7 @@ from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
 from storage.catalog import storable
 from storage.codec import CodecError, adapter
 from storage.locations import CorpusLocation
-from storage.removals import is_gone, noted_removals
+from storage.removals import Removal, is_gone, noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
 from storage.snapshot import ID_PREFIX
 
@@ -99,24 +100,40 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
     return next(iter(found.values()))
 
 
+def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
+    """Return the answer that the run kept, as `read_answers` would; raise UnknownAnswerError where it cannot be read."""
+    path, removals = location.runs / f"{run_id}.jsonl", noted_removals(location)
+    for _, answer in _answers_in(path, answer_id.encode(), removals, present):
+        if answer.answer_id == answer_id:
+            return answer
+    raise UnknownAnswerError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
+
+
 def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
     """Yield the answers whose line holds these bytes, each after its place in time: when, the how manieth line, of which file."""
     removals = noted_removals(location)
     for path in asking_files(location):
-        for line in path.read_bytes().splitlines():
-            entry = read_entry(line) if sign in line else None
-            if entry is None or entry["kind"] != EntryKind.ANSWER:
-                continue
-            try:
-                answer = answer_from_json(entry)
-            except CodecError:
-                continue
-            gone = {
-                document.id
-                for document in (speaking(answer) if removals else ())
-                if is_gone(document, snapshot=answer.snapshot, removals=removals, present=present)
-            }
-            yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
+        yield from _answers_in(path, sign, removals, present)
+
+
+def _answers_in(
+    path: Path, sign: bytes, removals: Collection[Removal], present: Collection[str]
+) -> Iterator[tuple[tuple[str, int, str], Answer]]:
+    """Yield those of one file."""
+    for line in path.read_bytes().splitlines():
+        entry = read_entry(line) if sign in line else None
+        if entry is None or entry["kind"] != EntryKind.ANSWER:
+            continue
+        try:
+            answer = answer_from_json(entry)
+        except CodecError:
+            continue
+        gone = {
+            document.id
+            for document in (speaking(answer) if removals else ())
+            if is_gone(document, snapshot=answer.snapshot, removals=removals, present=present)
+        }
+        yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
 
 
 def removed_note(document: NamedDocument) -> str:

@@ -13,6 +13,9 @@ import numpy.typing as npt
 Box = tuple[float, float, float, float]
 """[x0, y0, x1, y1] in 0..1 of the page, from its top left corner."""
 
+WHOLE_PAGE: Box = (0.0, 0.0, 1.0, 1.0)
+"""What elements of a format without pages are given for a box; it says nothing of where they stand."""
+
 Vectors = npt.NDArray[np.float32]
 """Unit vectors, one a row."""
 

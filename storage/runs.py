@@ -108,7 +108,7 @@ class RunLog:
 
 def asking_files(location: CorpusLocation) -> list[Path]:
     """Return the files of all runs that asked, by name."""
-    return sorted(location.runs.glob(f"{ASKING}*.jsonl"))
+    return sorted(location.runs.glob(f"{ASKING}*.jsonl"), key=lambda path: path.name)
 
 
 def entry_line(entry: Mapping[str, Any]) -> bytes:

@@ -160,6 +160,15 @@ class Snapshot:
         found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "label"])
         return sorted((row["document_id"], row["number"], row["label"]) for row in found.to_pylist())
 
+    def page_readers(self, document_ids: Sequence[str]) -> list[tuple[str, int, str, str]]:
+        """Return (document id, number, who read it, why a fallback did) of every page of the documents, in order."""
+        from storage.filters import Column, one_of
+        from storage.tables import TableName
+
+        columns = ["document_id", "number", "parser", "note"]
+        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), columns)
+        return sorted((row["document_id"], row["number"], row["parser"], row["note"]) for row in found.to_pylist())
+
     def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
         """Return the artifact of every page image that is kept of the documents, by (document id, number)."""
         from storage.filters import Column, one_of

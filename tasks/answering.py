@@ -8,16 +8,13 @@ from typing import Any
 
 from storage.answer_records import Answer, Citation, Confidence, NamedDocument, Usage
 from storage.answers import answer_json
-from storage.records import StepRecord
+from storage.records import WHOLE_PAGE, StepRecord
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook
 from tasks.path_reader import Quote
 from tasks.question import AskDesk, shortened
 from tasks.step import StepKey, step, workplace
 from tasks.synthesis import Findings
-
-WHOLE_PAGE = (0.0, 0.0, 1.0, 1.0)
-"""What elements of a format without pages are given for a box; it says nothing of where they stand."""
 
 
 def answer_key(answer: Answer) -> StepKey:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from storage.evaluation_records import Evaluation
 from tasks.algorithms.bootstrap import bootstrap_interval
 from tasks.evaluation_figures import CONFIDENCE, more_than_luck
+from tasks.setting_group import dotted
 
 NOT_SET = "not set"
 """Said of a model or setting that only the other evaluation has; no other reads so, for a text stands in quotes."""
@@ -110,17 +110,8 @@ def _change(arm: str, metric: str, measured: list[Measured], *, resamples: int, 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
     """Return each dotted name with its value in both."""
-    old, new = dict(_dotted(before)), dict(_dotted(after))
+    old, new = dict(dotted(before)), dict(dotted(after))
     return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
-
-
-def _dotted(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each setting by its dotted name, with its value in JSON; a list is one value."""
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            yield from _dotted(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _asked(evaluation: Evaluation) -> str:

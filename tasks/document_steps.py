@@ -39,7 +39,7 @@ from tasks.models.chat import ChatModel
 from tasks.models.embedder import Embedder
 from tasks.models.ocr import ocr_identity
 from tasks.outcomes import Outcome, ready
-from tasks.parsing import ParseError, parse_file, parser_identity
+from tasks.parsing import ParseError, parse_file, parse_inputs
 from tasks.picture_reading import read_words
 from tasks.planning import DocumentWork
 from tasks.progress import report
@@ -106,8 +106,7 @@ def structured_hash(structured: Structured) -> dict[str, str]:
 def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
     """Key by the bytes, the parser and what it is told; limits may send a page to a fallback, but a ready one is not read again."""
     reading = tools.settings.reading
-    inputs = identify(work.document_id, parser_identity(), reading.parse.model_dump_json(), reading.ocr.model_dump_json())
-    return StepKey(work.document_id, inputs, work.name)
+    return StepKey(work.document_id, parse_inputs(work.document_id, reading.parse, reading.ocr), work.name)
 
 
 def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> StepKey:

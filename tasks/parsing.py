@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
-from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage
+from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage, identify
 from tasks.parsers.desk import Desk, Rules, desk_for
 from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work, left_in
 from tasks.parsers.media import PDF
@@ -22,6 +22,7 @@ __all__ = [
     "ParserStoppedError",
     "count_pages",
     "parse_file",
+    "parse_inputs",
     "parser_identity",
     "render_page",
     "sample_file",
@@ -37,6 +38,11 @@ def parser_identity() -> str:
     """Return the names and versions of what reads documents; it enters their version."""
     versions = (f"{name} {importlib.metadata.version(name)}" for name in ("mineru", "pypdfium2", "pillow"))
     return ", ".join([*versions, f"reader {READER_VERSION}"])
+
+
+def parse_inputs(document_id: str, parse: ParseSettings, ocr: OcrSettings) -> str:
+    """Name all that decides what a file is parsed to: its bytes, the parser of this installation and what it is told."""
+    return identify(document_id, parser_identity(), parse.model_dump_json(), ocr.model_dump_json())
 
 
 def warm_up() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -45,6 +45,12 @@ def load_prompt(name: str) -> Prompt:
     """Return the prompt of this name, read once."""
     text = (FOLDER / f"{name}.md").read_text("utf-8")
     return Prompt(name=name, text=text, hash=hash_bytes(text.encode()))
+
+
+@functools.cache
+def prompt_files() -> Mapping[str, str]:
+    """Return the names of the prompts' files by the hash that calls are told with."""
+    return {load_prompt(path.stem).hash: path.name for path in sorted(FOLDER.glob("*.md"))}
 
 
 @dataclass(frozen=True, slots=True)

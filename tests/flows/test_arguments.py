@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import ask_commands, commands
+from flows import ask_commands, commands, lineage_commands
 from flows.arguments import USAGE_EXIT, build_parser
 
 
@@ -39,6 +39,7 @@ def test_every_limit_of_a_question_can_be_said():
         (("answers", "show", "0123abcd"), ask_commands.answers_show),
         (("report", "0123abcd", "--output", "r.html"), ask_commands.report),
         (("ask", "--batch", "questions.txt"), ask_commands.ask),
+        (("lineage", "0123abcd"), lineage_commands.lineage),
         (("status",), commands.status),
         (("doctor",), commands.doctor),
         (("doctor", "--models"), commands.doctor),
@@ -64,6 +65,7 @@ def test_a_command_leads_to_what_does_it_and_takes_corpus_and_json(arguments, ru
         (("answers",), "ACTION"),
         (("answers", "show"), "ANSWER"),
         (("report",), "ANSWER"),
+        (("lineage",), "ANSWER|DOCUMENT|RUN"),
         ((), "COMMAND"),
     ],
 )

@@ -13,7 +13,7 @@ HEAVY = ["prefect", "torch", "mineru", "lancedb", "onnxruntime", "transformers",
 
 def test_every_command_has_help():
     text = build_parser().format_help()
-    for command in ("ingest", "status", "documents", "corpora", "doctor", "settings"):
+    for command in ("ingest", "status", "documents", "corpora", "doctor", "settings", "lineage"):
         assert command in text
     assert "flowreader ingest FOLDER" in text
 

@@ -16,6 +16,7 @@ from storage.answers import (
     UnknownAnswerError,
     answer_from_json,
     answer_json,
+    answer_of_run,
     find_answer,
     read_answers,
     removed_note,
@@ -237,3 +238,13 @@ def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_w
     assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]
     assert find_answer(location, partly.answer_id, present={REPORT}) == partly
     assert read_answers(location, present={REPORT, PAPER}) == [answer("report", "paper")]
+
+
+def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
+    keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
+    note_removal(location, record(graph("paper")), snapshot=3)
+    (run_id,) = (found.stem for found in location.runs.iterdir())
+    for kept in read_answers(location, present={REPORT}):
+        assert answer_of_run(location, kept.answer_id, run_id, present={REPORT}) == kept
+    with pytest.raises(UnknownAnswerError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
+        answer_of_run(location, "f" * 64, run_id, present={REPORT})

@@ -14,7 +14,16 @@ from PIL import Image
 
 from storage.artifacts import ArtifactStore
 from storage.records import DocumentState, NodeKind, PageParser, ParsedDocument
-from tasks.parsing import ParseError, ParserStoppedError, count_pages, parse_file, parser_identity, render_page, stop_children
+from tasks.parsing import (
+    ParseError,
+    ParserStoppedError,
+    count_pages,
+    parse_file,
+    parse_inputs,
+    parser_identity,
+    render_page,
+    stop_children,
+)
 from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 from tests import hostile
 
@@ -286,6 +295,13 @@ def test_pages_are_counted_and_drawn_without_reading_them(tmp_path):
 
 def test_the_identity_names_the_parser_and_its_version():
     assert parser_identity().startswith("mineru 4.")
+
+
+def test_what_is_parsed_is_named_by_the_bytes_and_by_what_the_parser_is_told():
+    usual = (ParseSettings(), OcrSettings())
+    named = parse_inputs("d" * 64, *usual)
+    others = {parse_inputs("e" * 64, *usual), parse_inputs("d" * 64, usual[0], OcrSettings(enabled=False))}
+    assert parse_inputs("d" * 64, *usual) == named and len(others | {named}) == 3
 
 
 @pytest.mark.torture

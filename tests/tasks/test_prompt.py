@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.prompt import FOLDER, Piece, Prompt, PromptError, cut, fence, load_prompt
+from tasks.prompt import FOLDER, Piece, Prompt, PromptError, cut, fence, load_prompt, prompt_files
 
 TEXTS = st.text(alphabet=st.characters(codec=None), max_size=60)
 
@@ -68,3 +68,7 @@ def test_a_long_text_is_cut_at_a_space_and_says_how_much_is_missing():
     assert cut("one two three", 10) == "one two [... 6 characters left out]"
     assert cut("x" * 20, 10) == "x" * 10 + " [... 10 characters left out]"
     assert cut("text", 0) == " [... 4 characters left out]"
+
+
+def test_every_prompt_is_found_by_the_hash_that_calls_are_told_with():
+    assert len(prompt_files()) == len(list(FOLDER.glob("*.md"))) and prompt_files()[load_prompt("worker").hash] == "worker.md"

@@ -1,0 +1,107 @@
+"""The words of lineage on a terminal: one line for a run, a step, a call, a document, a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from typing import Any
+
+from flows.tables import counting
+from storage.lineage_search import short_run
+from storage.records import Box
+from tasks.ask_settings import AllSettings, AskSettings
+from tasks.lineage_records import CallSum, Damage, DocumentTold, NodePlace, PagesRead, PathTold, RunHead, RunKind, Standing, StepSum
+from tasks.setting_group import Settings, dotted
+from tasks.settings import IngestSettings
+from tasks.verdict import told_money
+
+WHAT_RAN = {RunKind.ASK: "asking run", RunKind.INGEST: "ingest run", RunKind.EVALUATE: "evaluation run", RunKind.UNKNOWN: "run"}
+DEFAULTS: Mapping[RunKind, type[Settings]] = {
+    RunKind.ASK: AskSettings,
+    RunKind.INGEST: IngestSettings,
+    RunKind.EVALUATE: AllSettings,
+}
+SETTINGS_SHOWN = 12
+STEP_WIDTH = 14
+
+
+def run_line(run: RunHead) -> str:
+    """Return what ran, when, of which code, and how it ended."""
+    began = f", {run.began[:16].replace('T', ' ')} UTC" if run.began else ""
+    code = f", code {run.code_version}" if run.code_version else ""
+    ended = f", {run.outcome}" + ("" if run.snapshot is None else f" at snapshot {run.snapshot}")
+    return f"{WHAT_RAN[run.kind]} {short_run(run.run_id)}{began}{code}{ended}"
+
+
+def step_line(step: StepSum) -> str:
+    """Return a step with its seconds, and what else is worth a word."""
+    told = [f"{step.seconds:.2f} s"]
+    told += [f"{step.times} times"] if step.times > 1 else []
+    told += [f"{step.cache_hits} from the cache" if step.times > 1 else "from the cache"] if step.cache_hits else []
+    told += [f"{step.attempts} attempts"] if step.attempts > 1 else []
+    told += [f"{step.failed} failed" if step.times > 1 else "failed"] if step.failed else []
+    return f"{step.step:{STEP_WIDTH}} {', '.join(told)}"
+
+
+def call_line(call: CallSum) -> str:
+    """Return the calls for one purpose: how they ended, model, prompt, tokens, money."""
+    ended = ", ".join(f"{count} {outcome}" for outcome, count in call.outcomes.items())
+    prompt = f"prompt {call.prompt or 'changed since'} {call.prompt_hash[:8]}"
+    money = f", {told_money(call.cost)}" if call.cost else ""
+    tokens = f"{call.input_tokens:,} + {call.output_tokens:,} tokens"
+    return f"{f'call {call.purpose}':{STEP_WIDTH}} {call.seconds:.2f} s, {ended}; {call.model}, {prompt}, {tokens}{money}"
+
+
+def document_line(document: DocumentTold) -> str:
+    """Return a document with how much there is of it, or why there is nothing."""
+    short = document.document.id[:8]
+    if document.standing is Standing.GONE:
+        return f"{short}, not in the corpus any more"
+    if document.standing is Standing.REPLACED:
+        return f"{document.document.name} {short}, replaced: its file has another content now"
+    size = f"{document.size_bytes:,} bytes, {counting(document.pages, 'pages')}, {counting(document.nodes, 'nodes')}"
+    reason = f": {document.reason}" if document.reason else ""
+    return f"{document.document.name} {short}, {document.state}{reason}, {document.media_type or 'type unknown'}, {size}"
+
+
+def pages_words(read: PagesRead) -> str:
+    """Return which pages a parser read, and why a fallback did."""
+    first, last = min(read.pages), max(read.pages)
+    whole = len(read.pages) == last - first + 1
+    pages = f"{first}-{last}" if whole and last > first else ", ".join(map(str, read.pages))
+    return f"page{'s' if len(read.pages) > 1 else ''} {pages} by {read.parser}{f' ({read.note})' if read.note else ''}"
+
+
+def path_lines(path: PathTold, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each page that a path leads over, with its nodes; `names` are the documents by id."""
+    for (document_id, page), nodes in groupby(path.nodes, key=lambda node: (node.document_id, node.page)):
+        where = f"{names.get(document_id, document_id[:8])}, page {page}" if document_id else "not in the corpus any more"
+        yield f"{where}: {' -> '.join(map(_node_words, nodes))}"
+
+
+def _node_words(node: NodePlace) -> str:
+    return f"{node.kind or 'node'} {node.id[:8]}{f' {box_words(node.box)}' if node.box else ''}"
+
+
+def box_words(box: Box | None) -> str:
+    """Return a box in hundredths of the page, as `[10 20 90 33]`."""
+    return f"box [{' '.join(f'{100 * side:.0f}' for side in box)}] %" if box else "no box"
+
+
+def settings_words(kind: RunKind, settings: Mapping[str, Any]) -> str:
+    """Return the settings that differ from the defaults of this FlowReader."""
+    usual = dict(dotted(DEFAULTS[kind]().model_dump(mode="json"))) if kind in DEFAULTS else {}
+    changed = [f"{name} = {value}" for name, value in dotted(settings) if usual.get(name) != value]
+    if not settings:
+        return "settings: not known"
+    more = f" and {len(changed) - SETTINGS_SHOWN} more" if len(changed) > SETTINGS_SHOWN else ""
+    return f"settings other than the defaults: {', '.join(changed[:SETTINGS_SHOWN])}{more}" if changed else "settings: the defaults"
+
+
+def damage_line(damage: Damage) -> str:
+    """Say what of a run's file cannot be read."""
+    name = f"the file of run {damage.run_id}"
+    if damage.unreadable:
+        return f"{name} cannot be read: {damage.unreadable}; what it tells is missing here"
+    lines = "1 line" if damage.torn == 1 else f"{damage.torn} lines"
+    return f"{name} has {lines} that cannot be read (cut by a kill or a full disk); what they told is missing here"

@@ -1,0 +1,107 @@
+"""Which documents the kept answers used, seen without reading all of an answer: its ranking of pages is most of it, and no use."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from pydantic import ValidationError
+
+from storage.answer_records import Answer, PagePlace
+from storage.codec import adapter
+from storage.run_traces import HEAD_BYTES, RunLines
+
+ANSWERS = b'"kind": "answer"'
+PATHS = b'"paths": ['
+
+
+@dataclass(frozen=True, slots=True)
+class PathPages:
+    """The pages that a path leads over."""
+
+    pages: tuple[PagePlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGlimpse:
+    """An answer without a word of any document: what was asked, which pages it cites, which pages were read for it."""
+
+    answer_id: str
+    asked: str
+    question: str
+    status: str
+    citations: tuple[PagePlace, ...]
+    paths: tuple[PathPages, ...]
+    evidence_pages: tuple[PagePlace, ...]
+
+    @property
+    def cited(self) -> tuple[PagePlace, ...]:
+        """The pages that it cites, each once."""
+        return tuple(dict.fromkeys(self.citations))
+
+    @property
+    def all_read(self) -> Iterator[PagePlace]:
+        """The pages on its paths, path by path; `top-k` has no paths, what it read is its evidence."""
+        return chain(*(path.pages for path in self.paths), self.evidence_pages)
+
+    @property
+    def read(self) -> tuple[PagePlace, ...]:
+        """The same pages, each once."""
+        return tuple(dict.fromkeys(self.all_read))
+
+
+@dataclass(frozen=True, slots=True)
+class Glimpses:
+    """The answers that were looked for in one run's file; `torn` lines and `unreadable` as in RunTrace."""
+
+    run_id: str
+    answers: tuple[AnswerGlimpse, ...]
+    torn: int
+    unreadable: str
+
+
+def glimpses(found: Iterable[RunLines], signs: Sequence[bytes]) -> Iterator[Glimpses]:
+    """Yield, for each file, the answers that hold one of the signs outside of their ranking; an empty sign takes all."""
+    for lines in found:
+        chosen = [line for line in lines.whole if ANSWERS in line[:HEAD_BYTES] and any(sign in line for sign in signs)]
+        used = [line for line in chosen if any(sign in _without_ranking(line) for sign in signs)]
+        seen = [answer for answer in map(glimpse, used) if answer is not None]
+        yield Glimpses(lines.run_id, tuple(seen), lines.torn + len(used) - len(seen), lines.unreadable)
+
+
+def glimpse(line: bytes) -> AnswerGlimpse | None:
+    """Return what a line tells of its answer; None where it tells of none that this FlowReader can read."""
+    for part in (_without_ranking(line), line):
+        with contextlib.suppress(ValidationError):
+            return adapter(AnswerGlimpse).validate_json(part)
+    return None
+
+
+def _without_ranking(line: bytes) -> bytes:
+    """Return the line without its ranking of pages and what stands behind the evidence; the whole line where it reads otherwise.
+
+    A quotation mark within a text is escaped, so no text can look like one of these places. What a kill cut lacks the notes.
+    """
+    paths = line.find(PATHS)
+    ranking = line.find(b'], "pages": [' if line.startswith(b"]", paths + len(PATHS)) else b'}], "pages": [', paths)
+    evidence = line.rfind(b'], "evidence_pages": [')
+    gate = line.find(b'], "gate": ', evidence)
+    notes = line.rfind(b', "notes": [')
+    if not (0 <= paths < ranking < evidence < gate < notes and line.endswith(b"]}")):
+        return line
+    return line[: line.index(b"]", ranking) + 1] + line[evidence + 1 : gate + 1] + b"}"
+
+
+def glimpse_of(answer: Answer) -> AnswerGlimpse:
+    """Return the same of an answer that was read whole."""
+    return AnswerGlimpse(
+        answer_id=answer.answer_id,
+        asked=answer.asked,
+        question=answer.question,
+        status=answer.status.value,
+        citations=tuple(PagePlace(citation.document, citation.page) for citation in answer.citations),
+        paths=tuple(PathPages(path.pages) for path in answer.paths),
+        evidence_pages=answer.evidence_pages,
+    )

@@ -1,0 +1,77 @@
+"""What lineage may call by its name: published documents and earlier contents of their files, nothing that was removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from storage.answer_records import NamedDocument
+from storage.lineage_search import file_names
+from storage.records import DocumentRecord, DocumentState
+from storage.snapshot import Snapshot
+from tasks.lineage_records import Standing
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The documents of a snapshot, as names are given to what lineage finds."""
+
+    snapshot: Snapshot
+
+    @cached_property
+    def records(self) -> Mapping[str, DocumentRecord]:
+        """The published documents by id."""
+        return {record.id: record for record in self.snapshot.documents()}
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The file names of the published documents."""
+        return file_names(self.records.values())
+
+    def is_readable(self, document_id: str) -> bool:
+        """Say whether the graph holds pages of the document."""
+        return document_id in self.records and self.records[document_id].state is DocumentState.READY
+
+    def standing(self, document: NamedDocument) -> Standing:
+        """Say whether the document is there; one whose name another content has now was replaced."""
+        if document.id in self.records:
+            return Standing.PUBLISHED
+        return Standing.REPLACED if document.name in self.names else Standing.GONE
+
+    def named(self, document: NamedDocument) -> NamedDocument:
+        """Return the document as it may be called: what is gone has no name any more."""
+        if document.id in self.records:
+            return NamedDocument(document.id, self.records[document.id].name)
+        return replace(document, name="") if self.standing(document) is Standing.GONE else document
+
+
+def shown_parameters(parameters: Mapping[str, Any], shelf: Shelf) -> dict[str, Any]:
+    """Return what a run was asked, without paths and names under which no document lies now: they may be of a removed one."""
+    told = dict(parameters)
+    for name, is_known in (("paths", _has_path), ("documents", _has_name)):
+        given = told.get(name)
+        if isinstance(given, list):
+            told[name] = [value for value in given if is_known(shelf, str(value))]
+            if hidden := len(given) - len(told[name]):
+                told[f"{name}_of_nothing_published"] = hidden
+    return told
+
+
+def _has_path(shelf: Shelf, given: str) -> bool:
+    """Say whether a published document lies at or below a path, which may be relative to an unknown folder."""
+    path = os.path.normpath(given)
+    while path == ".." or path.startswith("../"):
+        path = path[3:]
+    if path in {".", "", "/"}:
+        return True
+    whole = f"/{path.strip('/')}/"
+    ends = (f"{known}/" for record in shelf.records.values() for known in record.paths)
+    return any(known.startswith(whole) if given.startswith("/") else whole in known for known in ends)
+
+
+def _has_name(shelf: Shelf, given: str) -> bool:
+    """Say whether a name or the digits of an id are those of a published document."""
+    return given in shelf.names or any(document_id.startswith(given) for document_id in shelf.records)

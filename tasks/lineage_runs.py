@@ -1,0 +1,160 @@
+"""What a run's file says, as records: how the run began and ended, its steps and its calls, and what of it cannot be read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from storage.codec import adapter
+from storage.records import StepRecord
+from storage.run_traces import RunTrace
+from storage.runs import ASKING, EntryKind
+from tasks.lineage_records import CallSum, CallTold, Damage, RunHead, RunKind, StepSum
+from tasks.prompt import prompt_files
+
+T = TypeVar("T")
+
+NO_END = "still going, or killed"
+"""Said of a run whose file has no last line: nobody can tell these apart from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunStory:
+    """A run as far as its trace tells of it; `damage` is None where all of it could be read."""
+
+    head: RunHead
+    parameters: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    steps: tuple[StepRecord, ...]
+    calls: tuple[CallTold, ...]
+    damage: Damage | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Begin:
+    parameters: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    code_version: str
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    outcome: str
+    snapshot: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What a call's line must say; those of a question name its answer, others the document that they are about."""
+
+    purpose: str
+    subject: str
+    model: str
+    prompt_hash: str
+    key: str
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: float
+    attempts: int
+    outcome: str
+    error: str
+    answer_id: str = ""
+
+
+def story_of(trace: RunTrace) -> RunStory:
+    """Return what a trace tells; a line that says less than it should is told as damage and left out."""
+    begins, ends = _read(_Begin, trace, EntryKind.RUN), _read(_End, trace, EntryKind.END)
+    steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(_Call, trace, EntryKind.CALL)
+    begin = begins[0] if begins else _Begin({}, {}, "")
+    head = RunHead(
+        run_id=trace.run_id,
+        kind=_kind(trace.run_id, begin.parameters),
+        began=min((step.started for step in steps), default=""),
+        outcome=ends[-1].outcome if ends else NO_END,
+        snapshot=ends[-1].snapshot if ends else None,
+        code_version=begin.code_version,
+    )
+    understood = len(begins) + len(ends) + len(steps) + len(calls) + len(trace.of(EntryKind.ANSWER))
+    damage = Damage(trace.run_id, trace.torn + len(trace.entries) - understood, trace.unreadable)
+    told = tuple(map(_told, calls))
+    return RunStory(
+        head, begin.parameters, begin.settings, tuple(steps), told, damage if damage.torn or damage.unreadable else None
+    )
+
+
+def _read(kind: type[T], trace: RunTrace, named: EntryKind) -> list[T]:
+    """Return the entries of a kind as records; what is none is left out."""
+    found = []
+    for entry in trace.of(named):
+        with contextlib.suppress(ValidationError):
+            found.append(adapter(kind).validate_python(entry))
+    return found
+
+
+def _kind(run_id: str, parameters: Mapping[str, Any]) -> RunKind:
+    if run_id.startswith(ASKING):
+        return RunKind.ASK
+    if "paths" in parameters:
+        return RunKind.INGEST
+    return RunKind.EVALUATE if "what" in parameters else RunKind.UNKNOWN
+
+
+def _told(call: _Call) -> CallTold:
+    return CallTold(
+        about=call.answer_id or call.subject,
+        purpose=call.purpose,
+        model=call.model,
+        prompt=prompt_files().get(call.prompt_hash, ""),
+        prompt_hash=call.prompt_hash,
+        key=call.key,
+        input_tokens=call.input_tokens,
+        output_tokens=call.output_tokens,
+        cost=call.cost,
+        seconds=call.seconds,
+        attempts=call.attempts,
+        outcome=call.outcome,
+        error=call.error,
+    )
+
+
+def sum_of_steps(steps: Iterable[StepRecord]) -> tuple[StepSum, ...]:
+    """Return the steps summed by name and version, in the order in which each first began."""
+    groups: dict[tuple[str, str], list[StepRecord]] = {}
+    for step in sorted(steps, key=lambda step: step.started):
+        groups.setdefault((step.step, step.version), []).append(step)
+    return tuple(
+        StepSum(
+            step=name,
+            version=version,
+            times=len(group),
+            seconds=round(sum(step.seconds for step in group), 4),
+            attempts=max(step.attempts for step in group),
+            cache_hits=sum(step.cache_hit for step in group),
+            failed=sum(bool(step.error) for step in group),
+        )
+        for (name, version), group in groups.items()
+    )
+
+
+def sum_of_calls(calls: Iterable[CallTold]) -> tuple[CallSum, ...]:
+    """Return the calls summed by purpose, model and prompt, in the order in which each was first asked."""
+    groups: dict[tuple[str, str, str, str], list[CallTold]] = {}
+    for call in calls:
+        groups.setdefault((call.purpose, call.model, call.prompt, call.prompt_hash), []).append(call)
+    return tuple(
+        CallSum(
+            *named,
+            outcomes=dict(Counter(call.outcome for call in group)),
+            input_tokens=sum(call.input_tokens for call in group),
+            output_tokens=sum(call.output_tokens for call in group),
+            cost=sum(call.cost for call in group),
+            seconds=round(sum(call.seconds for call in group), 4),
+        )
+        for named, group in groups.items()
+    )

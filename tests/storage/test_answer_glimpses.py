@@ -1,0 +1,74 @@
+"""A glimpse of an answer tells the same as the answer, whatever its words are."""
+
+import json
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.answer_glimpses import glimpse, glimpse_of, glimpses
+from storage.answer_records import PagePlace
+from storage.answers import answer_json
+from storage.run_traces import lines_of
+from storage.runs import entry_line
+from tests.storage.answer_worlds import answer, asking_log, named
+from tests.storage.worlds import corpus_in, document_id
+
+NASTY = st.one_of(
+    st.text(),
+    st.sampled_from(['}], "pages": [', '], "evidence_pages": [', '], "gate": ', '"paths": [', '\\"paths\\": [', "\ud800\u2028\n"]),
+)
+NAMES = st.lists(st.sampled_from(["report", "paper", "letter"]), max_size=3)
+
+
+def line_of(kept):
+    return entry_line({"sequence": 3, "kind": "answer", **answer_json(kept)}).removesuffix(b"\n")
+
+
+@given(NAMES, NAMES, NASTY, NASTY, st.booleans(), st.booleans())
+def test_a_glimpse_of_a_line_is_a_glimpse_of_its_answer(cited, read, words, note, pathless, unranked):
+    kept = answer(*read, question=words or "?")
+    kept = replace(kept, answer=words, citations=answer(*cited).citations, notes=(note,), models={words: note})
+    kept = replace(kept, paths=() if pathless else kept.paths, pages=() if unranked else kept.pages * 3)
+    expected = glimpse_of(json_answer(kept))
+    assert glimpse(line_of(kept)) == expected
+    assert {place.document for place in (*expected.cited, *expected.read)} == {named(name) for name in (*cited, *read)}
+
+
+def json_answer(kept):
+    """What reading the whole line gives: half signs are escaped there."""
+    return replace(kept, question=answer_json(kept)["question"])
+
+
+@given(st.permutations(sorted(answer_json(answer("report", "paper")))))
+def test_a_line_in_another_order_is_read_whole(order):
+    told = answer_json(answer("report", "paper"))
+    line = json.dumps({"kind": "answer", "more": [1], **{name: told[name] for name in order}}).encode()
+    assert glimpse(line) == glimpse_of(answer("report", "paper"))
+
+
+def test_pages_are_told_once_and_what_was_read_without_a_path_too():
+    kept = answer("report", "report", "paper")
+    seen = glimpse_of(replace(kept, paths=kept.paths[:1]))
+    assert seen.cited == (PagePlace(named("report"), 2), PagePlace(named("paper"), 2)) == seen.read
+    assert (seen.answer_id, seen.status, seen.question) == (kept.answer_id, "answered", "How many?")
+
+
+def test_what_is_no_answer_gives_no_glimpse():
+    whole = line_of(answer("report"))
+    for line in (b"{}", b"nothing", b'{"kind": "answer", "paths": []}', b"\xff{}", *(whole[:cut] for cut in range(len(whole)))):
+        assert glimpse(line) is None
+
+
+def test_answers_are_looked_for_outside_of_their_ranking_and_unreadable_ones_are_counted(tmp_path):
+    location = corpus_in(tmp_path)
+    log, report = asking_log(location, "a"), document_id("report").encode()
+    only_ranked = replace(answer("paper"), pages=answer("report").pages)
+    for kept in (answer("report"), answer("paper"), only_ranked):
+        log.answer(answer_json(kept))
+    log.answer({"text": "?", "documents": [{"id": report.decode()}]})
+    log.begin(run_id="r", parameters={"documents": [report.decode()]}, settings={}, code_version="1")
+    (seen,) = glimpses([lines_of(log.path, [report])], [report])
+    assert (seen.run_id, seen.answers, seen.torn) == ("ask-a", (glimpse_of(answer("report")),), 1)
+    (everything,) = glimpses([lines_of(log.path, [b""])], [b""])
+    assert (len(everything.answers), everything.torn, everything.unreadable) == (3, 1, "")

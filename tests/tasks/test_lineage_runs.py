@@ -1,0 +1,101 @@
+"""A run's file as records: what began, what was done, how it ended; what says less than it should is damage."""
+
+import pytest
+
+from storage.run_traces import trace
+from storage.runs import EntryKind, RunLog
+from tasks.lineage_records import CallSum, Damage, RunKind, StepSum
+from tasks.lineage_runs import NO_END, story_of, sum_of_calls, sum_of_steps
+from tasks.prompt import load_prompt
+from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer
+
+REPORT = worlds.graph("report")
+
+
+@pytest.fixture
+def location(tmp_path):
+    return worlds.corpus_in(tmp_path)
+
+
+def story(path):
+    return story_of(trace(path, [b""]))
+
+
+def test_a_whole_run_is_told_with_its_steps_and_calls(location):
+    told = story(ingest_run(location, REPORT))
+    assert (told.head.run_id, told.head.kind, told.head.outcome, told.head.snapshot) == (INGEST, RunKind.INGEST, "ended", 3)
+    assert (told.head.began, told.head.code_version) == ("2026-02-03T04:05:06+00:00", "0.1.0")
+    assert [each.step for each in told.steps] == ["parse", "evolve", "publish"] and told.damage is None
+    assert told.parameters["paths"] == ["/files"] and told.settings["reading"]["parse"]["tier"] == "flash"
+    (called,) = told.calls
+    assert (called.about, called.prompt, called.outcome) == (REPORT.document_id, "analyze_text.md", "ok")
+    assert "secret" not in repr(called), "what a call was about is told by its id"
+
+
+def test_calls_of_a_question_are_about_its_answer(location):
+    told = story(asking_run(location, "aa00bb", [answer("report")]))
+    assert told.head.kind is RunKind.ASK and [each.about for each in told.calls] == [answer("report").answer_id]
+    assert told.damage is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "kind"), [({"paths": []}, RunKind.INGEST), ({"what": "probe"}, RunKind.EVALUATE), ({}, RunKind.UNKNOWN)]
+)
+def test_what_a_run_did_is_known_by_what_it_was_asked(location, parameters, kind):
+    log = RunLog(location.runs / "r1.jsonl")
+    log.begin(run_id="r1", parameters=parameters, settings={}, code_version="1")
+    assert story(log.path).head.kind is kind
+
+
+def test_a_run_without_an_end_is_still_going_or_was_killed(location):
+    told = story(ingest_run(location, REPORT, ended=False))
+    assert (told.head.outcome, told.head.snapshot, told.damage) == (NO_END, None, None)
+
+
+def test_a_file_whose_beginning_is_lost_tells_the_rest(location):
+    path = ingest_run(location, REPORT)
+    path.write_bytes(path.read_bytes()[200:])
+    told = story(path)
+    assert (told.head.kind, told.head.code_version, told.parameters, told.settings) == (RunKind.UNKNOWN, "", {}, {})
+    assert len(told.steps) == 3 and told.damage == Damage(INGEST, 1, "")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in EntryKind if kind is not EntryKind.ANSWER])
+def test_a_line_that_says_less_than_it_should_is_damage_and_the_others_count(location, kind):
+    path = ingest_run(location, REPORT)
+    RunLog(path).append(kind, {"purpose": 3})
+    told = story(path)
+    assert told.damage == Damage(INGEST, 1, "") and (len(told.steps), len(told.calls), told.head.outcome) == (3, 1, "ended")
+
+
+def test_a_file_that_cannot_be_read_is_damage(location):
+    (location.runs / "r1.jsonl").mkdir(parents=True)
+    assert story(location.runs / "r1.jsonl").damage == Damage("r1", 0, "Is a directory")
+
+
+def test_a_prompt_whose_file_changed_is_told_by_its_hash_alone(location):
+    log = RunLog(location.runs / "r1.jsonl")
+    log.call(call("d" * 64, prompt_hash="e" * 64))
+    (called,) = story(log.path).calls
+    assert (called.prompt, called.prompt_hash) == ("", "e" * 64)
+
+
+def test_steps_are_summed_by_name_and_version_in_the_order_in_which_they_began():
+    steps = [
+        step("r1", "evolve", "b", seconds=1.0, started="2026-01-01T00:00:09"),
+        step("r1", "parse", "a", seconds=0.25, attempts=2, error="it failed", started="2026-01-01T00:00:01"),
+        step("r1", "parse", "b", seconds=0.5, cache_hit=True, started="2026-01-01T00:00:02"),
+    ]
+    assert sum_of_steps(steps) == (StepSum("parse", "1", 2, 0.75, 2, 1, 1), StepSum("evolve", "1", 1, 1.0, 1, 0, 0))
+
+
+def test_calls_are_summed_by_purpose_model_and_prompt(location):
+    log = RunLog(location.runs / "r1.jsonl")
+    for made in (call("a"), call("a", "keywords"), call("b", outcome="cached", input_tokens=0), call("a", model="other")):
+        log.call(made)
+    summed = sum_of_calls(story(log.path).calls)
+    assert [(each.purpose, each.model) for each in summed] == [("worker", "m"), ("keywords", "m"), ("worker", "other")]
+    worker = CallSum("worker", "m", "worker.md", load_prompt("worker").hash, {"ok": 1, "cached": 1}, 100, 40, 1.0, 3.0)
+    assert summed[0] == worker

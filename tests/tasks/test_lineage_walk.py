@@ -1,0 +1,173 @@
+"""The walk goes both ways: an answer that is listed for a document lists that document, and the other way round."""
+
+from dataclasses import asdict, replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storage.answers import UnknownAnswerError
+from storage.corpus import open_for_writing
+from storage.lineage_search import UnknownLineageError
+from storage.locations import corpus_location
+from storage.records import WHOLE_PAGE
+from storage.snapshot import open_for_reading
+from tasks.lineage_records import AnswerWalk, Damage, DocumentWalk, RunKind, RunWalk, Standing
+from tasks.lineage_walk import UNNAMED_REMOVAL, walk
+from tasks.parsing import parser_identity
+from tasks.removing import remove_document
+from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_desk, published, written
+from tests.lineage_worlds import asking_run, ingest_run
+from tests.scripted_answers import Reader, read_by
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer, named
+
+NAMES = ("report", "paper", "letter")
+
+
+def walked(location, asked):
+    with open_for_reading(location) as snapshot:
+        return walk(snapshot, asked)
+
+
+@pytest.fixture(scope="module")
+def asked_corpus(asked_home):
+    """The corpus `small`, asked by both readers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLOWREADER_HOME", str(asked_home))
+        answers = [*answers_to(COAST, TORQUE, WEIGHT), *answers_to(COAST, WEIGHT, reader="top-k")]
+        yield corpus_location("small"), answers
+
+
+def test_from_an_answer_one_walks_to_the_bytes_the_parser_and_the_run(asked_corpus, cheap_documents):
+    location, (coast, *_) = asked_corpus
+    told = walked(location, coast.answer_id[:8])
+    assert isinstance(told, AnswerWalk) and (told.answer_id, told.question) == (coast.answer_id, COAST)
+    assert (told.snapshot, told.published, told.damaged) == (coast.snapshot, coast.snapshot, ())
+    assert told.run.kind is RunKind.ASK and told.run.outcome == "ended" and told.run.began == coast.asked
+    assert (told.steps[0].step, told.steps[-1].step, told.calls) == ("keywords", "record", ())
+    assert all(step.subject == coast.answer_id for step in told.steps), "three questions share the run"
+    assert [(each.page, each.node_id) for each in told.citations] == [(each.page, each.node_id) for each in coast.citations]
+    (strategy,) = (each for each in told.documents if each.document.name == "strategy.pptx")
+    assert strategy.paths == (str(cheap_documents / "strategy.pptx"),) and strategy.parser == parser_identity()
+    assert {step.step for step in strategy.readings[0].steps} >= {"parse", "structure", "analyze", "embed", "evolve"}
+    assert strategy.readings[0].published and strategy.readings[0].run.kind is RunKind.INGEST
+
+
+def test_every_node_of_a_path_has_its_place_and_every_page_its_parser(asked_corpus):
+    location, answers = asked_corpus
+    for kept in answers:
+        told = walked(location, kept.answer_id)
+        assert [[node.id for node in path.nodes] for path in told.paths] == [list(path.nodes) for path in kept.paths]
+        nodes = [node for path in told.paths for node in path.nodes]
+        assert all(node.kind and node.page and node.document_id and node.box != WHOLE_PAGE for node in nodes)
+        read = {(each.document_id, page) for each in told.read_by for page in each.pages}
+        assert read == {(each.document.id, each.page) for each in (*kept.citations, *kept.evidence_pages)}
+        assert {each.parser for each in told.read_by} <= {"mineru", "plain", "ocr", "pdfium"}
+
+
+def test_both_directions_agree_on_a_real_corpus(asked_corpus):
+    location, answers = asked_corpus
+    forth = {(each.document.id, kept.answer_id) for kept in answers for each in walked(location, kept.answer_id).documents}
+    with open_for_reading(location) as snapshot:
+        documents = [record.id for record in snapshot.documents()]
+    back = {(name, use.answer.answer_id) for name in documents for use in walked(location, name[:8]).answers}
+    assert back == forth and forth
+
+
+USES = st.lists(st.tuples(*[st.lists(st.sampled_from(NAMES), max_size=2)] * 3), max_size=4)
+
+
+@pytest.fixture(scope="module")
+def named_corpus(tmp_path_factory):
+    """A corpus that knows three documents by their names."""
+    location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[], records=[worlds.failed(worlds.graph(name)) for name in NAMES])
+    return location
+
+
+@settings(max_examples=25)
+@given(USES)
+def test_both_directions_agree_whatever_answers_cite_read_and_rank(named_corpus, given_answers):
+    answers, expected = [], set()
+    for number, (cited, read, ranked) in enumerate(given_answers):
+        paths, pages = answer(*read), answer(*ranked).pages
+        whole = replace(answer(*cited), paths=paths.paths, evidence_pages=paths.evidence_pages, pages=pages)
+        answers.append(replace(whole, answer_id=f"{number:032x}"[::-1]))
+        expected |= {(f"{name}.pdf", answers[-1].answer_id) for name in (*cited, *read)}
+    (named_corpus.runs / "ask-aa00bb.jsonl").unlink(missing_ok=True)
+    asking_run(named_corpus, "aa00bb", answers)
+    forth = {(each.document.name, kept.answer_id) for kept in answers for each in walked(named_corpus, kept.answer_id).documents}
+    back = {(f"{name}.pdf", use.answer.answer_id) for name in NAMES for use in walked(named_corpus, f"{name}.pdf").answers}
+    assert back == forth == expected
+
+
+def test_a_run_is_walked_by_its_digits_and_leads_to_its_answers(asked_corpus):
+    location, answers = asked_corpus
+    run_id = walked(location, answers[0].answer_id).run.run_id
+    told = walked(location, run_id[:12])
+    assert isinstance(told, RunWalk) and [each.answer_id for each in told.answers] == [each.answer_id for each in answers[:3]]
+    ingest = walked(location, answers[0].answer_id).documents[0].readings[0].run.run_id
+    assert {each.document.name for each in walked(location, ingest[:6]).documents} >= {"strategy.pptx", "budget.xlsx"}
+
+
+def test_calls_of_an_answer_are_told_with_their_prompts(tmp_path, home):
+    location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.")))
+    with at_desk(location) as desk, read_by(desk, Reader({"20 metres deep": "20 metres"})) as (place, _server):
+        kept = answer_at(place, "How deep is the harbour?")
+    told = walked(location, kept.answer_id)
+    assert {call.prompt for call in told.calls} >= {"keywords.md", "worker.md"} and told.calls[0].about == kept.answer_id
+    assert sum(call.input_tokens for call in told.calls) == kept.usage.input_tokens > 0
+    assert told.documents[0].parser.startswith("not known") and told.run.outcome == "ended"
+
+
+@pytest.fixture
+def location(home):
+    place = worlds.corpus_in(home)
+    graphs = [worlds.graph(name) for name in NAMES]
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, *graphs)
+        corpus.index()
+    ingest_run(place, *graphs, paths=["/files/report.pdf", "/files/paper.pdf"])
+    asking_run(place, "aa00bb", [answer("report", "paper")], documents=["paper.pdf"])
+    return place
+
+
+def test_of_a_removed_document_no_name_and_no_word_comes_back(location):
+    remove_document(location, "paper.pdf", now=True)
+    gone = worlds.document_id("paper")
+    kept = answer("report", "paper").answer_id
+    walks = [walked(location, asked) for asked in (kept, "report.pdf", gone[:8], "ask-aa00bb", "1f2e3d4c")]
+    told = "".join(repr(asdict(each)) for each in walks)
+    assert "paper.pdf" not in told and "words of paper" not in told and "heading of paper" not in told and "SECRET" not in told
+    of_answer, _, of_gone, of_asking, of_ingest = walks
+    assert UNNAMED_REMOVAL in of_answer.notes and of_answer.documents[1].standing is Standing.GONE
+    assert isinstance(of_gone, DocumentWalk) and [use.cited_pages for use in of_gone.answers] == [(2,)]
+    assert of_gone.document.readings[0].steps, "which run read it is no word of it"
+    assert of_asking.parameters["documents_of_nothing_published"] == 1 == of_ingest.parameters["paths_of_nothing_published"]
+    with pytest.raises(UnknownLineageError):
+        walked(location, "paper.pdf")
+
+
+def test_nodes_of_a_version_that_was_replaced_are_told_as_not_there(location):
+    told = walked(location, answer("report", "paper").answer_id)
+    assert [(node.kind, node.page) for path in told.paths for node in path.nodes] == [("", 0), ("", 0)]
+    assert told.citations[0].document == named("report") and told.scope["documents"] == []
+
+
+def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
+    path = location.runs / "ask-aa00bb.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"confidence": {', b'"confidenze": {'))
+    with pytest.raises(UnknownAnswerError, match="cannot be read any more"):
+        walked(location, answer("report", "paper").answer_id)
+    assert len(walked(location, "report.pdf").answers) == 1
+
+
+def test_damage_anywhere_on_the_way_is_told(location):
+    for name, cut in (("ask-aa00bb.jsonl", 9), ("1f2e3d4c-0000-4000-8000-000000000001.jsonl", 9)):
+        path = location.runs / name
+        path.write_bytes(path.read_bytes()[:-cut])
+    told = walked(location, answer("report", "paper").answer_id)
+    assert [damage.torn for damage in told.damaged] == [1, 1] and told.run.outcome == "still going, or killed"
+    assert Damage("ask-aa00bb", 1, "") in walked(location, "report.pdf").damaged
