@@ -150,7 +150,7 @@ def test_what_every_reader_overlooked_the_last_one_may_find(desk):
 
 
 def test_the_bounds_hold_where_everything_is_different_and_contradicts(desk):
-    settings = model_settings(gate={"saturation": 0.0}, routing={"start_pages": 100, "entry": 0.0})
+    settings = model_settings(gate={"saturation": 0.0}, routing={"start_pages": 100, "entry": 0.0, "step": 0.0})
     with read_by(of_document(desk, "rocks"), Reader(DEPTHS), settings=settings) as (place, server):
         answer = answer_at(place, QUESTION)
     assert len(answer.paths) == 11 and answer.gate.triggered == "low_consistency"
