@@ -100,7 +100,7 @@ class RoutingSettings(Settings):
         0.7, ge=0, le=1, description="prizes: share of the best score that a passage needs to be evidence by itself"
     )
     entry_surveying: float = Field(
-        0.4, ge=0, le=1, description="prizes: the same for a question that counts or collects all over a document, on many pages"
+        0.4, ge=0, le=1, description="prizes: the same where a question counts or collects all over a document, or has parts"
     )
     step: float = Field(
         1.0, ge=0, le=1, description="prizes: share of the best score that a step costs which no relation makes cheaper"

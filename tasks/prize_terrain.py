@@ -13,6 +13,7 @@ from tasks.algorithms.min_cost_flow import RoutedFlow
 from tasks.algorithms.path_decomposition import FlowPath, decompose
 from tasks.algorithms.paying_flow import paying_flow
 from tasks.algorithms.prize_network import downhill, joined_halves, prize_network
+from tasks.algorithms.question_parts import question_parts
 from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs, title_page_arcs
 from tasks.algorithms.whole_document import speaks_of_document, surveys
 from tasks.ask_settings import RoutingSettings
@@ -44,8 +45,12 @@ def prize_terrain(question: Question, graph: CandidateGraph, scores: NodeScores,
 
 
 def entry_of(question: Question, settings: RoutingSettings) -> float:
-    """Return the share of the best score that a passage needs to be evidence by itself."""
-    return settings.entry_surveying if surveys(question.text) else settings.entry
+    """Return the share of the best score that a passage needs to be evidence by itself.
+
+    What a question surveys a document for, and what its several parts ask, lies on pages of which only one can be the best.
+    """
+    scattered = surveys(question.text) or len(question_parts(question.text)) > 1
+    return settings.entry_surveying if scattered else settings.entry
 
 
 def _reading_on(

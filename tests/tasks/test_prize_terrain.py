@@ -50,6 +50,10 @@ def test_it_costs_less_to_begin_where_a_question_counts_all_over_the_document():
     assert entry_of(asked("How many pumps failed?"), SETTINGS) == SETTINGS.entry
 
 
+def test_it_costs_less_to_begin_where_a_question_has_several_parts():
+    assert entry_of(asked("What did the pump cost, and how many people mended it?"), SETTINGS) == SETTINGS.entry_surveying
+
+
 def test_a_question_of_the_document_itself_reaches_its_first_page():
     scores = scored(n1=0.12, n6=0.8)
     assert chains(laid_out(scores, text="Who wrote this report?")) == [(6, 1)]
