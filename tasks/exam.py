@@ -154,8 +154,8 @@ def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[st
 
 def models_of(desk: ExamDesk, request: EvaluationRequest) -> dict[str, str]:
     """Return who embedded, read and judges."""
-    chat, judge = {"chat": desk.reader.model}, {"judge": request.judge or ""}
-    named = {"embedder": desk.embedder.identity.key, "reader": desk.reader.name, **chat, **judge}
+    reader = desk.reader
+    named = {"embedder": desk.embedder.identity.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
     return {what: name for what, name in named.items() if name}
 
 
