@@ -5,7 +5,7 @@ DEMO_HOME := $(CURDIR)/.demo
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
-.PHONY: help install demo test check torture campaign bench-ingest bench-ask bench-models corpus clean
+.PHONY: help install demo up test check torture campaign bench-ingest bench-ask bench-models corpus clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -22,6 +22,9 @@ demo: .venv/.installed  ## read tests/corpus in, show what it holds, ask it thre
 	@echo
 	@FLOWREADER_HOME="$(DEMO_HOME)" $(BIN)/flowreader ask --batch tests/demo_questions.txt --corpus demo
 	@echo "ask your own: FLOWREADER_HOME=$(DEMO_HOME) $(BIN)/flowreader ask \"QUESTION\" --corpus demo --report answer.html"
+
+up: .venv/.installed  ## a Prefect server with its UI and the deployments, until Ctrl-C
+	@exec $(BIN)/python -m deployments.up
 
 check: .venv/.installed
 	@$(BIN)/ruff check .

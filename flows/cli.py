@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Sequence
 
 from flows.arguments import USAGE_EXIT, build_parser
+from flows.loading import INTERRUPT_EXIT
 from flows.prefect_environment import PrefectServerError
 from flows.showing import CommandError, Output
 from storage.answers import AmbiguousAnswerError, UnknownAnswerError
@@ -38,7 +39,6 @@ from tasks.models.vector_checks import EmbeddingError
 from tasks.parsers.supervisor import ParserStartError
 from tasks.settings import SettingsError
 
-INTERRUPT_EXIT = 130
 EXIT_SECONDS = 3.0
 STAYS = {
     "ingest": "; what was published stays, and the same command goes on",

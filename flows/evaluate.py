@@ -19,6 +19,7 @@ from flows.ask import answer_one
 from flows.evaluation_artifacts import show_in_prefect
 from flows.ingest import ingest
 from flows.interruption import ending_in_order
+from flows.run_labels import tag_run, what_is_measured
 from storage.asked_questions import AskedQuestions
 from storage.disk import check_writable
 from storage.evaluation_records import Asked, Evaluation
@@ -45,10 +46,11 @@ ask_unkept = partial(answer_one, kept=False)
 """An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
 
 
-@flow(name="evaluate", flow_run_name="evaluate {request.what}", persist_result=False)
+@flow(name="evaluate", flow_run_name=what_is_measured, persist_result=False)
 async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
     """Ask every question under every arm, keep and show what that was worth; what an earlier run asked is not asked again."""
     check_writable(home())
+    await tag_run(request.what, *request.readers)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     exam, found = open_exam(request), Findings()
     with ending_in_order():

@@ -15,6 +15,8 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.interruption import end_all_work, ending_in_order
+from flows.progress_artifact import shown_in_prefect
+from flows.run_labels import folder_read, tag_run
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
@@ -49,10 +51,11 @@ from tasks.publishing import index, publish, rename
 from tasks.unanswered import UnansweredError
 
 
-@flow(name="ingest", persist_result=False)
+@flow(name="ingest", flow_run_name=folder_read, persist_result=False)
 async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
     check_writable(home())
+    await tag_run(request.corpus)
     location, work = corpus_location(request.corpus), request.settings.work
     embedder = embedder_for(remembered_embedder(location))
     with (
@@ -85,7 +88,10 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             stop=end_all_work,
         )
         try:
-            async with aclosing(finished):
+            async with (
+                shown_in_prefect(found.plan.work, key=f"{artifact_key(request.corpus)}-progress", by_model=chat is not None),
+                aclosing(finished),
+            ):
                 async for outcomes in finished:
                     await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
             await index.submit(corpus)

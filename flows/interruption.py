@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from flows.loading import INTERRUPT_EXIT
 from tasks.models.model_process import interrupt_models
 from tasks.parsing import stop_children
 from tasks.progress import forget_stop, request_stop, stop_requested
 
-INTERRUPT_EXIT = 130
 PATIENCE_SECONDS = 6.0
 """What has not ended in order by then is cut off: the promise is ten seconds, and the server wants some of them."""
 
@@ -26,7 +26,7 @@ def ending_in_order() -> Iterator[None]:
     """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report."""
     forget_stop()
     try:
-        before = {number: signal.signal(number, _end) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, _end) for number in (signal.SIGINT, signal.SIGTERM) if not _is_ignored(number)}
     except ValueError:
         # Not the main thread: under a worker the signals are the worker's, and it cancels the run.
         before = {}
@@ -35,6 +35,11 @@ def ending_in_order() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_ignored(number: signal.Signals) -> bool:
+    """Say whether who started us wants a signal not to be heard: Ctrl-C under `deployments.up` is for that process alone."""
+    return signal.getsignal(number) is signal.SIG_IGN
 
 
 def ended() -> None:

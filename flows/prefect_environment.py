@@ -71,7 +71,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     """
     prepare_environment()
     if server_is_configured():
-        yield _require_configured_server
+        yield require_configured_server
         return
     check_writable(prefect_folder())
     require_room(prefect_folder(), SERVER_BYTES)
@@ -102,18 +102,19 @@ def prefect_server() -> Iterator[Callable[[], None]]:
             server.wait()
 
 
-def _require_configured_server() -> None:
+def require_configured_server() -> None:
     """Raise PrefectServerError where the server that the user named does not answer."""
     from prefect.settings import get_current_settings
 
     address = str(get_current_settings().api.url)
-    if not _answers(address, seconds=CONFIGURED_SECONDS):
+    if not answers(address, seconds=CONFIGURED_SECONDS):
         raise PrefectServerError(
             f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
         )
 
 
-def _answers(address: str, *, seconds: float) -> bool:
+def answers(address: str, *, seconds: float) -> bool:
+    """Say whether a Prefect server is at an API's address; it may well refuse who asks."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{address}/health", timeout=seconds):
@@ -134,7 +135,7 @@ def _free_port() -> int:
 def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline and server.poll() is None:
-        if _answers(f"http://127.0.0.1:{port}/api", seconds=5.0):
+        if answers(f"http://127.0.0.1:{port}/api", seconds=5.0):
             return
         time.sleep(0.1)
     said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]

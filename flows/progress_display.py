@@ -46,6 +46,11 @@ class WorkMeter:
         self.finished: set[str] = set()
         self.now = ""
 
+    @classmethod
+    def reading(cls, work: Sequence[DocumentWork], *, by_model: bool) -> WorkMeter:
+        """Return the meter of documents that are read by rules or by a model."""
+        return cls(work, MODEL_STEP_SHARES if by_model else STEP_SHARES)
+
     def hear(self, progress: Progress) -> None:
         """Take one report."""
         with self._lock:
@@ -105,7 +110,7 @@ def clock(seconds: float) -> str:
 @contextlib.contextmanager
 def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_model: bool = False) -> Iterator[None]:
     """Show the progress of an ingest of these documents, by rules or by a model, inside the block."""
-    meter = WorkMeter(work, MODEL_STEP_SHARES if by_model else STEP_SHARES)
+    meter = WorkMeter.reading(work, by_model=by_model)
     with listening(meter.hear):
         if quiet:
             yield

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sys
 
+from flows.loading import INTERRUPT_EXIT, leaving_at_once
+
 
 def program() -> None:
     """Load the command line and run it."""
     try:
-        from flows.cli import program as run
-
+        with leaving_at_once():
+            from flows.cli import program as run
         run()
     except KeyboardInterrupt:
         sys.stderr.write("stopped\n")
         sys.stderr.flush()
-        os._exit(130)
+        os._exit(INTERRUPT_EXIT)
 
 
 if __name__ == "__main__":

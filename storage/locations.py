@@ -50,6 +50,11 @@ def evaluations_folder() -> Path:
     return home() / "evaluations"
 
 
+def reports_folder() -> Path:
+    """Return the folder of what deployed runs answered: an HTML page for each answer, and what Prefect keeps for who asked."""
+    return home() / "reports"
+
+
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")

@@ -34,7 +34,7 @@ class AskRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    questions: tuple[str, ...] = Field(description="the questions, each answered by itself")
+    questions: tuple[str, ...] = Field(min_length=1, description="the questions, each answered by itself")
     corpus: str = Field("default", description="the corpus to ask")
     documents: tuple[str, ...] = Field((), description="only these documents: ids of at least 8 digits, or exact file names")
     pages: str | None = Field(None, description="only these pages, such as 3-7")

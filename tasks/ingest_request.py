@@ -21,7 +21,7 @@ class IngestRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    paths: tuple[str, ...] = Field(description="files and folders, read recursively")
+    paths: tuple[str, ...] = Field(min_length=1, description="files and folders, read recursively")
     corpus: str = Field("default", description="the corpus to read them into")
     include: tuple[str, ...] = Field((), description="globs; only files that match are read")
     exclude: tuple[str, ...] = Field((), description="globs; files that match are left out")

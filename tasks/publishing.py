@@ -22,6 +22,7 @@ from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
 from tasks.evolution import LinkableDocument, link_documents
+from tasks.forgetting_reports import forget_reports
 from tasks.memory import give_back
 from tasks.outcomes import Outcome
 from tasks.picture_reading import forget_words
@@ -98,11 +99,17 @@ def rename(corpus: CorpusWriter, plan: Plan) -> int:
 @step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), told=_published_as)
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
+    look_after(corpus)
+    return corpus.snapshot
+
+
+def look_after(corpus: CorpusWriter) -> CleanedUp:
+    """Do what an ingest does at its end: indexes, a look at the ids, and clean-up; return what that deleted."""
     corpus.index()
     require_unique_ids(corpus)
-    clean_up(corpus)
+    cleaned = clean_up(corpus)
     corpus.location.index_due.unlink(missing_ok=True)
-    return corpus.snapshot
+    return cleaned
 
 
 def require_unique_ids(corpus: CorpusWriter) -> None:
@@ -154,7 +161,7 @@ def erase_removed(corpus: CorpusWriter) -> int:
     """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some.
 
     With them go those of earlier contents of their files: who removes a file wants none of its words left. What models replied
-    about them is forgotten as well.
+    about them is forgotten as well, and so are reports that show them.
     """
     removals = noted_removals(corpus.location)
     if not removals:
@@ -162,6 +169,7 @@ def erase_removed(corpus: CorpusWriter) -> int:
     present = {record.id for record in corpus.documents()}
     gone = gone_from_answers(corpus.location, removals, present=present)
     forget_replies(corpus.location, gone)
+    forget_reports(gone)
     return erase_quotes(corpus.location, gone)
 
 

@@ -12,6 +12,7 @@ from storage.artifacts import ArtifactStore, write_durably
 from storage.disk import NotWritableError, full_disk_explained, is_full_disk
 from storage.snapshot import Snapshot
 from tasks.report.gathering import gather_evidence
+from tasks.report.graph_picture import draw_picture
 from tasks.report.page import show_page
 from tasks.report.page_pictures import PictureDesk
 from tasks.report.report_settings import ReportSettings
@@ -22,10 +23,11 @@ DEFAULT_REPORT, DEFAULT_LIMITS, DEFAULT_WORK = ReportSettings(), LimitSettings()
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The page, and in words what could not be shown on it."""
+    """The page, in words what could not be shown on it, and its evidence graph as an SVG of its own, "" where there is none."""
 
     html: str
     left_out: tuple[str, ...]
+    graph: str
 
 
 def render_report(
@@ -44,7 +46,7 @@ def render_report(
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """
     evidence = gather_evidence(answer, snapshot, PictureDesk(artifacts, settings, limits, work))
-    return Report(show_page(answer, evidence, settings), evidence.left_out)
+    return Report(show_page(answer, evidence, settings), evidence.left_out, draw_picture(answer, evidence, settings))
 
 
 def write_report(
@@ -57,12 +59,19 @@ def write_report(
     limits: LimitSettings = DEFAULT_LIMITS,
     work: WorkSettings = DEFAULT_WORK,
 ) -> tuple[str, ...]:
-    """Write the answer's report to the file, whole or not at all; return in words what could not be shown.
+    """Write the answer's report to the file, as `write_page` does; return in words what could not be shown."""
+    check_target(path)
+    report = render_report(answer, snapshot, artifacts, settings=settings, limits=limits, work=work)
+    write_page(report, path)
+    return report.left_out
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Write the page to the file, whole or not at all.
 
     Raises NotWritableError where the folder is missing or may not be written, or the path is no plain file; DiskFullError.
     """
     check_target(path)
-    report = render_report(answer, snapshot, artifacts, settings=settings, limits=limits, work=work)
     page = report.html.encode()
     with full_disk_explained(path.parent, len(page)):
         try:
@@ -73,7 +82,6 @@ def write_report(
                 raise
             problem = f"report {str(path)!r} cannot be written: {error.strerror}; name another file"
             raise NotWritableError(error.errno, problem) from error
-    return report.left_out
 
 
 def mode_of_new_files() -> int:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from storage.answer_records import EvidencePath
+from storage.answer_records import Citation, EvidencePath
 from storage.records import Modality, Node
 from tasks.algorithms.path_layout import ENTRY, PathLayout, lay_out_paths
 from tasks.report.evidence import Evidence
@@ -50,6 +50,20 @@ def draw_graph(paths: Sequence[EvidencePath], evidence: Evidence, cited: Mapping
         role="region",
         aria_label="Evidence graph",
     )
+
+
+def draw_lying(paths: Sequence[EvidencePath], evidence: Evidence, cited: Mapping[str, tuple[int, ...]]) -> Markup:
+    """Return the graph of the paths as one drawing, for a desk."""
+    drawing = _drawing(paths, evidence, cited)
+    return _draw(drawing, lying_frame(drawing.layout), _card, "lying", top=30)
+
+
+def numbers_by_node(citations: Sequence[Citation]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers, from 1, of the citations that stand on each node."""
+    cited: dict[str, tuple[int, ...]] = {}
+    for number, citation in enumerate(citations, 1):
+        cited[citation.node_id] = (*cited.get(citation.node_id, ()), number)
+    return cited
 
 
 def _drawing(paths: Sequence[EvidencePath], evidence: Evidence, cited: Mapping[str, tuple[int, ...]]) -> Drawing:

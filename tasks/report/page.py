@@ -11,7 +11,7 @@ from storage.answer_records import Answer
 from tasks.report.accounts import list_pages, show_cost, show_gate, show_notes, show_settings
 from tasks.report.answer_part import show_answer, show_citations, show_verdict
 from tasks.report.evidence import Evidence
-from tasks.report.evidence_graph import draw_graph
+from tasks.report.evidence_graph import draw_graph, numbers_by_node
 from tasks.report.markup import Markup, fill, join, tag
 from tasks.report.path_list import list_paths
 from tasks.report.report_settings import ReportSettings
@@ -84,16 +84,13 @@ def _routing(answer: Answer, evidence: Evidence, settings: ReportSettings) -> It
     """Yield the graph with a line that tells how to read it, and the paths in words."""
     walked = [path for path in answer.paths if path.nodes]
     paths = walked[: settings.paths]
-    cited: dict[str, tuple[int, ...]] = {}
-    for number, citation in enumerate(answer.citations, 1):
-        cited[citation.node_id] = (*cited.get(citation.node_id, ()), number)
     yield tag(
         "p",
         "Evidence flows from what is nearest to the question to what is most likely to hold the answer. The wider the line, "
         "the more flow; a dashed line supports no answer. Numbers are citations.",
         class_="lead",
     )
-    yield draw_graph(paths, evidence, cited)
+    yield draw_graph(paths, evidence, numbers_by_node(answer.citations))
     more = len(walked) - len(paths)
     words = f"{len(paths)} paths in words" if len(paths) > 1 else "The path in words"
     note = [tag("p", f"{more} weaker paths are not shown.", class_="remark")] if more else []

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from flows.interruption import INTERRUPT_EXIT, ended, ending_in_order
+from flows.interruption import ended, ending_in_order
+from flows.loading import INTERRUPT_EXIT
 from tasks.progress import StoppedError, report, stop_requested
 
 
@@ -39,3 +40,13 @@ def test_work_that_does_not_listen_is_cut_off_in_time_and_says_so():
     )
     done = subprocess.run([sys.executable, "-c", program], timeout=30, capture_output=True, text=True)
     assert done.returncode == INTERRUPT_EXIT and "what is finished stays, and the same command goes on" in done.stderr
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    program = (
+        "import os, signal\nfrom flows.interruption import ending_in_order\nfrom tasks.progress import stop_requested\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "with ending_in_order():\n    os.kill(os.getpid(), signal.SIGINT)\n    assert not stop_requested()\n"
+        "    os.kill(os.getpid(), signal.SIGTERM)\n    assert stop_requested()\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], timeout=30).returncode == 0

@@ -1,0 +1,137 @@
+"""Processes that live and end together: in one process group, none outlives the one that started them."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
+POLL_SECONDS = 0.05
+LINES_TOLD = 3
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A process with the name that people know it by, and the file of what it says, None where it says it to the terminal."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path | None = None
+
+    @property
+    def said(self) -> str:
+        """Its last words, for a message; "" where they stand on the terminal."""
+        lines = self.log.read_text("utf-8", "replace").strip().splitlines() if self.log else []
+        return " / ".join(lines[-LINES_TOLD:])
+
+
+def start(name: str, module: str, *, log: Path | None = None) -> Child:
+    """Start a module as a process that ends with us, however we end, and that leaves Ctrl-C to us."""
+    with contextlib.ExitStack() as opened:
+        output = opened.enter_context(log.open("wb")) if log else None
+        process = subprocess.Popen(
+            [sys.executable, "-m", module],
+            # `-m` would look for modules where it stands first: never among somebody's documents
+            env={**os.environ, "PYTHONPATH": _searched(), "PYTHONSAFEPATH": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+            preexec_fn=_be_ended_by_us,
+        )
+    return Child(name, process, log)
+
+
+def _searched() -> str:
+    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
+
+
+def _be_ended_by_us() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    LIBC.prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of every process below us whose own parent ends, so that `end_all` finds it."""
+    LIBC.prctl(SET_CHILD_SUBREAPER, 1)
+
+
+def bury_orphans(children: Iterable[Child]) -> None:
+    """Take note of the end of every process that we adopted; the children themselves are left to `ended`."""
+    for pid in _children_of(os.getpid()) - {child.process.pid for child in children}:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+
+
+def ended(children: Iterable[Child]) -> Child | None:
+    """Return a child that ended, None while all are at work."""
+    return next((child for child in children if child.process.poll() is not None), None)
+
+
+def end(child: Child, *, seconds: float) -> None:
+    """Ask the child to end, and wait so long for it."""
+    child.process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.process.wait(timeout=seconds)
+
+
+def end_below(children: Iterable[Child], *, seconds: float) -> None:
+    """Ask what the children started to end, all of it at once, and wait so long for it."""
+    waited_for = set[int]().union(*(_children_of(child.process.pid) for child in children))
+    for pid in waited_for:
+        _send(pid, signal.SIGTERM)
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline and any(pid in descendants(os.getpid()) for pid in waited_for):
+        time.sleep(POLL_SECONDS)
+
+
+def kill_all() -> int:
+    """Kill every process below us, orphans that we adopted among them; return how many there were."""
+    killed = 0
+    while below := descendants(os.getpid()):
+        for pid in below:
+            _send(pid, signal.SIGKILL)
+        killed += len(below)
+        _reap()
+        time.sleep(POLL_SECONDS)
+    return killed
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _reap() -> None:
+    """Take note of the ends of our children, so that they are gone."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
+def descendants(pid: int) -> set[int]:
+    """Return the ids of all living processes below a process."""
+    found: set[int] = set()
+    waiting = [pid]
+    while waiting:
+        for child in _children_of(waiting.pop()) - found:
+            found.add(child)
+            waiting.append(child)
+    return found
+
+
+def _children_of(pid: int) -> set[int]:
+    listed: set[int] = set()
+    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            listed.update(map(int, path.read_text().split()))
+    return listed

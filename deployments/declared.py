@@ -1,0 +1,55 @@
+"""What prefect.yaml declares, as deployments that `serve` runs; the environment names folders and datasets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from prefect.client.schemas.objects import ConcurrencyLimitConfig
+from prefect.deployments.runner import RunnerDeployment
+from prefect.flows import load_flow_from_entrypoint
+from prefect.schedules import Cron
+from prefect.types.entrypoint import EntrypointType
+
+DECLARATIONS = Path(__file__).with_name("prefect.yaml")
+INGEST_PATHS, EVALUATE_DATASET = "FLOWREADER_INGEST_PATHS", "FLOWREADER_EVALUATE_DATASET"
+
+
+def declared_deployments() -> list[RunnerDeployment]:
+    """Return every deployment of prefect.yaml; a schedule is active where the file says so, or the environment names its input."""
+    declared = yaml.safe_load(DECLARATIONS.read_text("utf-8"))["deployments"]
+    return [deployment(one, named_input(one["name"])) for one in declared]
+
+
+def deployment(declared: Mapping[str, Any], named: Mapping[str, Any]) -> RunnerDeployment:
+    """Return a declared deployment; `named` are values of its request that the environment gives, and they activate it."""
+    parameters = dict(declared.get("parameters", {}))
+    if named:
+        parameters["request"] = {**parameters["request"], **named}
+    limit = declared.get("concurrency_limit")
+    return RunnerDeployment.from_flow(
+        load_flow_from_entrypoint(declared["entrypoint"]),
+        name=declared["name"],
+        description=declared["description"],
+        parameters=parameters,
+        schedules=[
+            Cron(one["cron"], timezone=one["timezone"], active=one["active"] or bool(named))
+            for one in declared.get("schedules", ())
+        ],
+        concurrency_limit=ConcurrencyLimitConfig(**limit) if limit else None,
+        entrypoint_type=EntrypointType.MODULE_PATH,
+    )
+
+
+def named_input(name: str) -> Mapping[str, Any]:
+    """Return what the environment names for a deployment: folders to read, or a dataset to measure on; absolute paths."""
+    paths = [str(Path(path).expanduser().absolute()) for path in os.environ.get(INGEST_PATHS, "").split(os.pathsep) if path]
+    dataset = os.environ.get(EVALUATE_DATASET, "")
+    if name == "ingest" and paths:
+        return {"paths": paths}
+    if name == "evaluate" and dataset:
+        return {"dataset": str(Path(dataset).expanduser().absolute())}
+    return {}

@@ -1,0 +1,57 @@
+"""Serves what prefect.yaml declares, without a work pool: `PREFECT_API_URL=... python -m deployments.serve`.
+
+Each run is a process of its own, which ends in order where it is cancelled or this process is told to end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+from prefect.runner import Runner
+
+from deployments.children import kill_all
+from deployments.declared import declared_deployments
+
+POLL_SECONDS = 1
+"""The server is asked for runs so often: what somebody waits for begins at once."""
+
+PATIENCE_SECONDS = 10.0
+"""A run that ends in order takes so long at most."""
+
+
+def main() -> None:
+    """Register the deployments and run what is asked of them, until SIGTERM."""
+    runner = Runner(name="flowreader", query_seconds=POLL_SECONDS, pause_on_shutdown=False)
+    served = declared_deployments()
+    for one in served:
+        runner.add_deployment(one)
+    loop = asyncio.new_event_loop()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
+        cut.daemon = True
+        cut.start()
+        asyncio.run_coroutine_threadsafe(runner.astop(), loop)
+
+    signal.signal(signal.SIGTERM, end)
+    sys.stdout.write(f"ready: {', '.join(f'{one.flow_name}/{one.name}' for one in served)}\n")
+    sys.stdout.flush()
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        # In the main thread it would answer SIGTERM itself, and in Prefect 3.8 forget its runs over it.
+        beside.submit(loop.run_until_complete, runner.start()).result()
+
+
+def _cut_off() -> None:
+    # A server that is gone keeps Prefect waiting; what is not published is not visible, so that a cut costs the steps in flight.
+    kill_all()
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""A Prefect server with its UI on this machine alone: `python -m deployments.server`, on PREFECT_SERVER_API_PORT.
+
+Ctrl-C in a terminal is for who started it: runs that end in order still report to their server. SIGTERM ends it.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from types import FrameType
+
+from flows.prefect_environment import prepare_environment
+
+HOST = "127.0.0.1"
+LAST_WORDS_SECONDS = 2
+"""Open connections of a browser would keep it for ever."""
+
+
+def main() -> int:
+    """Serve until SIGTERM; return 1 where the server did not come up."""
+    prepare_environment()
+    import uvicorn
+    from prefect.server.api.server import create_app
+    from prefect.settings import get_current_settings
+
+    config = uvicorn.Config(
+        create_app(final=True),
+        host=HOST,
+        port=get_current_settings().server.api.port,
+        log_level="warning",
+        timeout_graceful_shutdown=LAST_WORDS_SECONDS,
+    )
+    server = uvicorn.Server(config)
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        server.should_exit = True
+
+    signal.signal(signal.SIGTERM, end)
+    # In the main thread it would take Ctrl-C for itself.
+    serving = threading.Thread(target=server.run)
+    serving.start()
+    serving.join()
+    return 0 if server.started else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

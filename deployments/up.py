@@ -1,0 +1,148 @@
+"""Everything up with one command: `make up`, or `python -m deployments.up`. Ctrl-C or SIGTERM ends all of it.
+
+A Prefect server (none where PREFECT_API_URL names one) and who serves the deployments, in one process group; where one of them
+dies, all end, and a message names it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from types import FrameType
+from typing import TextIO
+
+from deployments.children import POLL_SECONDS, Child, adopt_orphans, bury_orphans, end, end_below, ended, kill_all, start
+from flows.prefect_environment import (
+    SERVER_BYTES,
+    START_SECONDS,
+    PrefectServerError,
+    answers,
+    prepare_environment,
+    require_configured_server,
+    server_is_configured,
+)
+from storage.disk import check_writable, require_room
+from storage.locations import home, prefect_folder
+
+HOST, USUAL_PORT = "127.0.0.1", "4200"
+RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
+"""With two children less than the 20 s that are promised; a run that ends in order takes ten at most."""
+
+WATCH_SECONDS = 0.2
+SERVES = "what serves the deployments"
+VISIBLE = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_INTERNAL_LEVEL": "ERROR"}
+
+
+class UpError(RuntimeError):
+    """Something that was to be up is not; the message names it, with what it said and the remedy."""
+
+
+class _Stop(Exception):
+    """SIGINT or SIGTERM came."""
+
+
+def main() -> int:
+    """Bring everything up, and keep it until a signal comes (then 0) or something ends that should not (then 1)."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    children: list[Child] = []
+    try:
+        bring_up(children)
+        watch(children)
+    except _Stop:
+        _say("ending; runs at work end in order first")
+    except (UpError, PrefectServerError, OSError) as error:
+        _say(str(error), sys.stderr)
+        return 1
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        bring_down(children)
+    return 0
+
+
+def bring_up(children: list[Child]) -> None:
+    """Start what is needed, each as soon as the one before is ready; `children` holds what was started, whatever happens."""
+    adopt_orphans()
+    os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
+    prepare_environment()
+    check_writable(home())
+    check_writable(prefect_folder())
+    if server_is_configured():
+        require_configured_server()
+        _say(f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}")
+    else:
+        port = os.environ.setdefault("PREFECT_SERVER_API_PORT", USUAL_PORT)
+        require_free(port)
+        require_room(prefect_folder(), SERVER_BYTES)
+        os.environ |= {"PREFECT_SERVER_API_HOST": HOST, "PREFECT_API_URL": f"http://{HOST}:{port}/api"}
+        children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
+        wait_until_answers(children, f"http://{HOST}:{port}/api")
+        _say(f"Prefect's UI: http://{HOST}:{port}")
+    children.append(start(SERVES, "deployments.serve"))
+
+
+def require_free(port: str) -> None:
+    """Raise UpError where the port is no number, or taken."""
+    try:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((HOST, int(port)))
+    except (OSError, ValueError, OverflowError) as error:
+        raise UpError(
+            f"port {port!r} of {HOST} cannot be used ({error}); set PREFECT_SERVER_API_PORT to another one, or, "
+            "where a Prefect server runs there already, PREFECT_API_URL to its address"
+        ) from error
+
+
+def wait_until_answers(children: Sequence[Child], address: str) -> None:
+    """Return when the server answers; raise UpError where it ends before, or does not come."""
+    deadline = time.monotonic() + START_SECONDS
+    while not answers(address, seconds=5.0):
+        require_all(children)
+        if time.monotonic() > deadline:
+            raise UpError(f"the Prefect server did not answer in {START_SECONDS:.0f} s ({children[0].said})")
+        time.sleep(POLL_SECONDS)
+
+
+def watch(children: Sequence[Child]) -> None:
+    """Return never; raise UpError when a child ended."""
+    while True:
+        require_all(children)
+        bury_orphans(children)
+        time.sleep(WATCH_SECONDS)
+
+
+def require_all(children: Sequence[Child]) -> None:
+    """Raise UpError where a child ended; the message names it."""
+    gone = ended(children)
+    if gone is not None:
+        raise UpError(
+            f"{gone.name} ended with code {gone.process.returncode}, and everything with it ({gone.said or 'see above'}); "
+            "start it again, what is published stays"
+        )
+
+
+def bring_down(children: Sequence[Child]) -> None:
+    """End the runs, then the children, the last one first: runs report their end to the server. What is left then is killed."""
+    end_below([child for child in children if child.name == SERVES], seconds=RUNS_END_SECONDS)
+    for child in reversed(children):
+        end(child, seconds=CHILD_ENDS_SECONDS)
+    kill_all()
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise _Stop
+
+
+def _say(line: str, stream: TextIO = sys.stdout) -> None:
+    stream.write(f"{line}\n")
+    stream.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

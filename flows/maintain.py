@@ -1,0 +1,82 @@
+"""The maintenance flow: every corpus gets what an ingest does at its end, and a look by doctor.
+
+for each corpus: (skip, while it is written) -> indexes, compaction, clean-up by age -> doctor; then the report
+"""
+
+from __future__ import annotations
+
+from prefect import flow
+from prefect.artifacts import acreate_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Cancelled, Failed
+
+from flows.answer_pages import forget_pages
+from flows.interruption import ending_in_order
+from flows.run_labels import looked_after, tag_run
+from storage.corpus import open_for_writing
+from storage.disk import check_writable
+from storage.graph_checks import GraphError
+from storage.graph_store import GraphDamagedError
+from storage.locations import CorpusLocation, home
+from storage.lock import CorpusBusyError
+from storage.records import Finding
+from storage.snapshot import remembered_embedder
+from tasks.lineage import lineage_of_run, working_at
+from tasks.maintain_request import MaintainRequest, corpora_to_maintain
+from tasks.maintaining import Upkeep, doctor, upkeep
+from tasks.progress import stop_requested
+from tasks.upkeep_page import summary, upkeep_markdown
+
+SEE_DOCTOR = "see what doctor found"
+
+
+@flow(name="maintain", flow_run_name=looked_after, persist_result=False)
+async def maintain(request: MaintainRequest) -> tuple[Upkeep, ...] | State[None]:
+    """Look after every corpus, or the named ones; the run fails, and its page says why, where doctor finds something."""
+    check_writable(home())
+    done: list[Upkeep] = []
+    with ending_in_order():
+        for location in corpora_to_maintain(request):
+            if stop_requested():
+                return Cancelled(message=f"stopped; {summary(done)}")
+            done.append(await maintain_corpus(location, request))
+    await tag_run(*(one.corpus for one in done))
+    await acreate_markdown_artifact(key="maintain", markdown=upkeep_markdown(done), description=summary(done))
+    found = [one.corpus for one in done if one.findings]
+    return Failed(message=f"{summary(done)}: the page of this run tells of {', '.join(found)}") if found else tuple(done)
+
+
+async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Upkeep:
+    """Look after one corpus, and examine it; one that is being written is left alone."""
+    number = 0
+    with (
+        lineage_of_run(
+            location,
+            parameters=request.model_dump(mode="json"),
+            settings={},
+            run_id=str(flow_run.id),
+            snapshot=lambda: number,
+        ) as place,
+        working_at(place),
+    ):
+        done, number = await kept_up(location, request)
+        if done.skipped:
+            return done
+        return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})
+
+
+async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[Upkeep, int]:
+    """Do the upkeep of one corpus under its lock; return what was done, and the snapshot, 0 where there is none to see."""
+    embedder = remembered_embedder(location)
+    if embedder is None:
+        # Nothing is published, or it is damaged: then doctor says so.
+        return Upkeep(corpus=location.name), 0
+    try:
+        with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:
+            done = Upkeep.of(corpus, await upkeep.submit(corpus))
+        return done.model_copy(update={"pages_deleted": await forget_pages(location)}), corpus.snapshot
+    except CorpusBusyError as error:
+        return Upkeep(corpus=location.name, skipped=str(error)), 0
+    except (GraphError, GraphDamagedError) as error:
+        return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), SEE_DOCTOR),)), 0

@@ -1,0 +1,50 @@
+"""How far an ingest is, as Prefect's UI shows it: a bar with a line of words, renewed every few seconds."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+
+from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
+
+from flows.progress_display import WorkMeter
+from tasks.markdown import as_text
+from tasks.planning import DocumentWork
+from tasks.progress import listening
+
+RENEW_SECONDS = 3.0
+"""Each renewal is a request to the server: at most so often, and not at all where nothing moved."""
+
+
+@contextlib.asynccontextmanager
+async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: bool) -> AsyncIterator[None]:
+    """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
+    if not work:
+        yield
+        return
+    meter = WorkMeter.reading(work, by_model=by_model)
+    artifact = await acreate_progress_artifact(progress=0.0, key=key, description=_told(meter))
+
+    async def renew() -> None:
+        shown = 0.0
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            percent = round(100 * meter.share_done(), 1)
+            if percent != shown:
+                shown = percent
+                await aupdate_progress_artifact(artifact, progress=percent, description=_told(meter))
+
+    with listening(meter.hear):
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+        finally:
+            renewing.cancel()
+            # What is shown is no part of the work: a server that does not take a bar any more spoils no ingest.
+            await asyncio.gather(renewing, return_exceptions=True)
+    await aupdate_progress_artifact(artifact, progress=round(100 * meter.share_done(), 1), description=_told(meter))
+
+
+def _told(meter: WorkMeter) -> str:
+    return as_text(meter.describe())

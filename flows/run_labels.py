@@ -1,0 +1,50 @@
+"""What a flow run is called in Prefect's UI, and which tags it can be found by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from prefect.client.orchestration import get_client
+from prefect.runtime import flow_run
+
+from tasks.ask_request import clean
+from tasks.exam import probed_corpus
+from tasks.question import shortened
+
+LONGEST_NAME = 120
+"""Letters of a run's name that a list in the UI has room for."""
+
+
+def question_asked() -> str:
+    """Return the name of a run that asks: its question, and how many come after it."""
+    return first_of(flow_run.parameters["request"].questions)
+
+
+def folder_read() -> str:
+    """Return the name of a run that reads documents in: its folder, and how many come after it."""
+    return first_of(flow_run.parameters["request"].paths)
+
+
+def what_is_measured() -> str:
+    """Return the name of a run that measures: what, and on which dataset or corpus."""
+    request = flow_run.parameters["request"]
+    return shortened(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
+
+
+def looked_after() -> str:
+    """Return the name of a run that looks after corpora: the first of them, or all."""
+    corpora = flow_run.parameters["request"].corpora
+    return f"maintain {first_of(corpora) if corpora else 'every corpus'}"
+
+
+def first_of(things: Sequence[str]) -> str:
+    """Return the first of them, fit to be shown, and how many there are besides; "nothing" where there is none."""
+    more = f" and {len(things) - 1} more" if len(things) > 1 else ""
+    return shortened(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
+
+
+async def tag_run(*tags: str) -> None:
+    """Add the tags to the run at work."""
+    wanted = sorted({*flow_run.tags, *tags})
+    async with get_client() as client:
+        await client.update_flow_run(flow_run.id, tags=wanted)

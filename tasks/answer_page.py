@@ -1,0 +1,50 @@
+"""An answer as a page of Prefect's UI: what was said, where it stands, the evidence graph, and where the whole report lies."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+from storage.answer_records import Answer, AnswerStatus, Citation
+from tasks.keeping_reports import KeptReport
+from tasks.markdown import as_text, paragraphs
+from tasks.question import shortened
+from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
+
+QUOTE_SHOWN = 1_500
+PICTURE_BYTES = 250_000
+"""A page is a row in the server's database: a larger graph is left to the report."""
+
+
+def page_key(answer_id: str) -> str:
+    """Return the key of an answer's page, as Prefect takes it: lower-case letters, digits and dashes."""
+    return f"answer-{answer_id}"
+
+
+def answer_markdown(answer: Answer, kept: KeptReport) -> str:
+    """Return the page; all that documents, models or people wrote stands there as text."""
+    silent = "Nothing in these documents answers it." if answer.status is AnswerStatus.NOT_FOUND else "Its words are gone."
+    verdict = ", ".join(filter(None, (STATUS_WORDS[answer.status], told_sureness(answer))))
+    parts = [
+        f"# {as_text(answer.question)}",
+        paragraphs(answer.answer) or silent,
+        f"**{as_text(verdict)}**: {as_text(answer.confidence.why)}",
+        *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
+        *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
+        *(f"> {as_text(note)}" for note in answer.notes),
+        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(told_calls(answer.usage))}. "
+        f"The report, with the cited pages, is in {as_text(str(kept.path))}; "
+        f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _citations(citations: tuple[Citation, ...]) -> Iterator[str]:
+    for number, citation in enumerate(citations, 1):
+        section = f", {' > '.join(citation.section)}" if citation.section else ""
+        place = as_text(f"{citation.document.name}, page {citation.page}{section}")
+        yield f"**[{number}]** {place}\n\n> {as_text(shortened(citation.quote, QUOTE_SHOWN))}"
+
+
+def _picture(graph: str) -> str:
+    return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"

@@ -1,0 +1,102 @@
+"""Processes that are started together end together."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from deployments.children import ROOT, Child, descendants, end, ended, start
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from deployments.children import adopt_orphans, kill_all, start
+adopt_orphans()
+child = start("sleeper", "tests_sleeper", log=Path(sys.argv[1]) / "log")
+while len(Path(sys.argv[1], "log").read_text().split()) < 2:
+    time.sleep(0.02)
+print(child.process.pid, *Path(sys.argv[1], "log").read_text().split(), flush=True)
+if sys.argv[2] == "orphan":
+    child.process.kill()
+    time.sleep(0.2)
+    print(kill_all(), flush=True)
+time.sleep(60)
+"""
+SLEEPER = """
+import os, subprocess, sys, time
+inner = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(os.getpid(), inner.pid, flush=True)
+time.sleep(60)
+"""
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(*pids, within=5.0):
+    deadline = time.monotonic() + within
+    while any(map(is_alive, pids)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.fixture
+def parent(tmp_path):
+    (tmp_path / "tests_sleeper.py").write_text(textwrap.dedent(SLEEPER))
+    started = []
+
+    def run(what):
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+        process = subprocess.Popen(
+            [sys.executable, "-c", PARENT, str(tmp_path), what], env=environment, stdout=subprocess.PIPE, text=True
+        )
+        started.append(process)
+        return process, [int(word) for word in process.stdout.readline().split()]
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def test_a_child_ends_with_a_parent_that_is_killed(parent):
+    process, (child, said, inner) = parent("wait")
+    assert child == said and os.getpgid(child) == os.getpgid(process.pid)
+    process.kill()
+    assert gone(child)
+    os.kill(inner, signal.SIGKILL)
+
+
+def test_what_a_dead_child_left_is_found_and_killed(parent):
+    process, (_child, _said, inner) = parent("orphan")
+    assert int(process.stdout.readline()) >= 1
+    assert gone(inner)
+
+
+def test_ctrl_c_is_not_for_the_children(parent):
+    _process, (child, _said, _inner) = parent("wait")
+    os.kill(child, signal.SIGINT)
+    assert not gone(child, within=0.5)
+
+
+def test_a_child_that_ended_is_told_with_its_last_words(tmp_path):
+    child = start("the compiler", "py_compile", log=tmp_path / "log")
+    assert isinstance(child, Child)
+    child.process.wait(timeout=20)
+    assert ended([child]) is child
+    (tmp_path / "log").write_text("one\ntwo\nthree\nfour\n")
+    assert child.said == "two / three / four" and Child("x", child.process).said == ""
+    end(child, seconds=1)
+    assert child.process.pid not in descendants(os.getpid())

@@ -1,0 +1,259 @@
+"""Everything up with one command, and down with one signal."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from tests.program import CORPUS
+
+TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
+READY_SECONDS, END_SECONDS, RUN_SECONDS, CANCEL_SECONDS = 150.0, 20.0, 180.0, 15.0
+ASK = """
+import asyncio, json, sys
+from prefect.client.orchestration import get_client
+from prefect.deployments import run_deployment
+
+async def main():
+    request = json.loads(sys.argv[2])
+    run = await run_deployment(sys.argv[1], parameters={"request": request}, timeout=180, poll_interval=0.2, as_subflow=False)
+    returned = await run.state.aresult(raise_on_failure=False) if sys.argv[1] == "ask/ask" else None
+    async with get_client() as client:
+        pages = [page.key for page in await client.read_artifacts() if page.flow_run_id == run.id and page.key]
+    print(json.dumps({"name": run.name, "state": run.state.name, "returned": returned, "pages": pages}))
+
+asyncio.run(main())
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def environment_for(home, **more):
+    hidden = {"PREFECT_API_URL", "PREFECT_HOME", "PREFECT_SERVER_API_PORT"}
+    given = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**given, "FLOWREADER_HOME": str(home), **more}
+
+
+class Up:
+    """A running `up`: its process, its address and its environment."""
+
+    def __init__(self, process, environment, log):
+        self.process, self.environment, self.log = process, environment, log
+        self.api = f"http://127.0.0.1:{environment['PREFECT_SERVER_API_PORT']}/api"
+
+    def said(self):
+        return self.log.read_text("utf-8")
+
+    def request(self, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        asked = urllib.request.Request(self.api + path, data, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(asked, timeout=30) as reply:
+            return json.loads(reply.read())
+
+    def deployment(self, name):
+        return self.request(f"/deployments/name/{name}")
+
+    def begin(self, name, request):
+        return self.request(f"/deployments/{self.deployment(name)['id']}/create_flow_run", {"parameters": {"request": request}})
+
+    def begin_reading(self, corpus):
+        """Begin to read the documents of the tests in; return the run's id when it is in the middle of them."""
+        run = self.begin("ingest/ingest", {"paths": [str(CORPUS)], "corpus": corpus})["id"]
+        deadline = time.monotonic() + RUN_SECONDS
+        while not self.request("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [run]}}}):
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.2)
+        assert any("prefect.engine" in words for words in self.group().values())
+        return run
+
+    def completed(self, name, request):
+        done = subprocess.run(
+            [sys.executable, "-c", ASK, name, json.dumps(request)],
+            env={**self.environment, "PREFECT_API_URL": self.api},
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def group(self):
+        listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 3) for line in listed.splitlines()]
+        return {int(pid): words for pid, group, state, words in rows if int(group) == self.process.pid and state[0] != "Z"}
+
+    def ends_within(self, seconds):
+        began = time.monotonic()
+        code = self.process.wait(timeout=seconds)
+        return code, time.monotonic() - began
+
+
+@contextmanager
+def brought_up(home, log, **more):
+    environment = environment_for(home, PREFECT_SERVER_API_PORT=str(free_port()), **more)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "deployments.up"], env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    up = Up(process, environment, log)
+    try:
+        deadline = time.monotonic() + READY_SECONDS
+        while "ready:" not in up.said():
+            assert process.poll() is None and time.monotonic() < deadline, up.said()
+            time.sleep(0.1)
+        yield up
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def up(library, tmp_path_factory):
+    """Everything up in a home with the corpus `small`, to which a folder of one page is to be read in by schedule."""
+    folder = tmp_path_factory.mktemp("up")
+    home = shutil.copytree(library, folder / "home")
+    (folder / "in").mkdir()
+    (folder / "in" / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    with brought_up(home, folder / "log", FLOWREADER_INGEST_PATHS=str(folder / "in")) as running:
+        yield running
+
+
+@pytest.mark.torture
+def test_the_address_is_told_and_the_ui_is_there(up):
+    assert f"Prefect's UI: {up.api.removesuffix('/api')}" in up.said()
+    with urllib.request.urlopen(up.api.removesuffix("/api"), timeout=30) as page:
+        assert page.status == 200 and b"<html" in page.read().lower()
+    assert up.said().count("ready: ingest/ingest, ask/ask, evaluate/evaluate, maintain/maintain") == 1
+    settings = up.request("/admin/settings")
+    assert settings["server"]["analytics_enabled"] is False and settings["server"]["api"]["host"] == "127.0.0.1"
+
+
+@pytest.mark.torture
+def test_a_deployed_question_is_answered_with_its_page(up):
+    done = up.completed("ask/ask", {"questions": [TORQUE], "corpus": "small"})
+    assert (done["name"], done["state"]) == (TORQUE, "Completed")
+    (answer,) = done["returned"]
+    assert answer["status"] == "answered" and done["pages"] == [f"answer-{answer['answer_id']}"]
+
+
+@pytest.mark.torture
+def test_a_deployed_ingest_reads_the_folder_that_the_environment_names(up):
+    declared = up.deployment("ingest/ingest")
+    assert [schedule["active"] for schedule in declared["schedules"]] == [True]
+    done = up.completed("ingest/ingest", {**declared["parameters"]["request"], "corpus": "tides"})
+    assert done["state"] == "Completed" and set(done["pages"]) == {"ingest-tides", "ingest-tides-progress"}
+
+
+@pytest.mark.torture
+def test_the_schedule_makes_runs(up):
+    # SQLAlchemy 2.1 breaks Prefect's scheduler and nothing else: no run would ever begin by itself.
+    deployment = up.deployment("ingest/ingest")["id"]
+    wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["SCHEDULED"]}}}}
+    deadline = time.monotonic() + 90
+    while not up.request("/flow_runs/filter", wanted):
+        assert time.monotonic() < deadline, "no run was scheduled in 90 s"
+        time.sleep(0.5)
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize(
+    ("name", "request_", "field", "reason"),
+    [
+        ("ask/ask", {"questions": []}, "request.questions", "non-empty"),
+        ("ask/ask", {"questions": ["a?"], "reader": "magic"}, "request.reader", "'magic' is not one of ['flow', 'top-k']"),
+        ("ingest/ingest", {"corpus": "a"}, "request", "'paths' is a required property"),
+        ("maintain/maintain", {"corpora": ["../x"]}, "request.corpora", "does not match"),
+        ("maintain/maintain", {"wait_seconds": -1}, "request.wait_seconds", "less than the minimum of 0"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_by_the_server_in_words(up, name, request_, field, reason):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        up.begin(name, request_)
+    said = refused.value.read().decode()
+    assert refused.value.code == 409 and field in said and reason in said, said
+
+
+@pytest.mark.torture
+def test_a_cancelled_ingest_ends_in_time_and_leaves_no_process(up):
+    run = up.begin_reading("cancelled")
+    up.request(f"/flow_runs/{run}/set_state", {"state": {"type": "CANCELLING", "name": "Cancelling"}})
+    deadline = time.monotonic() + CANCEL_SECONDS
+    while up.request(f"/flow_runs/{run}")["state"]["type"] != "CANCELLED" or "prefect.engine" in " ".join(up.group().values()):
+        assert time.monotonic() < deadline, (up.request(f"/flow_runs/{run}")["state"], up.group())
+        time.sleep(0.1)
+
+
+@pytest.mark.torture
+def test_sigterm_in_the_middle_of_an_ingest_ends_everything_in_time(up):
+    up.begin_reading("whole")
+    up.process.send_signal(signal.SIGTERM)
+    code, seconds = up.ends_within(END_SECONDS)
+    assert code == 0 and seconds < END_SECONDS and up.group() == {}, (code, seconds, up.group())
+    assert "ending; runs at work end in order first" in up.said() and "never awaited" not in up.said()
+
+
+@pytest.mark.torture
+def test_ctrl_c_for_the_whole_group_ends_everything_too(tmp_path):
+    with brought_up(tmp_path / "home", tmp_path / "log") as running:
+        os.killpg(running.process.pid, signal.SIGINT)
+        assert running.ends_within(END_SECONDS)[0] == 0 and running.group() == {}
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize(("module", "named"), [("server", "the Prefect server"), ("serve", "what serves the deployments")])
+def test_a_child_that_dies_ends_the_whole_and_is_named(tmp_path, module, named):
+    with brought_up(tmp_path / "home", tmp_path / "log") as running:
+        (pid,) = [pid for pid, words in running.group().items() if words.endswith(f"deployments.{module}")]
+        os.kill(pid, signal.SIGKILL)
+        assert running.ends_within(END_SECONDS)[0] == 1 and running.group() == {}
+        assert f"{named} ended with code -9, and everything with it" in running.said()
+
+
+@pytest.mark.torture
+def test_nothing_outlives_a_killed_up(tmp_path):
+    with brought_up(tmp_path / "home", tmp_path / "log") as running:
+        running.begin_reading("small")
+        running.process.kill()
+        running.process.wait()
+        deadline = time.monotonic() + END_SECONDS
+        while running.group():
+            assert time.monotonic() < deadline, running.group()
+            time.sleep(0.1)
+
+
+def refused(home, **more):
+    done = subprocess.run(
+        [sys.executable, "-m", "deployments.up"], env=environment_for(home, **more), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def test_a_port_that_is_taken_is_named_with_the_remedy(home):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        said = refused(home, PREFECT_SERVER_API_PORT=port)
+    assert f"port '{port}' of 127.0.0.1 cannot be used" in said and "set PREFECT_SERVER_API_PORT" in said
+    assert "port 'x' of 127.0.0.1 cannot be used" in refused(home, PREFECT_SERVER_API_PORT="x")
+
+
+def test_a_server_that_is_named_and_does_not_answer_is_an_error_and_none_is_started(home):
+    said = refused(home, PREFECT_API_URL="http://127.0.0.1:1/api")
+    assert "the Prefect server at http://127.0.0.1:1/api does not answer" in said
+    assert not (home / "prefect" / "server.log").exists()

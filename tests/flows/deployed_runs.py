@@ -1,0 +1,80 @@
+"""The program behind the fixture `deployed`: it runs each flow as a deployment would and prints what Prefect saw, as JSON."""
+
+import asyncio
+import fcntl
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from flows.prefect_environment import prefect_server
+from storage.locations import artifacts_folder, corpus_location, home
+
+TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
+WEIGHT = "What does an MT-3 weigh without its base?"
+
+
+async def ran(called):
+    """Return how a flow ended: its state's name and message, and what it returned."""
+    state = await called
+    returned = await state.aresult(raise_on_failure=False) if state.is_completed() else None
+    return {"state": state.name, "message": state.message or "", "returned": json.loads(json.dumps(returned, default=repr))}
+
+
+async def pages(client):
+    return {
+        page.key: [page.type, page.data, page.description]
+        for page in sorted(await client.read_artifacts(), key=lambda page: page.created)
+        if page.key
+    }
+
+
+async def main():
+    from prefect.client.orchestration import get_client
+
+    from flows import progress_artifact
+    from flows.ask_run import ask_deployed
+    from flows.evaluate import evaluate
+    from flows.ingest import ingest
+    from flows.maintain import maintain
+    from tasks.ask_request import AskRequest
+    from tasks.evaluation_request import EvaluationRequest
+    from tasks.ingest_request import IngestRequest
+    from tasks.maintain_request import MaintainRequest
+    from tasks.removing import remove_document
+
+    progress_artifact.RENEW_SECONDS = 0.05
+    folder = home() / "in"
+    folder.mkdir()
+    (folder / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    told = {}
+    told["ask"] = await ran(ask_deployed(AskRequest(questions=(TORQUE, WEIGHT), corpus="small"), return_state=True))
+    told["ask nobody"] = await ran(ask_deployed(AskRequest(questions=("?",), corpus="small"), return_state=True))
+    told["ingest"] = await ran(ingest(IngestRequest(paths=(str(folder),), corpus="tides"), return_state=True))
+    told["evaluate"] = await ran(
+        evaluate(EvaluationRequest(what="probe", corpus="small", limit=2, resamples=100, readers=("top-k",)), return_state=True)
+    )
+    told["maintain"] = await ran(maintain(MaintainRequest(), return_state=True))
+    async with get_client() as client:
+        told["pages"] = await pages(client)
+        with corpus_location("tides").lock.open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            told["busy"] = await ran(maintain(MaintainRequest(wait_seconds=0), return_state=True))
+        told["reports"] = sorted(path.name for path in (home() / "reports").iterdir())
+        remove_document(corpus_location("small"), "maintenance_manual.docx", now=True)
+        told["reports after removal"] = sorted(path.name for path in (home() / "reports").iterdir())
+        await ran(maintain(MaintainRequest(corpora=("small",)), return_state=True))
+        told["pages after removal"] = await pages(client)
+        max(artifacts_folder().rglob("*"), key=lambda path: path.stat().st_size if path.is_file() else 0).write_bytes(b"torn")
+        told["broken"] = await ran(maintain(MaintainRequest(), return_state=True))
+        told["broken page"] = (await pages(client))["maintain"][1]
+        told["unknown"] = await ran(maintain(MaintainRequest(corpora=("smal",)), return_state=True))
+        told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
+    return told
+
+
+if __name__ == "__main__":
+    with prefect_server() as wait_until_ready:
+        wait_until_ready()
+        sys.stdout.write(json.dumps(asyncio.run(main())) + "\n")

@@ -1,0 +1,8 @@
+"""What a removed document said does not stay in Prefect either."""
+
+
+def test_pages_and_reports_of_answers_that_quote_a_removed_document_go(deployed):
+    torque, weight = (f"answer-{answer['answer_id']}" for answer in deployed["ask"]["returned"])
+    assert {torque, weight} <= set(deployed["pages"])
+    assert torque not in deployed["pages after removal"] and weight in deployed["pages after removal"]
+    assert f"{torque.removeprefix('answer-')}.html" not in deployed["reports after removal"]

@@ -1,0 +1,36 @@
+"""After a removal no report shows the document, and the answers that lost words are known."""
+
+from storage.answers import answer_json
+from storage.corpus import open_for_writing
+from storage.locations import reports_folder
+from tasks.forgetting_reports import answers_without_words, forget_reports
+from tasks.removing import remove_document
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer, asking_log
+
+REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
+
+
+def test_only_reports_that_show_a_gone_document_go(home):
+    assert forget_reports({REPORT.document_id}) == 0, "there is no folder yet"
+    (reports_folder() / "inner").mkdir(parents=True)
+    for name, text in {"a.html": REPORT.document_id, "b": f'"id": "{REPORT.document_id}"', "c.html": PAPER.document_id}.items():
+        (reports_folder() / name).write_text(f"before {text} after")
+    assert forget_reports(()) == 0
+    assert forget_reports({REPORT.document_id}) == 2
+    assert sorted(path.name for path in reports_folder().iterdir()) == ["c.html", "inner"]
+
+
+def test_a_removal_takes_the_reports_and_names_the_answers(home):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+        corpus.index()
+    kept, lost = answer("report"), answer("report", "paper")
+    for run, told in {"r1": kept, "r2": lost}.items():
+        asking_log(location, run).answer(answer_json(told))
+    reports_folder().mkdir()
+    (reports_folder() / "lost.html").write_text(PAPER.document_id)
+    assert answers_without_words(location) == []
+    remove_document(location, "paper.pdf", now=False)
+    assert answers_without_words(location) == [lost.answer_id] and not (reports_folder() / "lost.html").exists()
