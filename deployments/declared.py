@@ -20,8 +20,18 @@ INGEST_PATHS, EVALUATE_DATASET = "FLOWREADER_INGEST_PATHS", "FLOWREADER_EVALUATE
 
 def declared_deployments() -> list[RunnerDeployment]:
     """Return every deployment of prefect.yaml; a schedule is active where the file says so, or the environment names its input."""
-    declared = yaml.safe_load(DECLARATIONS.read_text("utf-8"))["deployments"]
-    return [deployment(one, named_input(one["name"])) for one in declared]
+    return [deployment(one, named_input(one["name"])) for one in _declared()]
+
+
+def declared_deployment(name: str) -> RunnerDeployment:
+    """Return the one of that name."""
+    (one,) = [one for one in _declared() if one["name"] == name]
+    return deployment(one, named_input(name))
+
+
+def _declared() -> list[Mapping[str, Any]]:
+    declared: list[Mapping[str, Any]] = yaml.safe_load(DECLARATIONS.read_text("utf-8"))["deployments"]
+    return declared
 
 
 def deployment(declared: Mapping[str, Any], named: Mapping[str, Any]) -> RunnerDeployment:

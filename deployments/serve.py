@@ -1,4 +1,4 @@
-"""Serves what prefect.yaml declares, without a work pool: `PREFECT_API_URL=... python -m deployments.serve`.
+"""Serves what prefect.yaml declares, questions apart, without a work pool: `PREFECT_API_URL=... python -m deployments.serve`.
 
 Each run is a process of its own, which ends in order where it is cancelled or this process is told to end.
 """
@@ -28,7 +28,8 @@ PATIENCE_SECONDS = 10.0
 def main() -> None:
     """Register the deployments and run what is asked of them, until SIGTERM."""
     runner = Runner(name="flowreader", query_seconds=POLL_SECONDS, pause_on_shutdown=False)
-    served = declared_deployments()
+    # Questions are answered by a process that stays: deployments.questions.
+    served = [one for one in declared_deployments() if one.name != "ask"]
     for one in served:
         runner.add_deployment(one)
     loop = asyncio.new_event_loop()

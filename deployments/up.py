@@ -1,7 +1,7 @@
 """Everything up with one command: `make up`, or `python -m deployments.up`. Ctrl-C or SIGTERM ends all of it.
 
-A Prefect server (none where PREFECT_API_URL names one) and who serves the deployments, in one process group; where one of them
-dies, all end, and a message names it.
+A Prefect server (none where PREFECT_API_URL names one), who serves the deployments and who answers questions, in one process group;
+where one of them dies, all end, and a message names it.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ from storage.locations import home, prefect_folder
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
-"""With two children less than the 20 s that are promised; a run that ends in order takes ten at most."""
+"""With three children, of which one ends beside the runs, less than the 20 s that are promised."""
 
 WATCH_SECONDS = 0.2
 SERVES = "what serves the deployments"
+ANSWERS = "what answers questions"
 VISIBLE = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_INTERNAL_LEVEL": "ERROR"}
 
 
@@ -83,6 +84,7 @@ def bring_up(children: list[Child]) -> None:
         children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
         wait_until_answers(children, f"http://{HOST}:{port}/api")
         _say(f"Prefect's UI: http://{HOST}:{port}")
+    children.append(start(ANSWERS, "deployments.questions"))
     children.append(start(SERVES, "deployments.serve"))
 
 
@@ -129,6 +131,10 @@ def require_all(children: Sequence[Child]) -> None:
 
 def bring_down(children: Sequence[Child]) -> None:
     """End the runs, then the children, the last one first: runs report their end to the server. What is left then is killed."""
+    for child in children:
+        if child.name == ANSWERS:
+            # It has runs of its own, and ends them while those of the other one end.
+            child.process.terminate()
     end_below([child for child in children if child.name == SERVES], seconds=RUNS_END_SECONDS)
     for child in reversed(children):
         end(child, seconds=CHILD_ENDS_SECONDS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from flows.showing import Output
+from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus, Citation
-from storage.answers import answer_json
-from tasks.question import shortened
+from storage.wording import shortened
 from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
 
 STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}

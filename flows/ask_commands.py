@@ -9,7 +9,8 @@ from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
 
-from flows.showing import CommandError, Output
+from flows.ask_service_command import require_one_source
+from flows.showing import Output
 from storage.locations import artifacts_folder, corpus_location
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, read_batch
@@ -22,12 +23,7 @@ WELL = 0
 
 def ask(arguments: argparse.Namespace, output: Output) -> int:
     """Answer a question, or many of a file, and show each as it comes."""
-    if (arguments.question is None) == (arguments.batch is None):
-        raise CommandError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
-    if arguments.batch is not None and arguments.report:
-        raise CommandError(
-            "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
-        )
+    require_one_source(arguments)
     questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
     settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
     request = AskRequest(

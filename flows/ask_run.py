@@ -6,20 +6,17 @@ from contextlib import aclosing
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Failed
 
+from flows.answer_pages import keep_page
 from flows.ask import ask
 from flows.interruption import ending_in_order
 from flows.run_labels import question_asked, tag_run
-from storage.answers import answer_json
+from storage.answer_json import answer_json
 from storage.disk import check_writable
 from storage.locations import reports_folder
-from tasks.answer_page import answer_markdown, page_key
 from tasks.ask_request import AskRequest
-from tasks.keeping_reports import keep_report
-from tasks.markdown import as_text
 from tasks.models.chat_errors import ChatEndedError
 from tasks.progress import StoppedError
 
@@ -34,12 +31,7 @@ async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None
         try:
             async with aclosing(ask(request)) as answers:
                 async for answer in answers:
-                    kept = keep_report(answer)
-                    await acreate_markdown_artifact(
-                        key=page_key(answer.answer_id),
-                        markdown=answer_markdown(answer, kept),
-                        description=as_text(answer.question),
-                    )
+                    await keep_page(answer)
                     answered.append(answer_json(answer))
         except StoppedError:
             return Cancelled(message=f"stopped; {len(answered)} of {len(request.questions)} answers are kept")

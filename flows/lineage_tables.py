@@ -18,9 +18,10 @@ from flows.lineage_wording import (
     step_line,
 )
 from flows.showing import Output
-from storage.answers import writable
+from storage.answer_json import writable
 from storage.codec import adapter
 from storage.lineage_search import short_run
+from storage.wording import shortened
 from tasks.lineage_records import (
     AnswerUse,
     AnswerWalk,
@@ -34,7 +35,6 @@ from tasks.lineage_records import (
     Walk,
 )
 from tasks.lineage_runs import sum_of_calls, sum_of_steps
-from tasks.question import shortened
 
 SHOWN = 10
 """Answers, documents and runs in a list, at most: --json has all."""

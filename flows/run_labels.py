@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from prefect.client.orchestration import get_client
 from prefect.runtime import flow_run
 
+from storage.wording import shortened
 from tasks.ask_request import clean
 from tasks.exam import probed_corpus
-from tasks.question import shortened
 
 LONGEST_NAME = 120
 """Letters of a run's name that a list in the UI has room for."""

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
-
+from storage.answer_json import answer_from_json
 from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
-from storage.catalog import storable
-from storage.codec import CodecError, adapter
+from storage.codec import CodecError
 from storage.locations import CorpusLocation
 from storage.removals import Removal, is_gone, noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
@@ -30,47 +24,6 @@ class UnknownAnswerError(LookupError):
 
 class AmbiguousAnswerError(LookupError):
     """The first digits of several answers' ids."""
-
-
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """Return the answer as plain JSON values that any UTF-8 stream takes; raise CodecError for what JSON has no word for."""
-    try:
-        told = adapter(Answer).dump_python(answer, mode="json", warnings="error")
-    except PydanticSerializationError as error:
-        raise CodecError(f"answer {answer.answer_id[:12]} is not writable as JSON: {error}") from error
-    return {name: writable(value) for name, value in told.items()} if _is_odd(told) else told
-
-
-def _is_odd(told: Mapping[str, Any]) -> bool:
-    """Say whether something in it needs a close look: most answers need none, and to walk through all their pages takes long."""
-    try:
-        json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:
-        return True
-    return False
-
-
-def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    """Return the value with lone surrogates as escapes; raise CodecError for NaN and infinity."""
-    if isinstance(value, str):
-        return value if value.isascii() else storable(value)
-    if isinstance(value, dict):
-        return {name: writable(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [writable(inner) for inner in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        raise CodecError(f"an answer holds the number {value}, which JSON cannot; mend whatever computed it")
-    return value
-
-
-def answer_from_json(told: Mapping[str, Any]) -> Answer:
-    """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
-    try:
-        return adapter(Answer).validate_python(told)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
 
 
 def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[Answer]:

@@ -17,6 +17,7 @@ import duckdb
 
 from storage.lock import FencedError
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Section
+from storage.wording import storable
 
 SCHEMA_VERSION = 1
 
@@ -252,11 +253,6 @@ def write_records(connection: duckdb.DuckDBPyConnection, change: Change) -> None
         )
         for position, path in enumerate(record.paths):
             connection.execute("INSERT INTO document_paths VALUES (?, ?, ?)", [record.id, position, os.fsencode(path)])
-
-
-def storable(text: str) -> str:
-    """Return the text with lone surrogates (bytes of a file name that are not UTF-8) written as escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def write_graph(connection: duckdb.DuckDBPyConnection, graph: DocumentGraph) -> None:

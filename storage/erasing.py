@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
+from storage.answer_json import answer_from_json, answer_json
 from storage.answer_records import NamedDocument
-from storage.answers import answer_from_json, answer_json, without_words
+from storage.answers import without_words
 from storage.artifacts import write_durably
 from storage.codec import CodecError
 from storage.disk import full_disk_explained

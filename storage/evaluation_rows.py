@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 import duckdb
 
-from storage.catalog import storable
 from storage.codec import canonical_json
 from storage.evaluation_records import Evaluation, Figure, Scored
+from storage.wording import storable
 
 
 def require_numbers(evaluation: Evaluation) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from storage.answer_records import NamedDocument
 from storage.artifacts import write_durably
-from storage.catalog import storable
 from storage.codec import CodecError, from_json, to_json
 from storage.disk import full_disk_explained
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.records import DocumentRecord
+from storage.wording import storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import base64
 from collections.abc import Iterator
 
 from storage.answer_records import Answer, AnswerStatus, Citation
+from storage.wording import shortened
 from tasks.keeping_reports import KeptReport
 from tasks.markdown import as_text, paragraphs
-from tasks.question import shortened
 from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
 
 QUOTE_SHOWN = 1_500

@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from storage.answer_json import answer_json
 from storage.answer_records import Answer, Citation, Confidence, NamedDocument, Usage
-from storage.answers import answer_json
 from storage.records import WHOLE_PAGE, StepRecord
+from storage.wording import shortened
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook
 from tasks.path_reader import Quote
-from tasks.question import AskDesk, shortened
+from tasks.question import AskDesk
 from tasks.step import StepKey, step, workplace
 from tasks.synthesis import Findings
 

@@ -15,6 +15,7 @@ from storage.codec import to_json
 from storage.records import identify
 from storage.search import Scope, TextHits, find_words, nodes_in_scope
 from storage.snapshot import Snapshot
+from storage.wording import shortened
 from tasks.algorithms.named_places import NamedPlace, named_places
 from tasks.algorithms.question_terms import QuestionTerms, question_terms, with_keywords
 from tasks.ask_settings import AskSettings
@@ -22,7 +23,6 @@ from tasks.models.embedder import Embedder
 from tasks.path_reader import PathReader
 from tasks.step import StepKey, step
 
-NAME_LENGTH = 60
 NAMED_PLACE = "the named place"
 """Stands among a question's stems for the places that it names; no stem of a word has a space."""
 
@@ -71,11 +71,6 @@ def question_key(question: Question, *_inputs: object) -> StepKey:
 def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
     """Key by the words and by who embeds them."""
     return StepKey(question_id, identify(question_id, text, desk.embedder.identity.key), shortened(text))
-
-
-def shortened(text: str, longest: int = NAME_LENGTH) -> str:
-    """Return a text of at most so many characters, as the name of a step has by default; a cut is marked."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def understood(question: Question) -> dict[str, str]:

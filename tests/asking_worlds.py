@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from flows.ask import answer_one, ask
+from storage.answer_json import answer_json
 from storage.answer_records import Answer
-from storage.answers import answer_json
 from storage.candidate_graph import CandidateGraph
 from storage.corpus import open_for_writing
 from storage.locations import CorpusLocation, corpus_location

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from storage.answer_json import answer_json
 from storage.answer_records import Answer
-from storage.answers import answer_json
 from storage.locations import CorpusLocation
 from storage.records import DocumentGraph, StepRecord, identify
 from storage.runs import ASKING, RunLog

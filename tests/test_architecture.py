@@ -62,6 +62,10 @@ def test_only_the_models_room_talks_to_models():
 RUNS = {
     "answer_pages.py",
     "ask_run.py",
+    "ask_task.py",
+    "front_door.py",
+    "questions.py",
+    "resident_worker.py",
     "declared.py",
     "evaluate.py",
     "evaluation_artifacts.py",

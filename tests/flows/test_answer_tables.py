@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from flows.answer_tables import QUESTION_SHOWN, QUOTE_SHOWN, shortened, show_answer, show_answers, verdict
+from flows.answer_tables import QUOTE_SHOWN, show_answer, show_answers, verdict
 from flows.showing import Output
 from storage.answer_records import AnswerStatus, Confidence
 from tests.program import terminal
@@ -107,8 +107,3 @@ def test_programs_get_the_list(capsys):
     show_answers("small", [answer("report")], PROGRAMS)
     told = json.loads(capsys.readouterr().out)
     assert told["corpus"] == "small" and len(told["answers"]) == 1
-
-
-def test_a_text_is_cut_only_where_it_is_too_long():
-    assert shortened("a" * QUESTION_SHOWN, QUESTION_SHOWN) == "a" * QUESTION_SHOWN
-    assert shortened("abc", 2) == "a…"

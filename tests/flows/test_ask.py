@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from flows.ask import ask
+from storage.answer_json import answer_json
 from storage.answer_records import AnswerStatus
-from storage.answers import answer_json, find_answer
+from storage.answers import find_answer
 from storage.locations import corpus_location
 from storage.runs import EntryKind
 from storage.snapshot import open_for_reading

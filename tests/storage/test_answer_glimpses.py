@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.answer_glimpses import glimpse, glimpse_of, glimpses
+from storage.answer_json import answer_json
 from storage.answer_records import PagePlace
-from storage.answers import answer_json
 from storage.run_traces import lines_of
 from storage.runs import entry_line
 from tests.storage.answer_worlds import answer, asking_log, named

@@ -1,28 +1,23 @@
 """Answers are kept as JSON and found again, whatever a run left around them."""
 
-import json
-import math
 from dataclasses import replace
 
 import duckdb
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.answer_records import Confidence, NamedDocument
+from storage.answer_json import answer_json
+from storage.answer_records import NamedDocument
 from storage.answers import (
     AmbiguousAnswerError,
     UnknownAnswerError,
-    answer_from_json,
-    answer_json,
     answer_of_run,
     find_answer,
     read_answers,
     removed_note,
     without_words,
 )
-from storage.codec import CodecError
 from storage.records import StepRecord
 from storage.removals import note_removal
 from storage.runs import asking_files
@@ -48,64 +43,6 @@ def keep(location, *answers, run="r1"):
         log.answer(answer_json(each))
     log.end(run_id=run, outcome="ended", snapshot=3)
     return log.path
-
-
-def test_the_json_has_the_shape_that_was_agreed():
-    told = answer_json(answer("report"))
-    place = {"document": {"id": named("report").id, "name": "report.pdf"}, "page": 2}
-    (cited,), (path,) = told["citations"], told["paths"]
-    assert cited == place | {
-        "box": [0.1, 0.2, 0.9, 1 / 3],
-        "node_id": cited["node_id"],
-        "quote": "words of report",
-        "section": ["heading of report"],
-        "modality": "table",
-    }
-    assert path == {
-        "nodes": path["nodes"], "pages": [place], "flow": 0.5, "quality": 0.25, "share": 1.0, "answer": "path of report",
-    }  # fmt: skip
-    assert told["pages"] == [place | {"score": 0.5}] and told["evidence_pages"] == [place]
-    assert set(told["gate"]) == {"consistency", "saturation", "triggered", "edits"}
-    assert told["usage"] == {
-        "calls": 3, "input_tokens": 100, "output_tokens": 20, "cost": 0.0, "seconds": {"route": 0.5}, "cached": 0, "most_calls": 0,
-    }  # fmt: skip
-    assert set(told) == {
-        "answer_id", "question", "answer", "status", "reader", "citations", "paths", "pages", "evidence_pages", "gate", "usage",
-        "snapshot", "settings", "models", "asked", "confidence", "corpus", "scope", "notes",
-    }  # fmt: skip
-    assert json.loads(json.dumps(told)) == told
-
-
-@given(st.text(), st.floats(allow_nan=False, allow_infinity=False), st.booleans())
-def test_an_answer_is_read_as_it_was_written(text, number, top_k):
-    first = replace(answer("report", "paper", question=text), answer=text, confidence=Confidence(number, text), notes=(text,))
-    first = replace(first, gate=None, paths=()) if top_k else first
-    assert answer_from_json(json.loads(json.dumps(answer_json(first)))) == first
-
-
-def test_fields_of_a_newer_version_are_left_out():
-    told = answer_json(answer("report"))
-    newer = told | {"mood": "good", "citations": [told["citations"][0] | {"colour": "red"}]}
-    assert answer_from_json(newer) == answer("report")
-
-
-def test_a_missing_field_is_named():
-    told = answer_json(answer("report"))
-    del told["gate"]["saturation"]
-    with pytest.raises(CodecError, match=r"gate\.saturation.*ask the question again"):
-        answer_from_json(told)
-
-
-def test_what_utf8_cannot_hold_is_written_as_an_escape():
-    told = answer_json(replace(answer("report", question="caf\udce9?"), scope={"pages": ["\ud800"]}))
-    assert told["question"] == "caf\\udce9?" and told["scope"] == {"pages": ["\\ud800"]}
-    assert json.dumps(told, ensure_ascii=False).encode()
-
-
-@pytest.mark.parametrize("number", [math.nan, math.inf, np.float32(0.5)])
-def test_a_number_that_json_has_no_word_for_is_refused(number):
-    with pytest.raises(CodecError):
-        answer_json(replace(answer("report"), confidence=Confidence(number, "")))
 
 
 def test_the_newest_answer_comes_first_and_the_later_line_where_times_are_equal(location):

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from storage.answer_json import answer_json
 from storage.answer_records import Confidence, NamedDocument
-from storage.answers import answer_json, find_answer, read_answers
+from storage.answers import find_answer, read_answers
 from storage.disk import DiskFullError
 from storage.erasing import erase_quotes, gone_from_answers
 from storage.removals import Removal

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from storage.answer_json import answer_json
 from storage.answer_records import AnswerStatus, Citation, Confidence, NamedDocument
-from storage.answers import answer_json, find_answer, read_answers
+from storage.answers import find_answer, read_answers
 from storage.records import Modality, NodeKind, StepRecord
 from storage.runs import EntryKind
 from tasks.answering import answer_key, citation, gathered, record, told_of_scope, usage

@@ -1,6 +1,6 @@
 """After a removal no report shows the document, and the answers that lost words are known."""
 
-from storage.answers import answer_json
+from storage.answer_json import answer_json
 from storage.corpus import open_for_writing
 from storage.locations import reports_folder
 from tasks.forgetting_reports import answers_without_words, forget_reports

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from storage.answers import answer_json, read_answers
+from storage.answer_json import answer_json
+from storage.answers import read_answers
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.memo import StepMemo

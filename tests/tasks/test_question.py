@@ -8,7 +8,7 @@ import pytest
 from storage.answer_records import NamedDocument
 from storage.codec import to_json
 from tasks.algorithms.named_places import NamedPlace, PlaceKind
-from tasks.question import NAME_LENGTH, question_key, shortened, text_key, understand, understood
+from tasks.question import question_key, text_key, understand, understood
 from tests.asking_worlds import AxisEmbedder, Passage, asked, at_desk, published, run_of, written
 from tests.storage.worlds import document_id
 
@@ -43,11 +43,6 @@ def test_a_step_is_keyed_by_the_words_and_by_who_embeds_them(desk):
     assert len(keys) == 4
     one, two = asked("How deep?", desk), asked("How high?", desk)
     assert question_key(one, object()) == question_key(one) != question_key(two)
-
-
-def test_the_name_of_a_step_is_as_long_as_people_read():
-    assert shortened("a" * NAME_LENGTH) == "a" * NAME_LENGTH
-    assert len(shortened("a" * 10_000)) == NAME_LENGTH and shortened("a" * 10_000).endswith("…")
 
 
 def test_the_lineage_tells_when_terms_places_or_vector_change(desk):

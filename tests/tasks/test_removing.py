@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from storage.answer_json import answer_json
 from storage.answer_records import NamedDocument
-from storage.answers import answer_json, read_answers
+from storage.answers import read_answers
 from storage.asked_questions import AskedQuestions
 from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing

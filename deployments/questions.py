@@ -1,0 +1,128 @@
+"""Answers questions in a process that stays, so that nothing is loaded anew: `PREFECT_API_URL=... python -m deployments.questions`.
+
+Three ways lead in: the deployment `ask/ask` (the form in Prefect's UI, `run_deployment`), the task `answer`, and HTTP, which
+`flowreader ask --server` uses and which calls that task. SIGTERM ends it in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import FrameType
+
+import uvicorn
+from prefect.client.orchestration import get_client
+from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
+from prefect.task_worker import TaskWorker
+
+from deployments.declared import declared_deployment
+from deployments.front_door import LOOPBACK, FrontDoor, web_app
+from deployments.resident_worker import ResidentWorker
+from flows.ask_run import ask_deployed
+from flows.ask_service import address
+from flows.ask_task import answer
+from flows.interruption import end_all_work
+from tasks.warming import warm_up_questions
+
+AT_ONCE = 8
+"""Questions that are answered side by side: where a model reads, they wait for it most of the time."""
+
+USUAL_ROOM = 64
+"""Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait."""
+
+POLL_SECONDS = 0.3
+"""How often the server is asked for runs of the deployment: who filled in the form waits for it."""
+
+POOL = "flowreader-questions"
+PATIENCE_SECONDS = 8.0
+
+
+class ServiceError(RuntimeError):
+    """The query service cannot be where it is wanted; the message says why and what to do."""
+
+
+def main() -> int:
+    """Answer until SIGTERM; return 1 where the service cannot begin."""
+    loop, stopping = asyncio.new_event_loop(), asyncio.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        cut = threading.Timer(PATIENCE_SECONDS, os._exit, [1])
+        cut.daemon = True
+        cut.start()
+        end_all_work()
+        loop.call_soon_threadsafe(stopping.set)
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        listening, token = listen(*address()), required_token(address()[0])
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            # In the main thread Prefect and the web server would answer signals themselves.
+            beside.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
+    except ServiceError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:
+    """Open the three ways in, and answer until it is to stop."""
+    worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
+    with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
+        polling = asyncio.ensure_future(worker.start(printer=lambda *_words: None))
+    async with get_client() as prefect:
+        door = FrontDoor(prefect, room=room(), token=token)
+        web = uvicorn.Server(uvicorn.Config(web_app(door), log_level="warning", timeout_graceful_shutdown=1))
+        ways = [
+            polling,
+            asyncio.ensure_future(TaskWorker(answer, limit=AT_ONCE).astart()),
+            asyncio.ensure_future(web.serve(sockets=[listening])),
+        ]
+        await asyncio.to_thread(warm_up_questions)
+        await declared_deployment("ask").aapply(work_pool_name=POOL)
+        host, port = listening.getsockname()[:2]
+        sys.stdout.write(f"questions: http://{host}:{port}\n")
+        sys.stdout.flush()
+        stopped = asyncio.ensure_future(stopping.wait())
+        await asyncio.wait([stopped, *ways], return_when=asyncio.FIRST_COMPLETED)
+        web.should_exit = True
+        for way in ways:
+            way.cancel()
+        await asyncio.wait(ways)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raise ServiceError where the address is taken or none of this machine."""
+    try:
+        return socket.create_server((host, port), backlog=256)
+    except (OSError, OverflowError) as error:
+        raise ServiceError(
+            f"the query service cannot listen on {f'{host}:{port}'!r} ({error}); set FLOWREADER_ASK_ADDRESS to another HOST:PORT"
+        ) from error
+
+
+def required_token(host: str) -> str:
+    """Return the token that questions must bring, "" for none; raise ServiceError where one is needed."""
+    token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
+    if not token and host not in LOOPBACK:
+        raise ServiceError(
+            f"the query service is to listen on {host!r}, where others may ask; set FLOWREADER_ASK_TOKEN to a secret, "
+            "or FLOWREADER_ASK_ADDRESS to 127.0.0.1:4280"
+        )
+    return token
+
+
+def room() -> int:
+    """Return how many questions may be inside at once; raise ServiceError for what is no number."""
+    named = os.environ.get("FLOWREADER_ASK_QUEUE", str(USUAL_ROOM))
+    if not named.isdecimal() or not int(named):
+        raise ServiceError(f"FLOWREADER_ASK_QUEUE is {named!r}; set it to a number of questions, such as {USUAL_ROOM}")
+    return int(named)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""A worker that does its runs in its own process: nothing is loaded anew, so that a run takes what its work takes."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from uuid import UUID
+
+import anyio.abc
+from prefect import Flow
+from prefect.client.schemas.objects import FlowRun
+from prefect.flow_engine import run_flow_async
+from prefect.states import Cancelled
+from prefect.workers.base import BaseJobConfiguration, BaseVariables, BaseWorker, BaseWorkerResult
+
+STOPPED = "stopped; nothing of it is lost, ask again"
+
+
+class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
+    """Runs one flow, as often as its work pool asks for it; a run that is cancelled ends at its next await."""
+
+    type = "flowreader-resident"
+    job_configuration = BaseJobConfiguration
+    job_configuration_variables = BaseVariables
+    _description = "Answers questions in a process that stays: `python -m deployments.questions` starts it."
+    _display_name = "FlowReader, resident"
+
+    def __init__(self, flow: Flow[..., Any], *, work_pool_name: str, limit: int) -> None:
+        """Serve the runs of a pool, so many at once."""
+        super().__init__(work_pool_name=work_pool_name, limit=limit)
+        self._flow = flow
+        self._at_work: dict[UUID, asyncio.Task[Any]] = {}
+
+    async def run(
+        self,
+        flow_run: FlowRun,
+        configuration: BaseJobConfiguration,
+        task_status: anyio.abc.TaskStatus[int] | None = None,
+    ) -> BaseWorkerResult:
+        """Run the flow here, with the parameters of the run."""
+        work = asyncio.ensure_future(run_flow_async(self._flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state"))
+        self._at_work[flow_run.id] = work
+        if task_status is not None:
+            task_status.started(1)
+        try:
+            await asyncio.wait([work])
+        finally:
+            del self._at_work[flow_run.id]
+        if work.cancelled() or work.exception():
+            # Prefect calls a run that was cancelled from within crashed.
+            await self.client.set_flow_run_state(flow_run.id, Cancelled(message=STOPPED), force=True)
+        return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
+
+    async def _cancel_run(self, flow_run_id: UUID) -> None:
+        # Prefect's own ends what waits; what runs, it leaves to the process of the run, and that is this one.
+        work = self._at_work.get(flow_run_id)
+        if work is None:
+            await super()._cancel_run(flow_run_id)
+        else:
+            work.cancel()

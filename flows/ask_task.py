@@ -1,0 +1,75 @@
+"""The question flow as a task that a living process serves: everything stays loaded, and Prefect's UI sees each question.
+
+Who asks gets the answers as soon as they are there; the page in Prefect and the report on the disk are made after.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Any
+from uuid import UUID
+
+from prefect import task
+from prefect.runtime import task_run
+
+from flows.answer_pages import keep_page
+from flows.ask import ask
+from flows.run_labels import first_of
+from storage.answer_json import answer_json
+from storage.locations import reports_folder
+from tasks.ask_request import AskRequest
+
+Answers = list[dict[str, Any]]
+
+
+class Waiting:
+    """Who waits for which task run, in this process."""
+
+    def __init__(self) -> None:
+        """Begin with nobody."""
+        self._futures: dict[UUID, asyncio.Future[Answers]] = {}
+
+    def __len__(self) -> int:
+        """Return how many questions are inside."""
+        return len(self._futures)
+
+    def for_run(self, run_id: UUID) -> asyncio.Future[Answers]:
+        """Return what will hold the answers of a run that is about to be asked for; it is forgotten when it has them."""
+        future = asyncio.get_running_loop().create_future()
+        self._futures[run_id] = future
+        future.add_done_callback(lambda _done: self._futures.pop(run_id, None))
+        return future
+
+    def tell(self, run_id: UUID, give: Callable[[asyncio.Future[Answers]], None]) -> None:
+        """Give the answers, or the error, to who waits for the run, where somebody does."""
+        future = self._futures.get(run_id)
+        if future is not None and not future.done():
+            give(future)
+
+
+waiting = Waiting()
+
+
+def question_asked() -> str:
+    """Return the name of a task run that asks: its question, and how many come after it."""
+    return first_of(task_run.parameters["request"]["questions"])
+
+
+@task(name="answer", task_run_name=question_asked, persist_result=True, result_serializer="json", result_storage=reports_folder())
+async def answer(request: dict[str, Any]) -> Answers:
+    """Answer the questions of an AskRequest in JSON; the answers are as `flowreader ask --json` shows them."""
+    run_id = UUID(task_run.id)
+    try:
+        async with aclosing(ask(AskRequest.model_validate(request))) as answers:
+            given = [one async for one in answers]
+        told = [answer_json(one) for one in given]
+    except BaseException as error:
+        said = error if isinstance(error, Exception) else RuntimeError("the question was stopped; ask it again")
+        waiting.tell(run_id, lambda future: future.set_exception(said))
+        raise
+    waiting.tell(run_id, lambda future: future.set_result(told))
+    for one in given:
+        await keep_page(one)
+    return told

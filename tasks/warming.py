@@ -1,0 +1,30 @@
+"""What the first question of a process would wait for, loaded before it comes."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+
+from storage.locations import CorpusLocation
+from storage.snapshot import open_for_reading
+from tasks.maintain_request import MaintainRequest, corpora_to_maintain
+from tasks.models.embedder import open_question_embedder
+
+SOLVERS = ("ortools.graph.python.max_flow", "ortools.graph.python.min_cost_flow")
+
+
+def warm_up_questions() -> None:
+    """Load the solvers, and the embedder and the graph of every corpus that can be read."""
+    for name in SOLVERS:
+        importlib.import_module(name)
+    for location in corpora_to_maintain(MaintainRequest()):
+        # Whatever is wrong with a corpus, the question that asks it will say so.
+        with suppress(Exception):
+            warm_up_corpus(location)
+
+
+def warm_up_corpus(location: CorpusLocation) -> None:
+    """Load what a question of the corpus needs; raise what the question would."""
+    with open_for_reading(location) as snapshot:
+        open_question_embedder(snapshot.embedder).embed_query("anything")
+        assert snapshot.view
