@@ -10,16 +10,16 @@ import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from uuid import UUID, uuid4
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import State
-from prefect.filesystems import LocalFileSystem
-from prefect.results import ResultStore
+from prefect.results import ResultRecord, ResultRecordMetadata
+from prefect.serializers import JSONSerializer
 from prefect.states import Scheduled
-from prefect.task_worker import store_parameters
 from pydantic import ValidationError
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
@@ -50,11 +50,11 @@ class FrontDoor:
         """Return the answers; raise CommandError where there is no room or no Prefect server, else what the question raises."""
         if len(waiting) >= self.room:
             raise FullError(self.room)
-        run_id, kept = uuid4(), reports_folder() / "parameters" / str(uuid4())
+        run_id, called_with = uuid4(), reports_folder() / "parameters" / str(uuid4())
         answered = waiting.for_run(run_id)
-        answered.add_done_callback(lambda _done: kept.unlink(missing_ok=True))
+        answered.add_done_callback(lambda _done: called_with.unlink(missing_ok=True))
         try:
-            await self._hand_over(run_id, UUID(kept.name), request)
+            await self._hand_over(run_id, called_with, request)
         except Exception as error:
             answered.cancel()
             raise NotHandedOverError(
@@ -64,15 +64,19 @@ class FrontDoor:
             ) from error
         return await answered
 
-    async def _hand_over(self, run_id: UUID, key: UUID, request: AskRequest) -> None:
-        """Have the Prefect server call a task worker.
+    async def _hand_over(self, run_id: UUID, called_with: Path, request: AskRequest) -> None:
+        """Have the Prefect server call a task worker, which reads what the task is called with beside its results.
 
-        Like `answer.delay`, which would write Prefect's settings beside the question, and passwords may be among them.
+        `answer.delay` would do it, and write Prefect's settings beside the question; passwords may be among them.
         """
+        record = ResultRecord(
+            result={"parameters": {"request": request.model_dump(mode="json")}},
+            metadata=ResultRecordMetadata(serializer=JSONSerializer(), storage_key=called_with.name),
+        )
+        called_with.parent.mkdir(parents=True, exist_ok=True)
+        called_with.write_bytes(record.serialize())
         state: State[Answers] = Scheduled()
-        state.state_details.deferred, state.state_details.task_parameters_id = True, key
-        store = await ResultStore(result_storage=LocalFileSystem(basepath=str(reports_folder()))).aupdate_for_task(answer)
-        await store_parameters(store, key, {"parameters": {"request": request.model_dump(mode="json")}})
+        state.state_details.deferred, state.state_details.task_parameters_id = True, UUID(called_with.name)
         await self.prefect.create_task_run(
             answer, flow_run_id=None, dynamic_key=str(run_id), id=run_id, name=answer.name, state=state, extra_tags=[request.corpus]
         )

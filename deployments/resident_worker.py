@@ -38,7 +38,9 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         task_status: anyio.abc.TaskStatus[int] | None = None,
     ) -> BaseWorkerResult:
         """Run the flow here, with the parameters of the run."""
-        work = asyncio.ensure_future(run_flow_async(self._flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state"))
+        work = asyncio.ensure_future(
+            run_flow_async(self._flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state")
+        )
         self._at_work[flow_run.id] = work
         if task_status is not None:
             task_status.started(1)

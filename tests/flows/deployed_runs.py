@@ -35,6 +35,7 @@ async def main():
 
     from flows import progress_artifact
     from flows.ask_run import ask_deployed
+    from flows.ask_task import answer
     from flows.evaluate import evaluate
     from flows.ingest import ingest
     from flows.maintain import maintain
@@ -51,6 +52,8 @@ async def main():
     told = {}
     told["ask"] = await ran(ask_deployed(AskRequest(questions=(TORQUE, WEIGHT), corpus="small"), return_state=True))
     told["ask nobody"] = await ran(ask_deployed(AskRequest(questions=("?",), corpus="small"), return_state=True))
+    told["task"] = await ran(answer({"questions": [TORQUE], "corpus": "small"}, return_state=True))
+    told["task nobody"] = await ran(answer({"questions": ["?"], "corpus": "small"}, return_state=True))
     told["ingest"] = await ran(ingest(IngestRequest(paths=(str(folder),), corpus="tides"), return_state=True))
     told["evaluate"] = await ran(
         evaluate(EvaluationRequest(what="probe", corpus="small", limit=2, resamples=100, readers=("top-k",)), return_state=True)

@@ -1,5 +1,6 @@
 """The first question of a warm process finds everything loaded."""
 
+import os
 import subprocess
 import sys
 
@@ -23,8 +24,9 @@ print(len(set(sys.modules) - before))
 """
 
 
-def test_a_question_loads_next_to_nothing_afterwards(in_library):
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
+def test_a_question_loads_next_to_nothing_afterwards(asked_home):
+    environment = {**os.environ, "FLOWREADER_HOME": str(asked_home)}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 20
 
 

@@ -1,0 +1,100 @@
+"""The front door: what comes in is checked and counted, and every refusal says what, the value and the remedy."""
+
+import json
+import shutil
+
+import pytest
+from starlette.testclient import TestClient
+
+from deployments.front_door import LARGEST_BODY, FrontDoor, web_app
+from flows.cli import main
+from flows.showing import CommandError
+
+
+class NoServer:
+    """A Prefect server that is gone."""
+
+    api_url = "http://127.0.0.1:1/api"
+
+    async def create_task_run(self, *_given, **_more):
+        raise ConnectionError("gone")
+
+
+def client(*, room=4, token="", host="127.0.0.1:4280"):
+    return TestClient(web_app(FrontDoor(NoServer(), room=room, token=token)), base_url=f"http://{host}")
+
+
+def error(reply, status):
+    assert reply.status_code == status, reply.text
+    return reply.json()["error"]
+
+
+def test_it_tells_how_many_wait():
+    assert client().get("/health").json() == {"waiting": 0, "room": 4}
+
+
+def test_beyond_its_room_a_question_is_refused_at_once(home):
+    reply = client(room=0).post("/ask", json={"questions": ["How deep?"]})
+    said = error(reply, 503)
+    assert "full" in said["what"] and "FLOWREADER_ASK_QUEUE" in said["remedy"] and reply.headers["Retry-After"] == "5"
+
+
+def test_without_a_prefect_server_it_says_so_and_keeps_nothing(home):
+    said = error(client().post("/ask", json={"questions": ["How deep?"]}), 502)
+    assert said["value"] == NoServer.api_url and "without --server" in said["remedy"]
+    assert client().get("/health").json()["waiting"] == 0
+    assert list((home / "reports" / "parameters").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ({"questions": []}, "questions: "),
+        ({"questions": ["a"], "reader": "magic"}, "reader: "),
+        ({"questions": ["a"], "colour": 3}, "colour: "),
+        ([], "the request: "),
+    ],
+)
+def test_a_wrong_request_is_refused_by_its_field(body, what):
+    assert error(client().post("/ask", json=body), 400)["what"].startswith(what)
+
+
+def test_what_is_no_json_is_refused():
+    assert "JSON" in error(client().post("/ask", content=b"a=1", headers={"Content-Type": "text/plain"}), 400)["what"]
+    assert error(client().post("/ask", content=b"{", headers={"Content-Type": "application/json"}), 400)["what"]
+
+
+def test_a_body_without_end_is_refused():
+    large = json.dumps({"questions": ["a" * LARGEST_BODY]}).encode()
+    assert "too large" in error(client().post("/ask", content=large, headers={"Content-Type": "application/json"}), 400)["what"]
+
+
+def test_the_token_is_asked_for_where_there_is_one():
+    door = client(token="sesame")
+    assert "token" in error(door.get("/health"), 401)["what"]
+    assert error(door.get("/health", headers={"Authorization": "Bearer wrong"}), 401)
+    assert door.get("/health", headers={"Authorization": "Bearer sesame"}).status_code == 200
+
+
+def test_a_name_of_the_web_that_leads_here_is_refused():
+    assert client(host="evil.example").get("/health").status_code == 400
+    assert client(host="localhost:4280").get("/health").status_code == 200
+    assert client(host="reader.example", token="t").get("/health", headers={"Authorization": "Bearer t"}).status_code == 200
+
+
+def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
+    home = shutil.copytree(library, tmp_path / "home")
+    monkeypatch.setenv("FLOWREADER_HOME", str(home))
+    assert main(["ask", "What does an MT-3 weigh without its base?", "--corpus", "small", "--json"]) == 0
+    answer_id = json.loads(capsys.readouterr().out)["answer_id"]
+    page = client().get(f"/answers/{answer_id}/report?corpus=small")
+    assert page.status_code == 200 and page.headers["Content-Type"].startswith("text/html") and "163" in page.text
+    assert "no answer" in error(client().get("/answers/00000000/report?corpus=small"), 400)["what"]
+
+
+def test_what_nobody_expected_is_not_hidden():
+    from deployments.front_door import refusal
+
+    with pytest.raises(ZeroDivisionError):
+        refusal(ZeroDivisionError())
+    assert refusal(CommandError("no")).status_code == 400

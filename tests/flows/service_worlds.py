@@ -1,0 +1,61 @@
+"""A small service on a real socket: it says what it is told to say, and remembers what it was asked."""
+
+import json
+import threading
+import time
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class Service:
+    """`reply(asked)` returns a status and the bytes; `heard` holds the method, path, headers and JSON of each request."""
+
+    def __init__(self, reply):
+        self.heard = []
+        service = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.do_POST()
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                asked = json.loads(body) if body else None
+                service.heard.append((self.command, self.path, dict(self.headers), asked))
+                status, said = reply(asked)
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(said)))
+                self.end_headers()
+                self.wfile.write(said)
+
+            def log_message(self, *_words):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"127.0.0.1:{self.server.server_port}"
+
+
+@contextmanager
+def service(reply, monkeypatch):
+    """Run a service where FLOWREADER_ASK_ADDRESS says."""
+    running = Service(reply)
+    thread = threading.Thread(target=running.server.serve_forever, daemon=True)
+    thread.start()
+    monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", running.address)
+    try:
+        yield running
+    finally:
+        running.server.shutdown()
+        running.server.server_close()
+        thread.join()
+
+
+def slowly_in_reverse(answers):
+    """Return a reply that takes the longer the earlier a question stands."""
+
+    def reply(asked):
+        question = asked["questions"][0]
+        time.sleep(0.05 * (len(answers) - list(answers).index(question)))
+        return 200, json.dumps({"answers": [answers[question]]}).encode()
+
+    return reply

@@ -1,0 +1,46 @@
+"""A question as a task: who waits gets the answers, or the error, and the page is left as by a deployed run."""
+
+import asyncio
+from uuid import uuid4
+
+import pytest
+
+from flows.ask_task import Waiting
+
+
+def test_who_waits_for_a_run_is_told_and_forgotten():
+    async def world():
+        waiting, run, other = Waiting(), uuid4(), uuid4()
+        answers = waiting.for_run(run)
+        assert len(waiting) == 1
+        waiting.tell(other, lambda future: future.set_result([]))
+        waiting.tell(run, lambda future: future.set_result([{"answer": "deep"}]))
+        waiting.tell(run, lambda future: future.set_result([]))
+        assert await answers == [{"answer": "deep"}]
+        await asyncio.sleep(0)
+        assert len(waiting) == 0
+
+    asyncio.run(world())
+
+
+def test_an_error_reaches_who_waits():
+    async def world():
+        waiting, run = Waiting(), uuid4()
+        answers = waiting.for_run(run)
+        waiting.tell(run, lambda future: future.set_exception(ValueError("no")))
+        with pytest.raises(ValueError, match="no"):
+            await answers
+
+    asyncio.run(world())
+
+
+def test_the_task_answers_and_leaves_its_page(deployed):
+    (answer,) = deployed["task"]["returned"]
+    assert answer["status"] == "answered" and answer["corpus"] == "small"
+    kind, page, _description = deployed["pages"][f"answer-{answer['answer_id']}"]
+    assert kind == "markdown" and "## Evidence" in page
+    assert f"{answer['answer_id']}.html" in deployed["reports"]
+
+
+def test_a_question_that_cannot_be_asked_fails_the_task_in_words(deployed):
+    assert deployed["task nobody"]["state"] == "Failed" and "holds no word" in deployed["task nobody"]["message"]
