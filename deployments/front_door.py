@@ -9,15 +9,18 @@ from __future__ import annotations
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID, uuid4
 
+import httpx
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import State
-from prefect.results import ResultRecord, ResultRecordMetadata
+from prefect.exceptions import PrefectHTTPStatusError
+from prefect.filesystems import LocalFileSystem
+from prefect.results import ResultStore
 from prefect.serializers import JSONSerializer
 from prefect.states import Scheduled
 from pydantic import ValidationError
@@ -36,6 +39,8 @@ from tasks.reporting import render_report
 LARGEST_BODY = 1_000_000
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 RETRY_SECONDS = 5
+PATIENCE_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""Between tries to reach a Prefect server that is busy, or starts again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,7 @@ class FrontDoor:
     prefect: PrefectClient
     room: int
     token: str = ""
+    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, request: AskRequest) -> Answers:
         """Return the answers; raise CommandError where there is no room or no Prefect server, else what the question raises."""
@@ -69,17 +75,33 @@ class FrontDoor:
 
         `answer.delay` would do it, and write Prefect's settings beside the question; passwords may be among them.
         """
-        record = ResultRecord(
-            result={"parameters": {"request": request.model_dump(mode="json")}},
-            metadata=ResultRecordMetadata(serializer=JSONSerializer(), storage_key=called_with.name),
-        )
+        store = ResultStore(result_storage=LocalFileSystem(basepath=str(called_with.parent)), serializer=JSONSerializer())
+        record = store.create_result_record({"parameters": {"request": request.model_dump(mode="json")}}, key=called_with.name)
         called_with.parent.mkdir(parents=True, exist_ok=True)
         called_with.write_bytes(record.serialize())
         state: State[Answers] = Scheduled()
         state.state_details.deferred, state.state_details.task_parameters_id = True, UUID(called_with.name)
-        await self.prefect.create_task_run(
-            answer, flow_run_id=None, dynamic_key=str(run_id), id=run_id, name=answer.name, state=state, extra_tags=[request.corpus]
-        )
+        await self._create_run(run_id, state, request.corpus)
+
+    async def _create_run(self, run_id: UUID, state: State[Answers], corpus: str) -> None:
+        """Create the run, one at a time: SQLite under the Prefect server takes one writer, and refuses many after ten seconds."""
+        for patience in (*PATIENCE_SECONDS, None):
+            try:
+                async with self.writing:
+                    await self.prefect.create_task_run(
+                        answer,
+                        flow_run_id=None,
+                        dynamic_key=str(run_id),
+                        id=run_id,
+                        name=answer.name,
+                        state=state,
+                        extra_tags=[corpus],
+                    )
+                return
+            except (PrefectHTTPStatusError, httpx.TransportError):
+                if patience is None:
+                    raise
+                await asyncio.sleep(patience)
 
 
 class NotHandedOverError(CommandError):

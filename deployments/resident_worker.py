@@ -7,13 +7,17 @@ from typing import Any
 from uuid import UUID
 
 import anyio.abc
+import httpx
 from prefect import Flow
 from prefect.client.schemas.objects import FlowRun
+from prefect.exceptions import ObjectNotFound
 from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelled
 from prefect.workers.base import BaseJobConfiguration, BaseVariables, BaseWorker, BaseWorkerResult
 
-STOPPED = "stopped; nothing of it is lost, ask again"
+STOPPED = "stopped; what was answered is kept"
+LOOK_SECONDS = 1.0
+"""A run that takes longer looks so often whether somebody cancelled it."""
 
 
 class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
@@ -29,7 +33,6 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         """Serve the runs of a pool, so many at once."""
         super().__init__(work_pool_name=work_pool_name, limit=limit)
         self._flow = flow
-        self._at_work: dict[UUID, asyncio.Task[Any]] = {}
 
     async def run(
         self,
@@ -41,22 +44,20 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         work = asyncio.ensure_future(
             run_flow_async(self._flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state")
         )
-        self._at_work[flow_run.id] = work
         if task_status is not None:
             task_status.started(1)
-        try:
-            await asyncio.wait([work])
-        finally:
-            del self._at_work[flow_run.id]
+        while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
+            # Prefect tells the process of a run that it is to end; here that process is this one, so that nobody is told.
+            if await self._is_to_end(flow_run.id):
+                work.cancel()
         if work.cancelled() or work.exception():
             # Prefect calls a run that was cancelled from within crashed.
             await self.client.set_flow_run_state(flow_run.id, Cancelled(message=STOPPED), force=True)
         return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
 
-    async def _cancel_run(self, flow_run_id: UUID) -> None:
-        # Prefect's own ends what waits; what runs, it leaves to the process of the run, and that is this one.
-        work = self._at_work.get(flow_run_id)
-        if work is None:
-            await super()._cancel_run(flow_run_id)
-        else:
-            work.cancel()
+    async def _is_to_end(self, flow_run_id: UUID) -> bool:
+        try:
+            run = await self.client.read_flow_run(flow_run_id)
+        except (httpx.HTTPError, ObjectNotFound):
+            return False
+        return run.state is not None and run.state.is_cancelling()

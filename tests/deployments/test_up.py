@@ -103,7 +103,8 @@ class Up:
 
 @contextmanager
 def brought_up(home, log, **more):
-    environment = environment_for(home, PREFECT_SERVER_API_PORT=str(free_port()), **more)
+    own = {"PREFECT_SERVER_API_PORT": str(free_port()), "FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
+    environment = environment_for(home, **own | more)
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "deployments.up"], env=environment, stdout=output, stderr=output, start_new_session=True
@@ -111,7 +112,7 @@ def brought_up(home, log, **more):
     up = Up(process, environment, log)
     try:
         deadline = time.monotonic() + READY_SECONDS
-        while "ready:" not in up.said():
+        while not all(words in up.said() for words in ("ready:", "questions:")):
             assert process.poll() is None and time.monotonic() < deadline, up.said()
             time.sleep(0.1)
         yield up
@@ -137,7 +138,7 @@ def test_the_address_is_told_and_the_ui_is_there(up):
     assert f"Prefect's UI: {up.api.removesuffix('/api')}" in up.said()
     with urllib.request.urlopen(up.api.removesuffix("/api"), timeout=30) as page:
         assert page.status == 200 and b"<html" in page.read().lower()
-    assert up.said().count("ready: ingest/ingest, ask/ask, evaluate/evaluate, maintain/maintain") == 1
+    assert up.said().count("ready: ingest/ingest, evaluate/evaluate, maintain/maintain") == 1
     settings = up.request("/admin/settings")
     assert settings["server"]["analytics_enabled"] is False and settings["server"]["api"]["host"] == "127.0.0.1"
 
@@ -214,7 +215,10 @@ def test_ctrl_c_for_the_whole_group_ends_everything_too(tmp_path):
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize(("module", "named"), [("server", "the Prefect server"), ("serve", "what serves the deployments")])
+@pytest.mark.parametrize(
+    ("module", "named"),
+    [("server", "the Prefect server"), ("serve", "what serves the deployments"), ("questions", "what answers questions")],
+)
 def test_a_child_that_dies_ends_the_whole_and_is_named(tmp_path, module, named):
     with brought_up(tmp_path / "home", tmp_path / "log") as running:
         (pid,) = [pid for pid, words in running.group().items() if words.endswith(f"deployments.{module}")]

@@ -1,0 +1,132 @@
+"""Questions to a living service, by all its ways, many at once: none is lost, too many are refused at once."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from flows.ask_service import ask_service
+from flows.showing import CommandError
+from tests.deployments.test_up import TORQUE, brought_up
+
+pytestmark = pytest.mark.torture
+
+WEIGHT = "What does an MT-3 weigh without its base?"
+ANSWERED = {"answered", "partial"}
+ROOM = 40
+TOGETHER = 32
+SECRET = "sesame-0f4b"
+
+
+@pytest.fixture(scope="module")
+def serving(library, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("serving")
+    home = shutil.copytree(library, folder / "home")
+    more = {
+        "FLOWREADER_ASK_TOKEN": SECRET,
+        "FLOWREADER_ASK_QUEUE": str(ROOM),
+    }
+    with brought_up(home, folder / "log", **more) as running:
+        yield running
+
+
+@pytest.fixture
+def here(serving, monkeypatch):
+    for name in ("FLOWREADER_ASK_ADDRESS", "FLOWREADER_ASK_TOKEN"):
+        monkeypatch.setenv(name, serving.environment[name])
+    return serving
+
+
+def asked(question, **more):
+    began = time.monotonic()
+    (answer,) = ask_service({"questions": [question], "corpus": "small", **more})
+    return answer, time.monotonic() - began
+
+
+def runs_named(serving, kind, name):
+    return [run for run in serving.request(f"/{kind}/filter", {}) if run["name"] == name]
+
+
+def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
+    call = [sys.executable, "-m", "flows.start", "ask", TORQUE, "--server", "--corpus", "small", "--json"]
+    done = subprocess.run(call, env=here.environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["status"] == "answered" and "163" not in answer["answer"]
+    until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id']}"]}}}))
+    until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
+    (run,) = until(lambda: runs_named(here, "task_runs", TORQUE))
+    assert "small" in run["tags"]
+
+
+def until(found, seconds=60):
+    """Return what is found, as soon as something is."""
+    deadline = time.monotonic() + seconds
+    while not (what := found()):
+        assert time.monotonic() < deadline, f"not in {seconds} s"
+        time.sleep(0.2)
+    return what
+
+
+def home_of(serving):
+    return Path(serving.environment["FLOWREADER_HOME"])
+
+
+def test_many_at_once_are_all_answered(here, tell):
+    with ThreadPoolExecutor(TOGETHER) as asking:
+        done = list(asking.map(lambda number: asked((TORQUE, WEIGHT)[number % 2]), range(TOGETHER)))
+    assert [answer["question"] for answer, _seconds in done] == [(TORQUE, WEIGHT)[number % 2] for number in range(TOGETHER)]
+    assert {answer["status"] for answer, _seconds in done} == {"answered"} and len(
+        {answer["answer_id"] for answer, _ in done}
+    ) == 32
+    seconds = sorted(seconds for _answer, seconds in done)
+    tell(f"{TOGETHER} at once: p50 {seconds[TOGETHER // 2]:.1f} s, the last {seconds[-1]:.1f} s; none lost")
+    assert list((home_of(here) / "reports" / "parameters").iterdir()) == []
+
+
+def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answered(here, tell):
+    def outcome(_number):
+        began = time.monotonic()
+        try:
+            return asked(WEIGHT)[0]["status"], time.monotonic() - began
+        except CommandError as error:
+            return error.what, time.monotonic() - began
+
+    with ThreadPoolExecutor(2 * ROOM) as asking:
+        done = list(asking.map(outcome, range(2 * ROOM)))
+    refused = [seconds for what, seconds in done if "is full" in what]
+    answered = [seconds for what, seconds in done if what in ANSWERED]
+    tell(f"{2 * ROOM} at once, room for {ROOM}: {len(answered)} answered, {len(refused)} refused in {max(refused):.1f} s at most")
+    assert len(answered) + len(refused) == 2 * ROOM and len(answered) >= ROOM and refused
+    assert max(refused) < min(5.0, max(answered))
+
+
+def test_without_the_token_nobody_is_answered(here, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "guess")
+    with pytest.raises(CommandError, match="without its token"):
+        asked(WEIGHT)
+    assert SECRET not in here.said()
+
+
+def test_a_wrong_corpus_is_told_as_the_command_tells_it(here):
+    with pytest.raises(CommandError, match="there is no corpus 'smal'"):
+        ask_service({"questions": [WEIGHT], "corpus": "smal"})
+
+
+def test_a_cancelled_question_ends_in_time_and_the_next_is_answered(here):
+    run = here.begin("ask/ask", {"questions": [WEIGHT] * 400, "corpus": "small"})["id"]
+    deadline = time.monotonic() + 60
+    while here.request(f"/flow_runs/{run}")["state"]["type"] != "RUNNING":
+        assert time.monotonic() < deadline, here.said()
+        time.sleep(0.1)
+    here.request(f"/flow_runs/{run}/set_state", {"state": {"type": "CANCELLING", "name": "Cancelling"}})
+    began = time.monotonic()
+    while here.request(f"/flow_runs/{run}")["state"]["type"] != "CANCELLED":
+        assert time.monotonic() - began < 10, here.request(f"/flow_runs/{run}")["state"]
+        time.sleep(0.1)
+    assert asked(WEIGHT)[0]["status"] in ANSWERED
