@@ -34,6 +34,7 @@ from storage.artifacts import ArtifactStore
 from storage.locations import artifacts_folder, corpus_location, reports_folder
 from storage.snapshot import open_for_reading
 from tasks.ask_request import AskRequest
+from tasks.happenings import QuestionRefused, tell
 from tasks.reporting import render_report
 
 LARGEST_BODY = 1_000_000
@@ -55,6 +56,7 @@ class FrontDoor:
     async def ask(self, request: AskRequest) -> Answers:
         """Return the answers; raise CommandError where there is no room or no Prefect server, else what the question raises."""
         if len(waiting) >= self.room:
+            tell(QuestionRefused())
             raise FullError(self.room)
         run_id, called_with = uuid4(), reports_folder() / "parameters" / str(uuid4())
         answered = waiting.for_run(run_id)

@@ -27,7 +27,10 @@ from flows.ask_run import ask_deployed
 from flows.ask_service import address
 from flows.ask_task import answer
 from flows.interruption import end_all_work
+from tasks.json_log import LogFileError
+from tasks.metrics_endpoint import MetricsError
 from tasks.warming import warm_up_questions
+from tasks.watching import watched
 
 AT_ONCE = 8
 """Questions that are answered side by side: where a model reads, they wait for it most of the time."""
@@ -60,10 +63,10 @@ def main() -> int:
     signal.signal(signal.SIGTERM, end)
     try:
         listening, token = listen(*address()), required_token(address()[0])
-        with ThreadPoolExecutor(max_workers=1) as beside:
+        with watched(), ThreadPoolExecutor(max_workers=1) as beside:
             # In the main thread Prefect and the web server would answer signals themselves.
             beside.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
-    except ServiceError as error:
+    except (ServiceError, LogFileError, MetricsError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

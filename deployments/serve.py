@@ -15,8 +15,10 @@ from types import FrameType
 
 from prefect.runner import Runner
 
+from deployments.automations import AutomationError, apply_automations
 from deployments.children import kill_all
 from deployments.declared import declared_deployments
+from tasks.metrics_endpoint import MetricsError, shows_all
 
 POLL_SECONDS = 1
 """The server is asked for runs so often: what somebody waits for begins at once."""
@@ -25,7 +27,20 @@ PATIENCE_SECONDS = 10.0
 """A run that ends in order takes so long at most."""
 
 
-def main() -> None:
+def main() -> int:
+    """Register the deployments and run what is asked of them, until SIGTERM; return 1 where what watches them cannot be had."""
+    try:
+        applied = apply_automations()
+        with shows_all():
+            sys.stdout.writelines(f"{one.name}: {one.what}\n" for one in applied)
+            serve()
+    except (AutomationError, MetricsError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def serve() -> None:
     """Register the deployments and run what is asked of them, until SIGTERM."""
     runner = Runner(name="flowreader", query_seconds=POLL_SECONDS, pause_on_shutdown=False)
     # Questions are answered by a process that stays: deployments.questions.
@@ -55,4 +70,4 @@ def _cut_off() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -27,6 +27,7 @@ from flows.prefect_environment import (
 )
 from storage.disk import check_writable, require_room
 from storage.locations import home, prefect_folder
+from tasks.metrics_endpoint import share_metrics
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
@@ -84,6 +85,7 @@ def bring_up(children: list[Child]) -> None:
         children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
         wait_until_answers(children, f"http://{HOST}:{port}/api")
         _say(f"Prefect's UI: http://{HOST}:{port}")
+    share_metrics()
     children.append(start(ANSWERS, "deployments.questions"))
     children.append(start(SERVES, "deployments.serve"))
 

@@ -23,6 +23,7 @@ from tasks.models.embedder import open_question_embedder
 from tasks.question import AskDesk, desk_of, understand
 from tasks.reader_choice import chat_server_of, open_reader
 from tasks.step import Workplace
+from tasks.watching import watched_question
 
 
 async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
@@ -56,7 +57,12 @@ async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workp
     """Answer one question and keep the answer, where it is to be `kept`: those of an evaluation are not the user's."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     bounds = call_bounds(request.settings, gated=request.reader == "flow")
-    with writing_together(place) as own_place, working_at(own_place) as steps, counting_calls(answer_id, bounds) as calls:
+    with (
+        watched_question(place.run_id, answer_id, request.reader) as told,
+        writing_together(place) as own_place,
+        working_at(own_place) as steps,
+        counting_calls(answer_id, bounds) as calls,
+    ):
         question = await understand.submit(answer_id, text, desk)
         findings = await READERS[request.reader](question, desk)
         answer = gathered(
@@ -71,4 +77,5 @@ async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workp
         )
         if kept:
             await record.submit(answer)
+        told(answer.status)
     return answer

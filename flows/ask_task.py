@@ -20,6 +20,7 @@ from flows.run_labels import first_of
 from storage.answer_json import answer_json
 from storage.locations import reports_folder
 from tasks.ask_request import AskRequest
+from tasks.happenings import QueueSeen, tell
 
 Answers = list[dict[str, Any]]
 
@@ -39,8 +40,13 @@ class Waiting:
         """Return what will hold the answers of a run that is about to be asked for; it is forgotten when it has them."""
         future = asyncio.get_running_loop().create_future()
         self._futures[run_id] = future
-        future.add_done_callback(lambda _done: self._futures.pop(run_id, None))
+        future.add_done_callback(lambda _done: self._forget(run_id))
+        tell(QueueSeen(len(self)))
         return future
+
+    def _forget(self, run_id: UUID) -> None:
+        self._futures.pop(run_id, None)
+        tell(QueueSeen(len(self)))
 
     def tell(self, run_id: UUID, give: Callable[[asyncio.Future[Answers]], None]) -> None:
         """Give the answers, or the error, to who waits for the run, where somebody does."""

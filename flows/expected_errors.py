@@ -20,6 +20,8 @@ from storage.runs import RunGoneError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError
+from tasks.json_log import LogFileError
+from tasks.metrics_endpoint import MetricsError
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.models.ocr import OcrError
@@ -48,6 +50,8 @@ EXPECTED = (
     GraphDamagedError,
     GraphError,
     LocationError,
+    LogFileError,
+    MetricsError,
     NotWritableError,
     OSError,
     OcrError,

@@ -24,6 +24,7 @@ from storage.locations import artifacts_folder, corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
+from tasks.document_happenings import document_began, document_ended
 from tasks.document_steps import (
     Tools,
     analyze,
@@ -107,6 +108,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 
 async def read_document(work: DocumentWork, *, tools: Tools) -> Outcome:
     """Make the graph of one document, or the reason why there is none."""
+    began = document_began(work)
     try:
         graph, unfinished = remembered_graph(work), False
         if graph is None:
@@ -122,8 +124,9 @@ async def read_document(work: DocumentWork, *, tools: Tools) -> Outcome:
     except ParseError as error:
         outcome = failed(work, error.state, error.reason)
     except UnansweredError as error:
-        outcome = failed(work, DocumentState.FAILED, str(error), for_good=False)
+        outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, told=type(error).__name__)
     except Exception as error:
         outcome = unexpected(work, error)
+    document_ended(work, outcome, began=began)
     report(work.document_id, "done", 1, outcome.record.pages)
     return outcome

@@ -36,6 +36,8 @@ QUIET = {
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_CLI_COLORS": "false",
+    # Whose process is gone is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
+    "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     # A task costs the server 30 ms one by one, 9 ms in batches.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",

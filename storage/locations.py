@@ -55,6 +55,11 @@ def reports_folder() -> Path:
     return home() / "reports"
 
 
+def metrics_folder() -> Path:
+    """Return the folder in which processes count together, a folder in it for each that shows the sums."""
+    return home() / "metrics"
+
+
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")

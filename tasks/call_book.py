@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from enum import Enum
 
 from tasks.ask_settings import AskSettings
+from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
 from tasks.models.chat_errors import Outcome
 from tasks.step import workplace
@@ -103,4 +104,6 @@ def hear(call: ModelCall) -> None:
     """Write a call that ended to the book of its question, and to the lineage: it ends in the context that it was asked from."""
     book = call_book.get()
     book.heard.append(call)
-    workplace.get().log.call(asdict(call) | {"answer_id": book.answer_id})
+    place = workplace.get()
+    place.log.call(asdict(call) | {"answer_id": book.answer_id})
+    tell(CallEnded(place.run_id, call))

@@ -14,9 +14,11 @@ from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
 from storage.runs import RunLog
+from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
 from tasks.progress import stop_requested
 from tasks.step import Workplace, workplace
+from tasks.watching import watched_run
 
 
 @contextmanager
@@ -33,18 +35,24 @@ def lineage_of_run(
     artifacts = ArtifactStore(artifacts_folder())
     log = RunLog(location.runs / f"{run_id}.jsonl")
     place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
-    log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
     outcome = "ended by an error"
-    try:
-        yield place
-        outcome = "stopped" if stop_requested() else "ended"
-    finally:
-        log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
+    with watched_run(run_id, location.name, lambda: outcome):
+        log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
+        try:
+            yield place
+            outcome = "stopped" if stop_requested() else "ended"
+        finally:
+            log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
 
 
 def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:
     """Return who writes down every call of a model, from any thread."""
-    return lambda call: place.log.call(asdict(call))
+
+    def write(call: ModelCall) -> None:
+        place.log.call(asdict(call))
+        tell(CallEnded(place.run_id, call))
+
+    return write
 
 
 @contextmanager

@@ -21,10 +21,16 @@ NOTES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A record for the catalog, and the graph where the document is ready."""
+    """A record for the catalog, and the graph where the document is ready.
+
+    `state` is what this reading came to: a document whose new reading fails may still be ready. `told` says why there is no
+    graph in words that hold none of the document's: for logs.
+    """
 
     record: DocumentRecord
     graph: DocumentGraph | None
+    state: DocumentState = DocumentState.READY
+    told: str = ""
 
 
 def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:
@@ -48,8 +54,8 @@ def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False)
     )
 
 
-def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True) -> Outcome:
-    """Return the outcome of a document that could not be read, with the reason in words.
+def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, told: str = "") -> Outcome:
+    """Return the outcome of a document that could not be read, with the reason in words, and in others where it is `told` to logs.
 
     A version that is published stays, with a note. `for_good` says that the same bytes would fail the same way; else the
     next ingest tries again.
@@ -59,7 +65,12 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
         attempt = work.failed_rereading if for_good else ""
         if work.published.version == work.version:
             note, attempt = f"the reading of what it lacks failed: {reason}", UNFINISHED
-        return Outcome(record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt), graph=None)
+        return Outcome(
+            record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt),
+            graph=None,
+            state=state,
+            told=told or reason,
+        )
     return Outcome(
         record=DocumentRecord(
             id=work.document_id,
@@ -75,6 +86,8 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
             attempt=work.attempt if for_good else "",
         ),
         graph=None,
+        state=state,
+        told=told or reason,
     )
 
 
@@ -121,4 +134,4 @@ def unexpected(work: DocumentWork, error: Exception) -> Outcome:
     if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError):
         raise error
     stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
-    return failed(work, DocumentState.FAILED, stumbled, for_good=False)
+    return failed(work, DocumentState.FAILED, stumbled, for_good=False, told=type(error).__name__)

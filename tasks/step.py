@@ -21,6 +21,7 @@ from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
 from storage.records import StepRecord, identify
 from storage.runs import RunLog
+from tasks.happenings import StepEnded, tell
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -39,9 +40,10 @@ class Workplace:
     listener: Callable[[StepRecord], None] = lambda _record: None
 
     def note(self, record: StepRecord) -> None:
-        """Write a step's lineage."""
+        """Write a step's lineage, and tell who listens."""
         self.log.step(record)
         self.listener(record)
+        tell(StepEnded(self.run_id, record))
 
 
 @dataclass(frozen=True, slots=True)

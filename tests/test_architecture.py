@@ -63,6 +63,7 @@ RUNS = {
     "answer_pages.py",
     "ask_run.py",
     "ask_task.py",
+    "automations.py",
     "front_door.py",
     "questions.py",
     "resident_worker.py",

@@ -50,5 +50,5 @@ def test_a_scheduled_flow_never_runs_twice_at_once(served):
 def test_the_file_is_one_that_prefect_deploy_takes():
     declared = yaml.safe_load(DECLARATIONS.read_text("utf-8"))
     for one in declared["deployments"]:
-        assert one["work_pool"] == {"name": "flowreader"}
+        assert one["work_pool"] == {"name": "flowreader-questions" if one["name"] == "ask" else "flowreader"}
         assert all(set(schedule) == {"cron", "timezone", "active"} for schedule in one.get("schedules", ()))

@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from deployments.front_door import LARGEST_BODY, FrontDoor, web_app
 from flows.cli import main
 from flows.showing import CommandError
+from tasks.happenings import QuestionRefused, heard_by
 
 
 class NoServer:
@@ -34,7 +35,10 @@ def test_it_tells_how_many_wait():
 
 
 def test_beyond_its_room_a_question_is_refused_at_once(home):
-    reply = client(room=0).post("/ask", json={"questions": ["How deep?"]})
+    happened = []
+    with heard_by(happened.append):
+        reply = client(room=0).post("/ask", json={"questions": ["How deep?"]})
+    assert happened == [QuestionRefused()]
     said = error(reply, 503)
     assert "full" in said["what"] and "FLOWREADER_ASK_QUEUE" in said["remedy"] and reply.headers["Retry-After"] == "5"
 

@@ -34,6 +34,7 @@ def server(tmp_path):
 def test_every_deployment_is_made_and_nothing_is_fetched(server, tmp_path):
     for arguments in (
         ("work-pool", "create", "--type", "process", "flowreader"),
+        ("work-pool", "create", "--type", "process", "flowreader-questions"),
         ("--no-prompt", "deploy", "--all", "--prefect-file", os.fspath(DECLARATIONS)),
     ):
         done = subprocess.run(
@@ -43,5 +44,6 @@ def test_every_deployment_is_made_and_nothing_is_fetched(server, tmp_path):
     for name in ("ingest", "ask", "evaluate", "maintain"):
         with urllib.request.urlopen(f"{server['PREFECT_API_URL']}/deployments/name/{name}/{name}", timeout=30) as reply:
             made = json.loads(reply.read())
-        assert (made["work_pool_name"], made["pull_steps"], made["path"]) == ("flowreader", [], None)
+        pool = "flowreader-questions" if name == "ask" else "flowreader"
+        assert (made["work_pool_name"], made["pull_steps"], made["path"]) == (pool, [], None)
         assert [schedule["active"] for schedule in made["schedules"]] == {"maintain": [True], "ask": []}.get(name, [False])

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from flows.ask_task import Waiting
+from tasks.happenings import QueueSeen, heard_by
 
 
 def test_who_waits_for_a_run_is_told_and_forgotten():
@@ -21,6 +22,21 @@ def test_who_waits_for_a_run_is_told_and_forgotten():
         assert len(waiting) == 0
 
     asyncio.run(world())
+
+
+def test_who_watches_hears_how_many_are_inside():
+    heard = []
+
+    async def world():
+        waiting, first, second = Waiting(), uuid4(), uuid4()
+        both = asyncio.gather(waiting.for_run(first), waiting.for_run(second))
+        for run in (first, second):
+            waiting.tell(run, lambda future: future.set_result([]))
+        await both
+
+    with heard_by(heard.append):
+        asyncio.run(world())
+    assert heard == [QueueSeen(1), QueueSeen(2), QueueSeen(1), QueueSeen(0)]
 
 
 def test_an_error_reaches_who_waits():

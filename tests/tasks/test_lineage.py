@@ -7,6 +7,7 @@ import pytest
 
 from storage.corpus import open_for_writing
 from storage.runs import read_run
+from tasks.happenings import CallEnded, RunBegan, StepEnded, heard_by
 from tasks.lineage import lineage_of_run, working_at, writing_calls, writing_together
 from tasks.models.chat_call import ModelCall
 from tasks.models.chat_errors import Outcome
@@ -61,8 +62,13 @@ def count(name):
 
 def test_every_call_of_a_model_is_a_line(corpus):
     call = ModelCall("analyze", "d" * 64, "node 3", "m", "h", "k", 100, 20, 0.5, 1.5, 2, Outcome.INVALID, "wrong twice")
-    with lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r3") as place:
+    told = []
+    with (
+        lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r3") as place,
+        heard_by(told.append),
+    ):
         writing_calls(place)(call)
+    assert told == [CallEnded("r3", call)]
     entry = read_run(corpus.location.runs / "r3.jsonl").entries[1]
     assert entry == {**entry, **asdict(call), "kind": "call", "outcome": "invalid"}
 
@@ -120,6 +126,14 @@ def test_a_step_that_fails_is_heard_too(corpus):
     with run(corpus, "r5") as place, working_at(place) as heard, pytest.raises(ValueError, match="broken"):
         fail()
     assert [record.error for record in heard] == ["ValueError: broken"]
+
+
+def test_who_watches_hears_of_the_run_and_of_every_step_of_it(corpus):
+    told = []
+    with heard_by(told.append), run(corpus, "r9") as place, working_at(place) as heard:
+        count("one")
+    assert told[1:-1] == [StepEnded("r9", heard[0])]
+    assert (told[0], told[-1].outcome) == (RunBegan("r9", "ask", corpus.location.name), "ended")
 
 
 def test_what_is_written_together_stands_in_the_file_in_order_however_the_block_ends(corpus):

@@ -1,0 +1,129 @@
+"""What happens while a run is at work, as records; steps, models and flows tell of it, and whoever watches listens.
+
+None of them holds a question's words, a document's text, a prompt or a reply: what is listened to may leave the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from storage.records import StepRecord
+from tasks.models.chat_call import ModelCall
+
+
+@dataclass(frozen=True, slots=True)
+class RunBegan:
+    """A run of a flow (`ask`, `ingest`, ...) began to work on a corpus."""
+
+    run: str
+    flow: str
+    corpus: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """It came to an end: `ended`, `stopped` or `ended by an error`, as its lineage says."""
+
+    run: str
+    flow: str
+    corpus: str
+    outcome: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentBegan:
+    """A document is being read; `name` is that of its file."""
+
+    run: str
+    document: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEnded:
+    """It has its state, with the reason in `error` where it is not ready."""
+
+    run: str
+    document: str
+    name: str
+    state: str
+    pages: int
+    nodes: int
+    seconds: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """A step left its lineage record."""
+
+    run: str
+    record: StepRecord
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnded:
+    """A call of a model ended, well or not."""
+
+    run: str
+    call: ModelCall
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionBegan:
+    """A question is being answered by a reader."""
+
+    run: str
+    answer: str
+    reader: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEnded:
+    """A question was answered by a reader, with this status, or failed with this kind of error."""
+
+    run: str
+    answer: str
+    reader: str
+    status: str
+    seconds: float
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSeen:
+    """How many questions are inside the query service, those that wait included."""
+
+    inside: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRefused:
+    """The query service had no room for a question."""
+
+
+OfARun: TypeAlias = RunBegan | RunEnded | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
+Happening: TypeAlias = OfARun | QueueSeen | QuestionRefused
+Listener: TypeAlias = Callable[[Happening], None]
+
+_listeners: list[Listener] = []
+
+
+@contextmanager
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Let the listener hear all that happens in this process while the block runs, from many threads."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def tell(happening: Happening) -> None:
+    """Tell whoever listens; costs next to nothing where nobody does."""
+    for listener in tuple(_listeners):
+        listener(happening)

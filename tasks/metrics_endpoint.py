@@ -1,0 +1,109 @@
+"""The metrics, for Prometheus to fetch: `FLOWREADER_METRICS=127.0.0.1:9464`, or a port alone, of this machine only.
+
+A process that works shows its own numbers. Where one starts many they count together, and one that `shows_all` shows the sums.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tasks.happenings import heard_by
+from tasks.metrics import Metrics
+from tasks.metrics_files import SHARED_FOLDER, fold_ended, reserve, share_counting
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Metric
+
+METRICS = "FLOWREADER_METRICS"
+HOST = "127.0.0.1"
+HIGHEST_PORT = 65_535
+
+
+class MetricsError(ValueError):
+    """The address that FLOWREADER_METRICS names is none, or cannot be listened at."""
+
+
+def share_metrics() -> None:
+    """Let processes that are started from here on count together, where metrics are wanted; one of them `shows_all`."""
+    if os.environ.get(METRICS):
+        share_counting()
+
+
+@contextmanager
+def shows_all() -> Iterator[None]:
+    """Show the sums of all processes that this one or its parent starts, where the environment wants metrics."""
+    address = os.environ.get(METRICS)
+    if not address:
+        yield
+        return
+    from prometheus_client import CollectorRegistry
+
+    registry = CollectorRegistry()
+    registry.register(_Sums(share_counting()))
+    with _served(address, registry):
+        yield
+
+
+@contextmanager
+def counting(address: str) -> Iterator[None]:
+    """Count what happens inside the block; shown there by this process, or by the one above that shows all."""
+    from prometheus_client import CollectorRegistry
+
+    registry, shared = CollectorRegistry(), os.environ.get(SHARED_FOLDER)
+    if shared:
+        reserve(Path(shared))
+        with heard_by(Metrics(registry).hear):
+            yield
+    else:
+        with _served(address, registry), heard_by(Metrics(registry).hear):
+            yield
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names; raise MetricsError where it is none of these."""
+    host, _, port = address.strip().rpartition(":")
+    if not port.isascii() or not port.isdigit() or not 0 < int(port) <= HIGHEST_PORT:
+        raise MetricsError(f"{METRICS} is {address!r}; give HOST:PORT or a port, such as {HOST}:9464")
+    return host.removeprefix("[").removesuffix("]") or HOST, int(port)
+
+
+@contextmanager
+def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
+    from prometheus_client import start_http_server
+
+    host, port = host_and_port(address)
+    try:
+        server, thread = start_http_server(port, host, registry)
+    except OSError as error:
+        raise MetricsError(
+            f"port {port} of {host!r}, where {METRICS} wants the metrics, cannot be used ({error.strerror or error}); "
+            "set it to another one, or unset it for this command where another process shows its metrics there"
+        ) from error
+    try:
+        yield
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Sums:
+    """What all processes counted that share a folder; what Prefect counts beside is left out."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._lock = folder, threading.Lock()
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the sums, for one scrape at a time."""
+        from prometheus_client import multiprocess
+
+        untyped: Any = multiprocess
+        with self._lock:
+            fold_ended(self._folder)
+            summed = untyped.MultiProcessCollector(None, path=str(self._folder)).collect()
+            return [metric for metric in summed if metric.name.startswith("flowreader_")]

@@ -1,0 +1,47 @@
+"""What happens in a run, said in Prefect's own log of it, so that its page in the UI tells it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tasks.happening_lines import level_of, line_of, words_of
+from tasks.happenings import CallEnded, DocumentBegan, Happening, OfARun, QuestionBegan, StepEnded, heard_by
+
+UNTOLD = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
+"""Too many for a page of the UI, which shows each step as a task with its state."""
+
+
+def flow_at_work() -> str:
+    """Return the name of the Prefect flow that runs here; "ask" where none does, for nothing else runs without."""
+    if "prefect" not in sys.modules:
+        return "ask"
+    from prefect.context import FlowRunContext
+
+    context = FlowRunContext.get()
+    return context.flow.name if context and context.flow else "ask"
+
+
+@contextmanager
+def told_to_prefect(run: str) -> Iterator[None]:
+    """Say in the log of the Prefect run at work how this run's documents and questions went; nothing where none is."""
+    if "prefect" not in sys.modules:
+        yield
+        return
+    from prefect.context import FlowRunContext
+    from prefect.logging import get_run_logger
+
+    if FlowRunContext.get() is None:
+        yield
+        return
+    logger = get_run_logger()
+
+    def hear(happening: Happening) -> None:
+        if not isinstance(happening, OfARun) or isinstance(happening, UNTOLD) or happening.run != run:
+            return
+        line = line_of(happening, {})
+        logger.log(level_of(line), "%s", words_of(line))
+
+    with heard_by(hear):
+        yield

@@ -1,0 +1,97 @@
+"""Real runs as whoever watches them sees them: by the log, by the sums of all processes, in Prefect's own log."""
+
+import json
+import os
+import socket
+import sqlite3
+import urllib.request
+
+import pytest
+
+from tasks.metrics_endpoint import METRICS, shows_all
+from tasks.metrics_files import SHARED_FOLDER
+from tests.program import CORPUS, flowreader
+
+QUESTION = "What does an MT-3 cost without its base and its xylophone?"
+PASSWORD = "opensesame-4711"
+
+
+@pytest.fixture(scope="module")
+def watched_home(tmp_path_factory):
+    """A home in which one page was read in beside a file that is none, and one question asked; its log, and what was scraped."""
+    folder = tmp_path_factory.mktemp("watched")
+    (folder / "in").mkdir()
+    (folder / "in" / "product_page.html").write_bytes((CORPUS / "product_page.html").read_bytes())
+    (folder / "in" / "cut\n.pdf").write_bytes(b"%PDF-1.7 and nothing more")
+    (folder / "passwords").write_text(PASSWORD)
+    with socket.socket() as probe, pytest.MonkeyPatch.context() as patched:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+        probe.close()
+        for name, value in ((METRICS, port), ("FLOWREADER_LOG", str(folder / "log")), ("FLOWREADER_HOME", str(folder / "home"))):
+            patched.setenv(name, value)
+        patched.setenv("PREFECT_LOGGING_LEVEL", "INFO")
+        patched.setenv("FLOWREADER_CHAT_API_KEY", "sk-planted-secret")
+        with shows_all():
+            try:
+                ingest = ("ingest", folder / "in", "--corpus", "small", "--password-file", folder / "passwords")
+                flowreader(*ingest, home=folder / "home", check=1)
+                flowreader("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
+                    scraped = reply.read().decode()
+            finally:
+                os.environ.pop(SHARED_FOLDER, None)
+    return {"folder": folder, "lines": (folder / "log").read_text("ascii").splitlines(), "metrics": scraped}
+
+
+def told(watched_home, event):
+    return [line for line in map(json.loads, watched_home["lines"]) if line["event"] == event]
+
+
+def test_the_log_tells_of_each_run_document_and_step(watched_home):
+    assert [(line["flow"], line.get("outcome")) for line in told(watched_home, "run-ended")] == [
+        ("ingest", "ended"),
+        ("ask", "ended"),
+    ]
+    documents = {line["name"]: line for line in told(watched_home, "document-ended")}
+    assert {name: line["state"] for name, line in documents.items()} == {"product_page.html": "ready", "cut\\n.pdf": "failed"}
+    assert documents["cut\\n.pdf"]["error"] and documents["cut\\n.pdf"]["level"] == "warning"
+    steps = [line["step"] for line in told(watched_home, "step-ended") if line.get("name") == "product_page.html"]
+    assert steps == ["parse", "read-words", "structure", "analyze", "embed", "evolve"]
+    (question,) = told(watched_home, "question-ended")
+    assert question["reader"] == "flow" and question["status"] == "answered" and 0 < question["seconds"] < 60
+
+
+def test_no_line_holds_words_of_a_question_or_a_document_or_a_secret(watched_home):
+    everything = "".join(watched_home["lines"]).lower() + watched_home["metrics"].lower()
+    for words in ("xylophone", "mt-3", "6.9 million", "turbine", PASSWORD, "sk-planted-secret"):
+        assert words not in everything, words
+
+
+def test_the_sums_are_those_of_processes_that_ended(watched_home):
+    samples = dict(line.rsplit(" ", 1) for line in watched_home["metrics"].splitlines() if not line.startswith("#"))
+    expected = {
+        'flowreader_documents_total{state="ready"}': 1,
+        'flowreader_documents_total{state="failed"}': 1,
+        "flowreader_pages_total": 1,
+        "flowreader_nodes_total": 13,
+        'flowreader_runs_total{flow="ask",outcome="ended"}': 1,
+        'flowreader_runs_total{flow="ingest",outcome="ended"}': 1,
+        'flowreader_step_seconds_count{outcome="done",step="embed"}': 1,
+        'flowreader_step_seconds_count{outcome="failed",step="parse"}': 1,
+        'flowreader_step_errors_total{error="ParseError",step="parse"}': 1,
+        'flowreader_question_seconds_count{reader="flow",status="answered"}': 1,
+    }
+    assert {name: float(samples.get(name, "nan")) for name in expected} == expected
+    assert not any(name.startswith(("prefect", "python", "process")) for name in samples)
+    assert "flowreader_runs_at_work" not in samples, "who ended works at nothing"
+
+
+def test_prefect_s_log_of_the_run_names_the_document_that_failed(watched_home):
+    (database,) = (watched_home["folder"] / "home" / "prefect").glob("prefect.db")
+    with sqlite3.connect(database) as opened:
+        said = opened.execute("select level, message from log where name = 'prefect.flow_runs'").fetchall()
+    (failed,) = [(level, message) for level, message in said if message.startswith("document ended: cut")]
+    assert failed[0] == 30 and failed[1].startswith("document ended: cut\\n.pdf (state failed")
+    assert any(level == 20 and message.startswith("run ended: ingest (corpus small, outcome ended") for level, message in said)
+    assert not any("step ended" in message for _level, message in said)

@@ -1,0 +1,94 @@
+"""What the environment asks for is watched once, for as long as anything inside is at work."""
+
+import json
+import socket
+import urllib.request
+
+import pytest
+
+from storage.answer_records import AnswerStatus
+from tasks.happenings import QuestionBegan, QueueSeen, heard_by, tell
+from tasks.json_log import LogFileError
+from tasks.metrics_endpoint import METRICS, MetricsError
+from tasks.metrics_files import SHARED_FOLDER
+from tasks.watching import watched, watched_question, watched_run
+
+
+@pytest.fixture(autouse=True)
+def unwatched(monkeypatch):
+    for name in ("FLOWREADER_LOG", METRICS, SHARED_FOLDER):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def heard():
+    told = []
+    with heard_by(told.append):
+        yield told
+
+
+def events(path):
+    return [json.loads(line)["event"] for line in path.read_text().splitlines()]
+
+
+def test_by_default_nobody_watches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with watched_run("r1", "small", lambda: "ended"):
+        tell(QueueSeen(1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_blocks_within_one_another_log_once_and_count_in_one_place(tmp_path, monkeypatch, port):
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv(METRICS, str(port))
+    with watched():
+        with watched_run("r1", "small", lambda: "ended"):
+            pass
+        with watched_run("r2", "small", lambda: "stopped"):
+            tell(QueueSeen(3))
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
+                shown = reply.read().decode()
+    assert events(tmp_path / "log") == ["run-began", "run-ended"] * 2
+    assert 'flowreader_runs_total{flow="ask",outcome="ended"} 1.0' in shown and "flowreader_runs_at_work 1.0" in shown
+    assert "flowreader_questions_inside 3.0" in shown
+
+
+def test_what_cannot_be_watched_leaves_nothing_open(tmp_path, monkeypatch, port):
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv(METRICS, "nonsense")
+    with pytest.raises(MetricsError), watched():
+        pass
+    monkeypatch.setenv(METRICS, str(port))
+    with watched_run("r1", "small", lambda: "ended"):
+        pass
+    assert events(tmp_path / "log") == ["run-began", "run-ended"], "the log of the first try is closed"
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path))
+    with pytest.raises(LogFileError), watched_run("r1", "small", lambda: "ended"):
+        pass
+
+
+def test_a_run_that_breaks_is_told_with_its_outcome(heard):
+    with pytest.raises(ValueError, match="broken"), watched_run("r1", "small", lambda: "ended by an error"):
+        raise ValueError("broken")
+    assert [(one.run, one.flow, one.corpus) for one in heard] == [("r1", "ask", "small")] * 2
+    assert heard[1].outcome == "ended by an error" and heard[1].seconds >= 0
+
+
+def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
+    with watched_question("r1", "a1", "flow") as told:
+        told(AnswerStatus.PARTIAL)
+    with pytest.raises(ValueError, match="in 2024"), watched_question("r1", "a2", "top-k") as told:
+        told(AnswerStatus.ANSWERED)
+        raise ValueError("no revenue in 2024")
+    assert heard[0] == QuestionBegan("r1", "a1", "flow")
+    assert [(one.answer, one.reader, one.status, one.error) for one in heard[1::2]] == [
+        ("a1", "flow", "partial", ""),
+        ("a2", "top-k", "failed", "ValueError"),
+    ]

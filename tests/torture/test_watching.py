@@ -1,0 +1,180 @@
+"""A run that is killed in mid-work, with all that looked after it, is seen by the server: marked, told of, and its seat free."""
+
+import http.server
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from contextlib import contextmanager
+
+import pytest
+
+from tests.program import CORPUS
+from tests.torture.lab import start_server
+
+pytestmark = pytest.mark.torture
+
+SOON = """
+import sys
+from pathlib import Path
+from deployments import automations
+described = Path(sys.argv[1])
+described.write_text(automations.DESCRIBED.read_text().replace("heartbeats_missed: 5", "heartbeats_missed: 1.3"))
+automations.DESCRIBED = described
+sys.exit(automations.main(["apply"]))
+"""
+"""Prefect's shortest heartbeat is 30 s: five of them are more than a test should wait for."""
+
+NOTIFY = """
+import sys
+from prefect.blocks.notifications import CustomWebhookNotificationBlock as Webhook
+Webhook(name="ops", url=sys.argv[1], json_data={"subject": "{{subject}}", "body": "{{body}}"}).save("ops")
+"""
+CRASHED = "flowreader: a run without a heartbeat is crashed"
+FAILED, LATE = "flowreader: a run that failed is told", "flowreader: a run that does not begin is told"
+BEGIN_SECONDS, CRASHED_SECONDS = 90.0, 75.0
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A server of its own: what it does by itself is no business of the other campaigns."""
+    process, address = start_server(tmp_path_factory.mktemp("server") / "home")
+    yield address
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory, server):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    home = tmp_path_factory.mktemp("watched") / "home"
+    return {
+        **os.environ,
+        "FLOWREADER_HOME": str(home),
+        "PREFECT_HOME": str(home / "prefect"),
+        "PREFECT_API_URL": server,
+        "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
+        "FLOWREADER_METRICS": port,
+    }
+
+
+def automations(environment, *arguments, **more):
+    done = subprocess.run(
+        [sys.executable, *(arguments if arguments[0] == "-c" else ("-m", "deployments.automations", *arguments))],
+        env={**environment, **more},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
+
+
+def request(server, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    asked = urllib.request.Request(server + path, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(asked, timeout=30) as reply:
+        return json.loads(reply.read())
+
+
+@pytest.fixture
+def told():
+    """What a notification block was told, and the address that it tells it to."""
+    heard = []
+
+    class Ear(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            heard.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Ear) as listening:
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        yield heard, f"http://127.0.0.1:{listening.server_address[1]}/"
+        listening.shutdown()
+
+
+@contextmanager
+def serving(environment, log):
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "deployments.serve"], env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        wait_until(lambda: "ready:" in log.read_text().rpartition("\n---\n")[2], BEGIN_SECONDS, log)
+        yield process
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_until(happened, seconds, log):
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, log.read_text()[-3000:]
+        time.sleep(0.2)
+
+
+def scraped(environment):
+    with urllib.request.urlopen(f"http://127.0.0.1:{environment['FLOWREADER_METRICS']}/metrics", timeout=10) as reply:
+        lines = reply.read().decode().splitlines()
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))}
+
+
+def test_applying_twice_changes_nothing_and_what_could_only_notify_is_left_out(environment):
+    first, again = automations(environment, "apply"), automations(environment, "apply")
+    assert first[CRASHED] == "made" and again[CRASHED] == "as it was"
+    assert all("FLOWREADER_NOTIFY_BLOCK names no block" in again[f"{name}: left out"] for name in (FAILED, LATE)), again
+    assert automations(environment, "list") == {CRASHED: "at work"}
+    assert automations(environment, "remove") == {CRASHED: "removed"}
+
+
+def test_a_block_that_is_not_there_is_named(environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "deployments.automations", "apply"],
+        env={**environment, "FLOWREADER_NOTIFY_BLOCK": "slack-webhook/nobody"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 2 and "FLOWREADER_NOTIFY_BLOCK is 'slack-webhook/nobody', and there is no such block" in done.stderr
+
+
+def test_a_run_that_is_killed_with_its_server_is_crashed_and_told_of_and_the_next_one_goes_on(
+    environment, server, told, tmp_path, tell
+):
+    heard, address = told
+    log = tmp_path / "log"
+    subprocess.run([sys.executable, "-c", NOTIFY, address], env=environment, check=True, timeout=60)
+    environment = {**environment, "FLOWREADER_NOTIFY_BLOCK": "custom-webhook/ops"}
+    with serving(environment, log) as process:
+        assert set(automations(environment, "-c", SOON, str(tmp_path / "soon.yaml")).values()) == {"changed", "as it was"}
+        deployment = request(server, "/deployments/name/ingest/ingest")["id"]
+        asked = {"parameters": {"request": {"paths": [str(CORPUS)], "corpus": "watched"}}}
+        run = request(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
+        wait_until(lambda: scraped(environment).get("flowreader_runs_at_work") == 1, BEGIN_SECONDS, log)
+        wait_until(lambda: scraped(environment).get("flowreader_pages_total", 0) > 0, BEGIN_SECONDS, log)
+        os.killpg(process.pid, signal.SIGKILL)
+        killed = time.monotonic()
+    assert request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", "nobody told the server"
+    wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log)
+    seconds = time.monotonic() - killed
+    assert "no heartbeat came any more" in request(server, f"/flow_runs/{run}")["state"]["message"]
+    wait_until(lambda: heard, 20, log)
+    assert heard[0]["subject"] == "FlowReader: ingest Crashed" and f"ingest {run} ended as Crashed." in heard[0]["body"]
+    log.write_text(log.read_text() + "\n---\n")
+    with serving(environment, log):
+        run = request(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
+        wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", BEGIN_SECONDS, log)
+    tell(f"1 run killed with what served it: marked as crashed {seconds:.0f} s later (39 s without a heartbeat)")
