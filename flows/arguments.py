@@ -61,11 +61,11 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
     ingest = verbs.add_parser(
         "ingest",
         parents=[common],
-        help="read files and folders into a corpus",
-        description="Reads files and folders, recursively, into a corpus. Run it again at any time: what is unchanged costs "
-        "one hash, what was interrupted goes on.",
+        help="read files, folders and object stores into a corpus",
+        description="Reads files and folders, recursively, and what lies in object stores, into a corpus. Run it again at any "
+        "time: what is unchanged costs one hash, what was interrupted goes on.",
     )
-    ingest.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
+    ingest.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, or s3://BUCKET/PREFIX/ of an object store")
     ingest.add_argument(
         "--include",
         action="append",

@@ -22,6 +22,7 @@ from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
+from tasks.object_address import checked_source, is_address
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings, load_settings
@@ -35,6 +36,8 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
 
     request = _request(arguments)
     check_writable(home())
+    for address in filter(is_address, request.paths):
+        output.side.print(f"fetching what is new at {displayed(address)}", markup=False, soft_wrap=True)
     found = _survey(request)
     if arguments.estimate:
         return _estimate(found, request.settings, output)
@@ -88,7 +91,7 @@ def _run(request: IngestRequest) -> _Run:
 
 def _request(arguments: argparse.Namespace) -> IngestRequest:
     return IngestRequest(
-        paths=tuple(str(path) for path in arguments.paths),
+        paths=tuple(map(checked_source, arguments.paths)),
         corpus=arguments.corpus,
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),

@@ -26,10 +26,13 @@ from tasks.models.chat_errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
+from tasks.object_address import AddressError
+from tasks.object_store import ObjectStoreError
 from tasks.parsers.supervisor import ParserStartError
 from tasks.settings import SettingsError
 
 EXPECTED = (
+    AddressError,
     AmbiguousAnswerError,
     AmbiguousDocumentError,
     AmbiguousEvaluationError,
@@ -54,6 +57,7 @@ EXPECTED = (
     MetricsError,
     NotWritableError,
     OSError,
+    ObjectStoreError,
     OcrError,
     ParserStartError,
     PrefectServerError,

@@ -5,6 +5,7 @@ discover -> parse -> read words -> structure -> analyze -> embed -> (judge links
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from functools import partial
 
@@ -24,6 +25,7 @@ from storage.locations import artifacts_folder, corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
+from tasks.discovery import Discovery
 from tasks.document_happenings import document_began, document_ended
 from tasks.document_steps import (
     Tools,
@@ -40,7 +42,7 @@ from tasks.document_steps import (
 )
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
-from tasks.ingest_request import IngestRequest, embedder_for, survey
+from tasks.ingest_request import IngestRequest, embedder_for, look, survey
 from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_embedder
@@ -57,6 +59,17 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
     check_writable(home())
     await tag_run(request.corpus)
+    with ending_in_order():
+        try:
+            # Beside the loop: an object store may take its time, and who cancels the run is to be heard.
+            found = await asyncio.to_thread(look, request)
+        except StoppedError:
+            return Cancelled(message="stopped before anything was read; the same command goes on")
+        return await read_in(request, found)
+
+
+async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport | State[None]:
+    """Read what was found into the corpus."""
     location, work = corpus_location(request.corpus), request.settings.work
     embedder = embedder_for(remembered_embedder(location))
     with (
@@ -69,14 +82,13 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             snapshot=lambda: corpus.snapshot,
         ) as place,
         working_at(place),
-        ending_in_order(),
         reading_model(request.settings, writing_calls(place)) as chat,
     ):
         model = open_embedder(embedder, apart=True, models=request.settings.models)
         for batch in remembered_outcomes(corpus.lost(), at_once=work.publish_documents):
             await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
         reader = reader_identity(request.settings, chat.name if chat else "")
-        found = survey(request, corpus.documents(), embedder, reader)
+        found = survey(request, discovery, corpus.documents(), embedder, reader)
         tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=model, chat=chat)
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(corpus, found.plan)

@@ -60,6 +60,11 @@ def metrics_folder() -> Path:
     return home() / "metrics"
 
 
+def mirrors_folder() -> Path:
+    """Return the folder of copies of what lies in object stores, in a folder for each address that is read."""
+    return home() / "mirrors"
+
+
 def prefect_folder() -> Path:
     """Return Prefect's folder: PREFECT_HOME where it is set, else inside ours."""
     named = os.environ.get("PREFECT_HOME")

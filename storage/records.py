@@ -88,11 +88,20 @@ def identify(*parts: str | int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that discovery accepted; `document_id` is the SHA-256 of its bytes, `path` is absolute."""
+    """A file that discovery accepted; `document_id` is the SHA-256 of its bytes, `path` is absolute.
+
+    What lies in an object store has its address, as it is shown; then `path` is that of our copy.
+    """
 
     path: str
     document_id: str
     size_bytes: int
+    address: str = ""
+
+    @property
+    def known_as(self) -> str:
+        """The name that people know it by: its address, else its path."""
+        return self.address or self.path
 
 
 @dataclass(frozen=True, slots=True)

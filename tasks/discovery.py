@@ -14,6 +14,7 @@ from pathlib import Path
 from storage.records import SkippedFile, SourceFile
 
 READ_BYTES = 1 << 20
+UNREADABLE = "cannot be read"
 SPECIAL = (
     (stat.S_ISFIFO, "a pipe, not a document"),
     (stat.S_ISSOCK, "a socket, not a document"),
@@ -30,12 +31,23 @@ class DiscoveryError(ValueError):
 class Discovery:
     """What was found: files with their hash, and what was left out and why.
 
-    `unreadable` are those of the skipped that should have been read; a run that met one did not go well.
+    `unreadable` are those of the skipped that should have been read; a run that met one did not go well. `listed` is how all
+    objects of the object stores are shown, also of those that were left out: nobody else can say whether one is still there.
     """
 
     files: tuple[SourceFile, ...]
     skipped: tuple[SkippedFile, ...]
     unreadable: int
+    listed: frozenset[str] = frozenset()
+
+    def __or__(self, other: Discovery) -> Discovery:
+        """Return what was found in both places."""
+        return Discovery(
+            files=self.files + other.files,
+            skipped=self.skipped + other.skipped,
+            unreadable=self.unreadable + other.unreadable,
+            listed=self.listed | other.listed,
+        )
 
 
 def discover(roots: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Discovery:
@@ -48,16 +60,16 @@ def discover(roots: Sequence[Path], *, include: Sequence[str] = (), exclude: Seq
     unreadable = 0
     for root in roots:
         for path, below, reason in _walk(root):
-            if not reason and not _wanted(below, include, exclude):
+            if not reason and not is_wanted(below, include, exclude):
                 continue
             if reason:
                 skipped.append(SkippedFile(path=path, reason=reason))
-                unreadable += reason.startswith("cannot be read")
+                unreadable += reason.startswith(UNREADABLE)
                 continue
             try:
                 files[path] = hash_file(path)
             except OSError as error:
-                skipped.append(SkippedFile(path=path, reason=f"cannot be read: {error.strerror}"))
+                skipped.append(SkippedFile(path=path, reason=f"{UNREADABLE}: {error.strerror}"))
                 unreadable += 1
     return Discovery(files=tuple(files[path] for path in sorted(files)), skipped=tuple(skipped), unreadable=unreadable)
 
@@ -101,7 +113,7 @@ def _walk_folder(folder: str, root: str) -> Iterator[tuple[str, str, str]]:
         try:
             entries = sorted(os.scandir(here), key=lambda entry: entry.name)
         except OSError as error:
-            yield here, os.path.relpath(here, root), f"cannot be read: {error.strerror}"
+            yield here, os.path.relpath(here, root), f"{UNREADABLE}: {error.strerror}"
             continue
         waiting += [entry.path for entry in reversed(entries) if _is_folder(entry)]
         for entry in entries:
@@ -127,14 +139,16 @@ def _reason_for(entry: os.DirEntry[str]) -> str:
     try:
         return _reason(entry.stat(follow_symlinks=False))
     except OSError as error:
-        return f"cannot be read: {error.strerror}"
+        return f"{UNREADABLE}: {error.strerror}"
 
 
 def _reason(status: os.stat_result) -> str:
     return next((reason for test, reason in SPECIAL if test(status.st_mode)), "")
 
 
-def _wanted(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+def is_wanted(below: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    """Say whether the globs take a path below its root, by the whole of it or by its name."""
+
     def matches(pattern: str) -> bool:
         return fnmatch.fnmatch(below, pattern) or fnmatch.fnmatch(os.path.basename(below), pattern)  # noqa: PTH119
 

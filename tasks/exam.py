@@ -19,7 +19,7 @@ from tasks.benchmarks import open_benchmark
 from tasks.evaluation_arms import Arm, ablation_arms, reader_arms
 from tasks.evaluation_request import EvaluationRequest
 from tasks.ingest_model import reader_identity
-from tasks.ingest_request import IngestRequest, embedder_for, survey
+from tasks.ingest_request import IngestRequest, embedder_for, look, survey
 from tasks.probing import DEFAULT_LIMIT, make_probes, names_of
 from tasks.surveying import survey_for
 
@@ -164,7 +164,9 @@ def require_read(exam: Exam, arm: Arm, snapshot: Snapshot) -> None:
     if exam.request.what == "probe":
         return
     request = exam.reading(snapshot.location.name, arm)
-    plan = survey(request, snapshot.documents(), embedder_for(snapshot.embedder), reader_identity(request.settings)).plan
+    plan = survey(
+        request, look(request), snapshot.documents(), embedder_for(snapshot.embedder), reader_identity(request.settings)
+    ).plan
     versions = {record.id: record.version for record in snapshot.documents()}
     other = [work for work in plan.work if versions.get(work.document_id) != work.version]
     if other:

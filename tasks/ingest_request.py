@@ -6,22 +6,31 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from storage.records import DocumentRecord, EmbedderIdentity
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
+from tasks.object_address import CREDENTIALS, checked_source, is_address, object_address
+from tasks.object_discovery import discover_objects
 from tasks.planning import Plan, displayed, plan_reading
 from tasks.settings import IngestSettings
+
+Source = Annotated[str, AfterValidator(checked_source), Field(json_schema_extra={"pattern": f"^(?!{CREDENTIALS.pattern})"})]
+"""A path or an address; the server runs no validator: by the pattern it refuses credentials in one, and keeps them nowhere."""
 
 
 class IngestRequest(BaseModel):
     """What to read, and into which corpus. Prefect's UI shows it as a form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # What is refused may be a password in an address: no message repeats it.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    paths: tuple[str, ...] = Field(min_length=1, description="files and folders, read recursively")
+    paths: tuple[Source, ...] = Field(
+        min_length=1, description="files and folders, read recursively; s3://BUCKET/PREFIX/ for what lies in an object store"
+    )
     corpus: str = Field("default", description="the corpus to read them into")
     include: tuple[str, ...] = Field((), description="globs; only files that match are read")
     exclude: tuple[str, ...] = Field((), description="globs; files that match are left out")
@@ -37,12 +46,26 @@ class Survey:
     plan: Plan
 
 
-def survey(request: IngestRequest, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str) -> Survey:
-    """Look at the files and compare them with what is published; nothing is written. `reader` is `reader_identity`."""
-    found = discover([Path(path) for path in request.paths], include=request.include, exclude=request.exclude)
+def look(request: IngestRequest) -> Discovery:
+    """Find what is asked for; of object stores what is new is fetched, else nothing is written."""
+    addresses = [source for source in request.paths if is_address(source)]
+    paths = [Path(source) for source in request.paths if not is_address(source)]
+    return discover(paths, include=request.include, exclude=request.exclude) | discover_objects(
+        addresses,
+        include=request.include,
+        exclude=request.exclude,
+        file_megabytes=request.settings.limits.file_megabytes,
+    )
+
+
+def survey(
+    request: IngestRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
+) -> Survey:
+    """Compare what was found with what is published. `reader` is `reader_identity`."""
     plan = plan_reading(
         files=found.files,
-        roots=[displayed(os.path.realpath(path)) for path in request.paths],
+        roots=[_root(source) for source in request.paths],
+        listed=found.listed,
         published=published,
         settings=request.settings,
         embedder=embedder,
@@ -50,6 +73,11 @@ def survey(request: IngestRequest, published: Sequence[DocumentRecord], embedder
         passwords=read_passwords(request.password_file),
     )
     return Survey(found=found, plan=plan)
+
+
+def _root(source: str) -> str:
+    """Return how the catalog shows a root."""
+    return object_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
 
 
 def embedder_for(remembered: EmbedderIdentity | None) -> EmbedderIdentity:

@@ -13,6 +13,7 @@ from storage.lineage_search import file_names
 from storage.records import DocumentRecord, DocumentState
 from storage.snapshot import Snapshot
 from tasks.lineage_records import Standing
+from tasks.object_address import is_address, object_address
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,9 @@ def shown_parameters(parameters: Mapping[str, Any], shelf: Shelf) -> dict[str, A
 
 def _has_path(shelf: Shelf, given: str) -> bool:
     """Say whether a published document lies at or below a path, which may be relative to an unknown folder."""
+    if is_address(given):
+        whole = object_address(given).shown.rstrip("/")
+        return any(known == whole or known.startswith(f"{whole}/") for record in shelf.records.values() for known in record.paths)
     path = os.path.normpath(given)
     while path == ".." or path.startswith("../"):
         path = path[3:]

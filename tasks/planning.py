@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from storage.records import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
 from tasks.models.ocr import ocr_identity
+from tasks.object_address import is_address
+from tasks.object_mirror import copy_in_mirrors
 from tasks.parsing import parser_identity
 from tasks.settings import IngestSettings
 
@@ -31,7 +33,7 @@ class DocumentWork:
     paths: tuple[str, ...]
     size_bytes: int
     attempt: str
-    password: str | None = None
+    password: str | None = field(default=None, repr=False)
     published: DocumentRecord | None = None
 
     @property
@@ -93,21 +95,23 @@ def plan_reading(
     embedder: EmbedderIdentity,
     reader: str,
     passwords: Mapping[str, str],
+    listed: Collection[str] = (),
 ) -> Plan:
     """Compare what was found with what is published; `reader` names the chat model and its prompts, "" where none reads.
 
     A failed document is tried again only when its version or the limits changed, or where it wants a password and one is
-    given: the same bytes fail the same way. `passwords` maps a file name, or "*" for any, to a password.
+    given: the same bytes fail the same way. `passwords` maps a file name, or "*" for any, to a password; `listed` is how all
+    objects below the roots that are addresses are shown.
     """
     known = {record.id: record for record in published}
     found: dict[str, list[SourceFile]] = {}
     for file in files:
         found.setdefault(file.document_id, []).append(file)
-    owner = {displayed(file.path): file.document_id for file in files}
+    owner = {displayed(file.known_as): file.document_id for file in files}
     work, renamed, unchanged = [], [], []
-    for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].path):
+    for document_id, copies in sorted(found.items(), key=lambda item: item[1][0].known_as):
         record = known.get(document_id)
-        paths = _merged_paths(record, copies, roots, owner)
+        paths = _merged_paths(record, copies, roots, owner, listed)
         version = document_version(document_id, settings, embedder, reader)
         task = _work(document_id, version, copies, paths, settings, passwords)
         if record is None or not _settled(record, task):
@@ -125,7 +129,7 @@ def plan_reading(
         superseded=superseded,
         outdated=tuple(sorted(old for new, olds in superseded.items() if new in settled for old in olds)),
         unchanged=tuple(unchanged),
-        vanished=_vanished(found, published, roots),
+        vanished=_vanished(found, published, roots, listed),
     )
 
 
@@ -137,7 +141,7 @@ def _work(
     settings: IngestSettings,
     passwords: Mapping[str, str],
 ) -> DocumentWork:
-    names = [displayed(file.path).rsplit("/", 1)[-1] for file in copies]
+    names = [displayed(file.known_as).rsplit("/", 1)[-1] for file in copies]
     password = next((passwords[name] for name in names if name in passwords), passwords.get("*"))
     return DocumentWork(
         document_id=document_id,
@@ -160,12 +164,16 @@ def _settled(record: DocumentRecord, task: DocumentWork) -> bool:
 
 
 def _merged_paths(
-    record: DocumentRecord | None, copies: Sequence[SourceFile], roots: Sequence[str], owner: Mapping[str, str]
+    record: DocumentRecord | None,
+    copies: Sequence[SourceFile],
+    roots: Sequence[str],
+    owner: Mapping[str, str],
+    listed: Collection[str],
 ) -> tuple[str, ...]:
     """Add what was found to the known paths; one that is gone from below the roots, or holds another document now, is dropped."""
-    here = {displayed(file.path) for file in copies}
+    here = {displayed(file.known_as) for file in copies}
     known = {path for path in (record.paths if record else ()) if path not in owner}
-    return tuple(sorted(here | {path for path in known if not _below(path, roots) or _is_there(path)}))
+    return tuple(sorted(here | {path for path in known if not _below(path, roots) or _is_there(path, listed)}))
 
 
 def _displaced(
@@ -188,25 +196,30 @@ def _superseded(
 
 
 def _vanished(
-    found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], roots: Sequence[str]
+    found: Mapping[str, Sequence[SourceFile]], published: Sequence[DocumentRecord], roots: Sequence[str], listed: Collection[str]
 ) -> tuple[SkippedFile, ...]:
-    present = {displayed(file.path) for copies in found.values() for file in copies}
+    present = {displayed(file.known_as) for copies in found.values() for file in copies}
     return tuple(
         SkippedFile(path=path, reason=f"gone; its document is kept until `flowreader documents remove {record.id[:12]}`")
         for record in published
         if record.id not in found
         for path in record.paths
-        if _below(path, roots) and path not in present and not _is_there(path)
+        if _below(path, roots) and path not in present and not _is_there(path, listed)
     )
 
 
-def _is_there(shown: str) -> bool:
-    """Say whether a file lies at a path as `displayed` shows it."""
-    return real_path(shown) is not None
+def _is_there(shown: str, listed: Collection[str]) -> bool:
+    """Say whether a file lies at a path as `displayed` shows it, or an object at an address."""
+    return shown in listed if is_address(shown) else real_path(shown) is not None
 
 
 def real_path(shown: str) -> str | None:
-    """Return the path that `displayed` shows so, None where there is none: a name of odd signs is shown escaped."""
+    """Return the path that `displayed` shows so, None where there is none: a name of odd signs is shown escaped.
+
+    What is shown by an address has its copy's path.
+    """
+    if is_address(shown):
+        return copy_in_mirrors(shown)
     if os.path.lexists(shown):
         return shown
     folder, _, name = shown.rpartition("/")

@@ -18,6 +18,7 @@ from storage.lock import acquire
 from storage.removals import note_removal
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
+from tasks.object_mirror import forget_copies
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, forget_replies, wipe
 from tasks.settings import IngestSettings
 
@@ -49,7 +50,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
     Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
     when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them,
-    and so is what evaluations asked it.
+    and so is what evaluations asked it. Our copy of what lies in an object store goes as well.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     with open_for_reading(location) as snapshot:
@@ -61,6 +62,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         AskedQuestions(location.evaluations).forget()
         CallCache(calls_folder()).forget(questions_owner(location.name))
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
+        forget_copies(record.paths)
         if now and cleaned.complete:
             location.purge_due.unlink(missing_ok=True)
     gone = {

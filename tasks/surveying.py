@@ -7,14 +7,14 @@ from storage.current import CurrentDamagedError
 from storage.locations import corpus_location
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ingest_model import reader_identity
-from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
+from tasks.ingest_request import IngestRequest, Survey, embedder_for, look, survey
 
 
 def survey_for(request: IngestRequest) -> Survey:
     """Return what there is to read; a damaged corpus is mended by the run itself, which then sees what there is to do."""
-    reader = reader_identity(request.settings)
+    reader, found = reader_identity(request.settings), look(request)
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
-            return survey(request, snapshot.documents(), embedder_for(snapshot.embedder), reader)
+            return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
-        return survey(request, (), embedder_for(None), reader)
+        return survey(request, found, (), embedder_for(None), reader)

@@ -58,6 +58,26 @@ def own_home(library, tmp_path, monkeypatch):
     return home
 
 
+@pytest.fixture(scope="session")
+def object_store_server():
+    """An S3 server."""
+    # Here, because most tests need none of it, and it takes seconds to load.
+    from tests.object_store_server import object_store
+
+    with object_store() as server:
+        yield server
+
+
+@pytest.fixture
+def store(object_store_server, monkeypatch):
+    """The S3 server with an empty bucket; boto3 finds it by the environment."""
+    for name, value in object_store_server.environment.items():
+        monkeypatch.setenv(name, value)
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.delenv(name, raising=False)
+    return object_store_server.with_empty_bucket()
+
+
 @pytest.fixture
 def in_library(library, monkeypatch):
     """The library as the home of this process."""

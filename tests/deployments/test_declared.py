@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from deployments.declared import DECLARATIONS, EVALUATE_DATASET, INGEST_PATHS, declared_deployments
+from tasks.object_address import AddressError
 
 
 @pytest.fixture
@@ -41,6 +42,14 @@ def test_the_environment_names_the_folders_and_activates_the_schedule(served, tm
     assert ingest.parameters == {"request": {"corpus": "default", "paths": [str(tmp_path / "reports"), "/data/papers"]}}
     assert evaluate.parameters["request"] == {"what": "retrieval", "dataset": str(tmp_path / "exam")}
     assert ingest.schedules[0].active and evaluate.schedules[0].active
+
+
+def test_an_address_among_the_folders_stays_as_it_is(served, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    named = served(**{INGEST_PATHS: "s3://data/in/:reports:s3://other:/data/papers"})["ingest"].parameters["request"]["paths"]
+    assert named == ["s3://data/in/", str(tmp_path / "reports"), "s3://other", "/data/papers"]
+    with pytest.raises(AddressError, match="AWS_ACCESS_KEY_ID"):
+        served(**{INGEST_PATHS: "s3://AKIA:hunter2@data/in/"})
 
 
 def test_a_scheduled_flow_never_runs_twice_at_once(served):

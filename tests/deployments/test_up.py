@@ -11,9 +11,11 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from tests.listening import listening_addresses
 from tests.program import CORPUS
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
@@ -186,6 +188,22 @@ def test_a_wrong_parameter_is_refused_by_the_server_in_words(up, name, request_,
         up.begin(name, request_)
     said = refused.value.read().decode()
     assert refused.value.code == 409 and field in said and reason in said, said
+
+
+@pytest.mark.torture
+def test_credentials_in_an_address_are_refused_by_the_server_and_kept_nowhere(up):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        up.begin("ingest/ingest", {"paths": ["s3://AKIA:hunt/er2@data/in/"]})
+    assert refused.value.code == 409 and b"request.paths" in refused.value.read()
+    kept = [path for path in Path(up.environment["FLOWREADER_HOME"]).rglob("*") if path.is_file()]
+    assert kept and not [path for path in kept if b"hunt/er2" in path.read_bytes()] and "hunt/er2" not in up.said()
+
+
+@pytest.mark.torture
+def test_nothing_listens_but_on_this_machine_alone(up):
+    listening = listening_addresses(up.group())
+    assert ("127.0.0.1", int(up.environment["PREFECT_SERVER_API_PORT"])) in listening
+    assert {address for address, _ in listening} == {"127.0.0.1"}
 
 
 @pytest.mark.torture

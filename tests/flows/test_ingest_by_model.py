@@ -14,7 +14,7 @@ from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
 from tasks.document_steps import Tools
 from tasks.ingest_model import reader_identity, reading_model
-from tasks.ingest_request import IngestRequest, survey
+from tasks.ingest_request import IngestRequest, look, survey
 from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat_errors import BudgetReachedError, ChatServerDownError
 from tasks.models.embedder import default_identity, open_embedder
@@ -77,7 +77,7 @@ def read(folder, published=(), **budget):
         embedder = open_embedder(default_identity(), apart=False)
         tools = Tools(settings, ArtifactStore(artifacts_folder()), embedder, chat)
         request = IngestRequest(paths=(str(folder),), settings=settings)
-        found = survey(request, published, embedder.identity, reader_identity(settings, chat.name))
+        found = survey(request, look(request), published, embedder.identity, reader_identity(settings, chat.name))
         return [asyncio.run(read_document(work, tools=tools)) for work in found.plan.work]
 
 

@@ -9,8 +9,10 @@ import urllib.request
 
 import pytest
 
+from deployments.children import descendants
 from flows import prefect_environment
 from flows.prefect_environment import PrefectServerError, prefect_server, server_is_configured
+from tests.listening import listening_addresses
 
 PROGRAM = """
 import os, sys, time
@@ -30,10 +32,12 @@ def answers(url):
         return False
 
 
-def test_a_server_answers_inside_the_block_and_dies_with_a_killed_parent(home):
+def test_a_server_answers_inside_the_block_to_this_machine_alone_and_dies_with_a_killed_parent(home):
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as parent:
         url = parent.stdout.readline().strip()
         assert answers(url)
+        listening = listening_addresses({parent.pid, *descendants(parent.pid)})
+        assert listening == {("127.0.0.1", int(url.split(":")[2].partition("/")[0]))}
         parent.send_signal(signal.SIGKILL)
     deadline = time.monotonic() + 5
     while answers(url):

@@ -13,6 +13,7 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
     folders = (
         locations.artifacts_folder,
         locations.steps_folder,
+        locations.mirrors_folder,
         locations.pictures_folder,
         locations.evaluations_file,
         locations.evaluations_folder,

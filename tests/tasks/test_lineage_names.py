@@ -1,5 +1,7 @@
 """Of what was removed no name comes back."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage.answer_records import NamedDocument
@@ -55,3 +57,13 @@ def test_so_are_names_and_ids_of_documents(shelf):
     assert shown_parameters(asked, shelf) == told
     assert shown_parameters({"documents": []}, shelf) == {"documents": []}
     assert shown_parameters({"documents": "?"}, shelf) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
+
+
+def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=("s3://data/in/report.pdf",))])
+    known = ["s3://data", "s3://data/in/", "s3://data/in", "s3://data/in/report.pdf"]
+    with open_for_reading(location) as snapshot:
+        told = shown_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, Shelf(snapshot))
+    assert told == {"paths": known, "paths_of_nothing_published": 3}

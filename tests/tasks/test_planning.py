@@ -107,7 +107,8 @@ def test_a_document_that_wants_a_password_is_tried_again_when_one_is_given():
     locked = [record("a", "/in/a.pdf", state=DocumentState.NEEDS_PASSWORD, attempt=first.attempt)]
     assert plan(files, locked).nothing_to_do
     assert plan(files, locked, passwords={"b.pdf": "secret"}).nothing_to_do
-    assert plan(files, locked, passwords={"a.pdf": "secret"}).work[0].password == "secret"
+    (work,) = plan(files, locked, passwords={"a.pdf": "secret"}).work
+    assert work.password == "secret" and "secret" not in repr(work), "a log may show the work, never its password"
     assert plan(files, locked, passwords={"*": "other"}).work[0].password == "other"
 
 

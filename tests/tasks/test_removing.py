@@ -18,6 +18,7 @@ from storage.locations import calls_folder
 from storage.records import identify
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
+from tasks.object_discovery import discover_objects
 from tasks.publishing import erase_removed, wipe
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
@@ -267,3 +268,14 @@ def test_a_removed_corpus_takes_what_evaluations_asked_it_along(location):
     keep_asked(location, "paper")
     remove_corpus(location)
     assert not location.evaluations.exists()
+
+
+def test_removing_a_document_deletes_our_copy_of_its_object(home, store):
+    store.put("report.pdf", b"what the report says")
+    discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
+    place = worlds.corpus_in(home)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=(store.address("report.pdf"),))])
+    assert b"what the report says" in everything_in(home)
+    remove_document(place, "report.pdf", now=False)
+    assert b"what the report says" not in everything_in(home)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.object_discovery import discover_objects
 from tasks.report.source_copies import NoPictureError, SourceCopies
 from tests import hostile
 from tests.tasks.report.report_worlds import a_record, id_of
@@ -41,6 +42,15 @@ def test_the_unchanged_file_is_found_among_all_paths_and_nothing_but_a_plain_fil
     for lacking in (paths[:5], ["/nowhere/\\xff/x"], []):
         with SourceCopies(1) as copies, pytest.raises(NoPictureError, match="moved or changed"):
             copies.of(replace(a_document(plain), paths=tuple(lacking)))
+
+
+def test_an_objects_bytes_are_found_in_our_copy_of_it(temporary, plain, home, store):
+    store.put("in/plain.pdf", plain.read_bytes())
+    discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
+    with SourceCopies(1) as copies:
+        assert copies.of(a_document(plain, store.address("in/plain.pdf"))).read_bytes() == plain.read_bytes()
+    with SourceCopies(1) as copies, pytest.raises(NoPictureError, match="moved or changed"):
+        copies.of(a_document(plain, store.address("in/gone.pdf")))
 
 
 def test_nothing_is_left_and_where_nothing_was_asked_nothing_is_made(temporary, plain):

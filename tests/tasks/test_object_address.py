@@ -1,0 +1,49 @@
+"""An address names a bucket and what lies in it, and is shown so that no other one looks the same."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.object_address import AddressError, ObjectAddress, checked_source, is_address, object_address
+from tasks.planning import displayed
+
+
+def test_a_bucket_a_prefix_and_a_key_are_named():
+    assert object_address("s3://data") == object_address("s3://data/") == ObjectAddress("data", "")
+    assert object_address("s3://data/reports/2024/") == ObjectAddress("data", "reports/2024/")
+    assert object_address("s3://data//a") == ObjectAddress("data", "/a")
+    assert is_address("s3://data") and not is_address("/data") and not is_address("s3:/data")
+
+
+def test_credentials_in_an_address_are_refused_and_not_repeated():
+    for address in ("s3://AKIA:hunter2@data/x", "s3://hunter2@data", "s3://AKIA:hunt/er2@data/x"):
+        with pytest.raises(AddressError, match="AWS_ACCESS_KEY_ID") as refused:
+            checked_source(address)
+        assert "er2" not in str(refused.value)
+    assert checked_source("s3://arn:aws:s3:eu-west-1:1:accesspoint:it/x").endswith("it/x")
+    assert checked_source("s3://data/who@where") == "s3://data/who@where"
+    assert checked_source("reports@home") == "reports@home"
+
+
+def test_an_address_without_a_bucket_is_refused():
+    for address in ("s3://", "s3:///key"):
+        with pytest.raises(AddressError, match="names no bucket"):
+            object_address(address)
+
+
+def test_a_key_holds_itself_and_what_lies_below_as_a_folder_does():
+    assert [key for key in ("a", "a/b", "ab", "b") if ObjectAddress("x", "a").holds(key)] == ["a", "a/b"]
+    assert [key for key in ("a", "a/b", "ab") if ObjectAddress("x", "a/").holds(key)] == ["a/b"]
+    assert ObjectAddress("x", "").holds("anything")
+
+
+def test_globs_see_the_key_below_the_address():
+    assert ObjectAddress("x", "a/").below("a/b/c.pdf") == ObjectAddress("x", "a").below("a/b/c.pdf") == "b/c.pdf"
+    assert ObjectAddress("x", "a/c.pdf").below("a/c.pdf") == "c.pdf"
+
+
+@given(st.text(max_size=6), st.text(max_size=6))
+def test_no_two_keys_are_shown_alike_and_none_obeys(one, other):
+    shown = ObjectAddress("x", one).shown
+    assert shown.isprintable() and displayed(shown) == shown
+    assert (shown == ObjectAddress("x", other).shown) == (one == other)

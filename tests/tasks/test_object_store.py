@@ -1,0 +1,139 @@
+"""A store lists and gives bytes, checked; where it cannot, one error says what, why and the remedy, soon."""
+
+import io
+import sys
+import time
+
+import pytest
+
+from tasks.object_address import object_address
+from tasks.object_store import ListedObject, ObjectSkippedError, ObjectStore, ObjectStoreError
+from tasks.progress import StoppedError, forget_stop, request_stop
+from tests.object_store_server import SECRET
+
+
+def keys(address):
+    return [found.key for found in ObjectStore(object_address(address)).listed()]
+
+
+def fetched(store, found, ended=lambda: False):
+    target = io.BytesIO()
+    ObjectStore(object_address(store.address())).fetch(found, target, ended=ended)
+    return target.getvalue()
+
+
+def refused(address="s3://data"):
+    began = time.monotonic()
+    with pytest.raises(ObjectStoreError) as error:
+        keys(address)
+    assert time.monotonic() - began < 8 and address in str(error.value) and SECRET not in str(error.value)
+    return str(error.value)
+
+
+def test_what_lies_at_or_below_an_address_is_listed(store):
+    for key in ("a", "a/1", "a/2", "ab", "b"):
+        store.put(key, b"x")
+    assert keys(store.address()) == ["a", "a/1", "a/2", "ab", "b"]
+    assert keys(store.address("a")) == ["a", "a/1", "a/2"] and keys(store.address("a/")) == ["a/1", "a/2"]
+    assert keys(store.address("nothing")) == keys(store.address("nothing/")) == []
+
+
+def test_more_than_a_page_of_objects_is_listed_whole(store):
+    for number in range(1001):
+        store.put_directly(f"{number:04}", b"")
+    assert len(keys(store.address())) == 1001 and store.requests == [("GET", "")] * 2
+
+
+def test_the_bytes_are_those_of_the_listing(store):
+    store.put("a", b"one")
+    (found,) = ObjectStore(object_address(store.address())).listed()
+    assert found.size_bytes == 3 and fetched(store, found) == b"one"
+    store.put("a", b"two")
+    with pytest.raises(ObjectSkippedError, match="it changed while it was fetched"):
+        fetched(store, found)
+    store.delete("a")
+    with pytest.raises(ObjectSkippedError, match="it changed while it was fetched"):
+        fetched(store, found)
+
+
+@pytest.mark.parametrize("wrong", [{"tag": "0" * 32}, {"size_bytes": 4}])
+def test_bytes_that_are_not_what_the_listing_says_are_refused(store, wrong, monkeypatch):
+    store.put("a", b"one")
+    (found,) = ObjectStore(object_address(store.address())).listed()
+    told = {"key": "a", "tag": found.tag, "size_bytes": 3} | wrong
+    store.ignores_conditions = True
+    with pytest.raises(ObjectSkippedError, match="not what the store lists"):
+        fetched(store, ListedObject(**told))
+
+
+def test_a_tag_that_is_no_hash_of_the_bytes_is_not_held_against_them(store):
+    upload = store.client.create_multipart_upload(Bucket=store.bucket, Key="a")["UploadId"]
+    of = {"Bucket": store.bucket, "Key": "a", "UploadId": upload}
+    tag = store.client.upload_part(**of, PartNumber=1, Body=b"one")["ETag"]
+    store.client.complete_multipart_upload(**of, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": tag}]})
+    (found,) = ObjectStore(object_address(store.address())).listed()
+    assert found.tag.endswith("-1") and fetched(store, found) == b"one"
+
+
+def test_an_object_that_may_not_be_read_is_one_objects_reason(store):
+    store.put("a", b"one")
+    store.refusals["a"] = "AccessDenied"
+    (found,) = ObjectStore(object_address(store.address())).listed()
+    with pytest.raises(ObjectSkippedError, match=r"the store refuses it \(AccessDenied\)"):
+        fetched(store, found)
+
+
+def test_the_wish_to_stop_ends_a_listing_and_a_download(store):
+    store.put("a", b"one")
+    (found,) = ObjectStore(object_address(store.address())).listed()
+    with pytest.raises(StoppedError):
+        fetched(store, found, ended=lambda: True)
+    request_stop()
+    try:
+        for work in (lambda: keys(store.address()), lambda: fetched(store, found)):
+            with pytest.raises(StoppedError):
+                work()
+    finally:
+        forget_stop()
+
+
+def test_a_bucket_that_is_not_there_is_said_to_be_so(store):
+    assert "does not exist (NoSuchBucket); name a bucket that exists" in refused("s3://nowhere-at-all")
+    assert "name a bucket that exists" in refused("s3://no bucket")
+
+
+def test_a_store_that_refuses_us_is_said_to_do_so(store):
+    store.refusals[""] = "InvalidAccessKeyId"
+    assert "AWS_ACCESS_KEY_ID" in refused(store.address().rstrip("/"))
+
+
+def test_a_store_that_is_not_there_is_said_to_be_so(store, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    said = refused()
+    assert "Could not connect" in said and "check the network and AWS_ENDPOINT_URL" in said
+
+
+def test_a_store_that_never_answers_is_said_to_be_so(store, monkeypatch):
+    monkeypatch.setattr("tasks.object_store.READ_SECONDS", 0.5)
+    store.put("a", b"x")
+    store.holds_listings = True
+    store.hold.clear()
+    assert "Read timeout" in refused(store.address().rstrip("/"))
+
+
+def test_no_credentials_and_a_wrong_endpoint_are_named(store, monkeypatch, tmp_path):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
+    assert "Invalid endpoint: nonsense" in refused()
+    monkeypatch.setenv("AWS_PROFILE", "absent")
+    assert "set AWS_PROFILE" in refused()
+    monkeypatch.delenv("AWS_PROFILE")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", store.url)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in refused()
+
+
+def test_without_boto3_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "boto3.exceptions", None)
+    assert "pip install 'flowreader[s3]'" in refused()
