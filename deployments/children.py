@@ -15,6 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
+ALONE = "--alone"
+"""Said to who serves the deployments: nobody else runs anything at this server, and what is at work there was killed."""
+
 POLL_SECONDS = 0.05
 LINES_TOLD = 3
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -35,12 +38,12 @@ class Child:
         return " / ".join(lines[-LINES_TOLD:])
 
 
-def start(name: str, module: str, *, log: Path | None = None) -> Child:
+def start(name: str, module: str, *arguments: str, log: Path | None = None) -> Child:
     """Start a module as a process that ends with us, however we end, and that leaves Ctrl-C to us."""
     with contextlib.ExitStack() as opened:
         output = opened.enter_context(log.open("wb")) if log else None
         process = subprocess.Popen(
-            [sys.executable, "-m", module],
+            [sys.executable, "-m", module, *arguments],
             # `-m` would look for modules where it stands first: never among somebody's documents
             env={**os.environ, "PYTHONPATH": _searched(), "PYTHONSAFEPATH": "1"},
             stdin=subprocess.DEVNULL,

@@ -10,14 +10,19 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import FrameType
 
+from prefect.deployments.runner import RunnerDeployment
+from prefect.flows import load_flow_from_entrypoint
 from prefect.runner import Runner
 
 from deployments.automations import AutomationError, apply_automations
-from deployments.children import kill_all
+from deployments.children import ALONE, kill_all
 from deployments.declared import declared_deployments
+from deployments.left_over import end_what_was_killed
+from flows.beginning_again import begin_again
 from tasks.metrics_endpoint import MetricsError, shows_all
 
 POLL_SECONDS = 1
@@ -45,9 +50,8 @@ def serve() -> None:
     runner = Runner(name="flowreader", query_seconds=POLL_SECONDS, pause_on_shutdown=False)
     # Questions are answered by a process that stays: deployments.questions.
     served = [one for one in declared_deployments() if one.name != "ask"]
-    for one in served:
-        runner.add_deployment(one)
     loop = asyncio.new_event_loop()
+    loop.run_until_complete(register(runner, served))
 
     def end(_number: int, _frame: FrameType | None) -> None:
         cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
@@ -61,6 +65,15 @@ def serve() -> None:
     with ThreadPoolExecutor(max_workers=1) as beside:
         # In the main thread it would answer SIGTERM itself, and in Prefect 3.8 forget its runs over it.
         beside.submit(loop.run_until_complete, runner.start()).result()
+
+
+async def register(runner: Runner, served: Sequence[RunnerDeployment]) -> None:
+    """Tell the server what is served, and which of its runs were killed; those of a flow that wants it begin again."""
+    begin = {
+        await runner.aadd_deployment(one): begin_again in load_flow_from_entrypoint(str(one.entrypoint)).on_crashed_hooks
+        for one in served
+    }
+    await end_what_was_killed(begin, alone=ALONE in sys.argv[1:])
 
 
 def _cut_off() -> None:

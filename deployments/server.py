@@ -5,6 +5,7 @@ Ctrl-C in a terminal is for who started it: runs that end in order still report 
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -20,6 +21,8 @@ LAST_WORDS_SECONDS = 2
 def main() -> int:
     """Serve until SIGTERM; return 1 where the server did not come up."""
     prepare_environment()
+    # In its memory, Prefect would forget with a restart who holds the one slot of a deployment, and never give it away again.
+    os.environ.setdefault("PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE", "prefect.server.concurrency.lease_storage.filesystem")
     import uvicorn
     from prefect.server.api.server import create_app
     from prefect.settings import get_current_settings

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import TextIO
 
-from deployments.children import POLL_SECONDS, Child, adopt_orphans, bury_orphans, end, end_below, ended, kill_all, start
+from deployments.children import ALONE, POLL_SECONDS, Child, adopt_orphans, bury_orphans, end, end_below, ended, kill_all, start
 from flows.prefect_environment import (
     SERVER_BYTES,
     START_SECONDS,
@@ -74,7 +74,8 @@ def bring_up(children: list[Child]) -> None:
     prepare_environment()
     check_writable(home())
     check_writable(prefect_folder())
-    if server_is_configured():
+    alone = not server_is_configured()
+    if not alone:
         require_configured_server()
         _say(f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}")
     else:
@@ -87,7 +88,7 @@ def bring_up(children: list[Child]) -> None:
         _say(f"Prefect's UI: http://{HOST}:{port}")
     share_metrics()
     children.append(start(ANSWERS, "deployments.questions"))
-    children.append(start(SERVES, "deployments.serve"))
+    children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else [])))
 
 
 def require_free(port: str) -> None:

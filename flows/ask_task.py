@@ -16,6 +16,7 @@ from prefect.runtime import task_run
 
 from flows.answer_pages import keep_page
 from flows.ask import ask
+from flows.lineage_pages import keep_answer_pages
 from flows.run_labels import first_of
 from storage.answer_json import answer_json
 from storage.locations import reports_folder
@@ -78,4 +79,5 @@ async def answer(request: dict[str, Any]) -> Answers:
     waiting.tell(run_id, lambda future: future.set_result(told))
     for one in given:
         await keep_page(one)
+    await keep_answer_pages(given, task_run_id=run_id)
     return told

@@ -15,6 +15,7 @@ from storage.artifacts import ArtifactStore, write_durably
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
+from storage.lineage_search import short_run
 from storage.locations import artifacts_folder, corpora_folder, corpus_location, home, steps_folder
 from storage.lock import wait_until_free
 from storage.memo import StepMemo
@@ -22,6 +23,7 @@ from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
+from tasks.killed_runs import killed, rest_of
 from tasks.object_address import checked_source, is_address
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
@@ -42,10 +44,11 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.estimate:
         return _estimate(found, request.settings, output)
     began, run = time.monotonic(), _Run()
-    if not found.plan.nothing_to_do or upkeep_is_due(corpus_location(request.corpus)):
+    location = corpus_location(request.corpus)
+    if not found.plan.nothing_to_do or upkeep_is_due(location) or rest_of(location, request):
         # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
         require_model(request.settings)
-        wait_until_free(corpus_location(request.corpus).lock, wait_seconds=request.settings.work.lock_wait_seconds)
+        wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
         by_model = request.settings.reading.analysis.by == "model"
         with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
             run = _run(request)
@@ -145,9 +148,15 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
 
 def status(arguments: argparse.Namespace, output: Output) -> int:
     """Show what a corpus holds."""
-    with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
+    location = corpus_location(arguments.corpus)
+    lost = killed(location)
+    if not output.as_json:
+        for run in lost:
+            # Before all else: of a corpus in which nothing was published yet, there is nothing else to tell.
+            output.line(f"{short_run(run.run_id)}: {run.told}", style="yellow")
+    with open_for_reading(location) as snapshot:
         if output.as_json:
-            output.data(corpus_json(arguments.corpus, snapshot, ()))
+            output.data(corpus_json(arguments.corpus, snapshot, ()) | {"killed": [asdict(run) for run in lost]})
         else:
             show_corpus(arguments.corpus, snapshot, (), output)
     return WELL

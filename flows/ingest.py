@@ -13,11 +13,14 @@ from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Cancelled, Failed
+from prefect.states import Failed
 
+from flows.beginning_again import begin_again
 from flows.interruption import end_all_work, ending_in_order
+from flows.lineage_pages import keep_run_page
 from flows.progress_artifact import shown_in_prefect
 from flows.run_labels import folder_read, tag_run
+from flows.telling_others import stopped, tell_of_ingest
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
@@ -43,6 +46,7 @@ from tasks.document_steps import (
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, embedder_for, look, survey
+from tasks.killed_runs import rest_of
 from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_embedder
@@ -54,7 +58,15 @@ from tasks.publishing import index, publish, rename
 from tasks.unanswered import UnansweredError
 
 
-@flow(name="ingest", flow_run_name=folder_read, persist_result=False)
+@flow(
+    name="ingest",
+    flow_run_name=folder_read,
+    persist_result=False,
+    on_running=[tell_of_ingest],
+    on_completion=[tell_of_ingest],
+    on_failure=[tell_of_ingest],
+    on_crashed=[begin_again, tell_of_ingest],
+)
 async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
     check_writable(home())
@@ -64,7 +76,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             # Beside the loop: an object store may take its time, and who cancels the run is to be heard.
             found = await asyncio.to_thread(look, request)
         except StoppedError:
-            return Cancelled(message="stopped before anything was read; the same command goes on")
+            return await stopped(tell_of_ingest, "stopped before anything was read; the same command goes on")
         return await read_in(request, found)
 
 
@@ -80,6 +92,7 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
             settings=request.settings.model_dump(mode="json"),
             run_id=str(flow_run.id),
             snapshot=lambda: corpus.snapshot,
+            took_over=rest_of(location, request),
         ) as place,
         working_at(place),
         reading_model(request.settings, writing_calls(place)) as chat,
@@ -109,12 +122,14 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
                     await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
             await index.submit(corpus)
         except StoppedError:
-            return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
+            told = f"stopped; {len(corpus.documents())} documents are published, the same command goes on"
+            return await stopped(tell_of_ingest, told)
         except ChatEndedError as error:
             request_stop()
             return Failed(message=f"{error}; {len(corpus.documents())} documents are published")
         summary = ingest_report(request.corpus, corpus, found, place)
     await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
+    await keep_run_page(location, str(flow_run.id))
     return summary
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from flows.lineage_tree import SHOWN, TerminalTree, Tree
 from flows.lineage_wording import (
     box_words,
     call_line,
@@ -14,6 +14,7 @@ from flows.lineage_wording import (
     pages_words,
     path_lines,
     run_line,
+    run_notes,
     settings_words,
     step_line,
 )
@@ -36,8 +37,6 @@ from tasks.lineage_records import (
 )
 from tasks.lineage_runs import sum_of_calls, sum_of_steps
 
-SHOWN = 10
-"""Answers, documents and runs in a list, at most: --json has all."""
 READINGS_SHOWN = 3
 NAMES = {AnswerWalk: "answer", DocumentWalk: "document", RunWalk: "run"}
 
@@ -47,7 +46,11 @@ def show_walk(walk: Walk, output: Output) -> None:
     if output.as_json:
         output.data({"kind": NAMES[type(walk)], **writable(adapter(type(walk)).dump_python(walk, mode="json"))})
         return
-    tree = _Tree(output)
+    show_tree(walk, TerminalTree(output))
+
+
+def show_tree(walk: Walk, tree: Tree) -> None:
+    """Write a walk, and what of its files cannot be read."""
     if isinstance(walk, AnswerWalk):
         _show_answer(walk, tree)
     elif isinstance(walk, DocumentWalk):
@@ -58,33 +61,7 @@ def show_walk(walk: Walk, output: Output) -> None:
         tree.line(0, damage_line(damage), style="yellow")
 
 
-@dataclass(frozen=True)
-class _Tree:
-    """Lines below lines: each level stands two columns further right, and what breaks stays there."""
-
-    output: Output
-
-    def line(self, level: int, text: str, style: str = "") -> None:
-        self.output.paragraph(text, style=style, first="  " * level)
-
-    def heading(self, text: str) -> None:
-        self.line(0, text, style="bold")
-
-    def some(self, level: int, lines: Sequence[str], shown: int = SHOWN) -> None:
-        """Write the first of the lines, and how many more there are."""
-        for text in lines[:shown]:
-            self.line(level, text)
-        if len(lines) > shown:
-            self.line(level, f"and {len(lines) - shown:,} more; --json has all", style="dim")
-
-    def go_on(self, corpus: str, *commands: str) -> None:
-        """Write what to do next."""
-        self.heading("go on")
-        for command in commands:
-            self.line(1, f"flowreader {command} --corpus {corpus}")
-
-
-def _show_answer(walk: AnswerWalk, tree: _Tree) -> None:
+def _show_answer(walk: AnswerWalk, tree: Tree) -> None:
     tree.heading(f"answer {walk.answer_id[:8]}, {walk.status}, asked {_when(walk.asked)}")
     tree.line(1, walk.question)
     now = "" if walk.snapshot == walk.published else f" (published now: {walk.published})"
@@ -110,7 +87,7 @@ def _show_answer(walk: AnswerWalk, tree: _Tree) -> None:
             tree.line(3, text)
     tree.heading("documents" if walk.documents else "documents: none was used")
     for document in walk.documents:
-        _show_told(document, tree, 1, [pages for pages in walk.read_by if pages.document_id == document.document.id])
+        show_told(document, tree, 1, [pages for pages in walk.read_by if pages.document_id == document.document.id])
     used = [f"lineage {document.document.id[:8]}" for document in walk.documents[:READINGS_SHOWN]]
     tree.go_on(walk.corpus, f"report {walk.answer_id[:8]}", f"lineage {short_run(walk.run.run_id)}", *used)
 
@@ -123,7 +100,7 @@ def _limits(scope: Mapping[str, Any]) -> str:
     return "limited to " + "; ".join(limits) if limits else "asked of all documents"
 
 
-def _show_work(work: AnswerWalk | Reading, tree: _Tree, level: int = 1) -> None:
+def _show_work(work: AnswerWalk | Reading, tree: Tree, level: int = 1) -> None:
     """Show steps and calls, summed by what they did."""
     for step in sum_of_steps(work.steps):
         tree.line(level, step_line(step))
@@ -131,7 +108,7 @@ def _show_work(work: AnswerWalk | Reading, tree: _Tree, level: int = 1) -> None:
         tree.line(level, call_line(call))
 
 
-def _show_told(document: DocumentTold, tree: _Tree, level: int, read_by: Sequence[PagesRead] = ()) -> None:
+def show_told(document: DocumentTold, tree: Tree, level: int, read_by: Sequence[PagesRead] = ()) -> None:
     """Show a document: its bytes, its files, who read them; `read_by` are the pages that an answer used."""
     tree.line(level, document_line(document), style="cyan")
     tree.line(level + 1, f"sha256 {document.document.id}")
@@ -153,11 +130,11 @@ def _show_told(document: DocumentTold, tree: _Tree, level: int, read_by: Sequenc
         tree.line(level + 1, "no run that read it is kept", style="dim")
 
 
-def _show_document(walk: DocumentWalk, tree: _Tree) -> None:
-    _show_told(walk.document, tree, 0)
+def _show_document(walk: DocumentWalk, tree: Tree) -> None:
+    show_told(walk.document, tree, 0)
     for earlier in walk.earlier:
         tree.heading("before, its file held")
-        _show_told(earlier, tree, 1)
+        show_told(earlier, tree, 1)
     counted = f"{len(walk.answers):,} answers used it" if len(walk.answers) != 1 else "1 answer used it"
     tree.heading(f"{counted}{' or what its file held before' if walk.earlier else ''}")
     tree.some(1, [_use(use, walk.document.document.id) for use in walk.answers])
@@ -182,9 +159,9 @@ def _numbers(pages: Sequence[int]) -> str:
     return ", ".join(map(str, pages))
 
 
-def _show_run(walk: RunWalk, tree: _Tree) -> None:
+def _show_run(walk: RunWalk, tree: Tree) -> None:
     tree.heading(run_line(walk.run))
-    for text in _parameters(walk.parameters):
+    for text in (*run_notes(walk.run), *_parameters(walk.parameters)):
         tree.line(1, text)
     tree.line(1, settings_words(walk.run.kind, walk.settings))
     for step in walk.steps:

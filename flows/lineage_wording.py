@@ -11,6 +11,7 @@ from storage.lineage_search import short_run
 from storage.records import Box
 from tasks.ask_settings import AllSettings, AskSettings
 from tasks.lineage_records import CallSum, Damage, DocumentTold, NodePlace, PagesRead, PathTold, RunHead, RunKind, Standing, StepSum
+from tasks.lineage_runs import KILLED
 from tasks.setting_group import Settings, dotted
 from tasks.settings import IngestSettings
 from tasks.verdict import told_money
@@ -31,6 +32,14 @@ def run_line(run: RunHead) -> str:
     code = f", code {run.code_version}" if run.code_version else ""
     ended = f", {run.outcome}" + ("" if run.snapshot is None else f" at snapshot {run.snapshot}")
     return f"{WHAT_RAN[run.kind]} {short_run(run.run_id)}{began}{code}{ended}"
+
+
+def run_notes(run: RunHead) -> Iterator[str]:
+    """Yield what becomes of a run that was killed, and which ones it took over."""
+    if run.outcome == KILLED and run.kind in {RunKind.INGEST, RunKind.EVALUATE}:
+        yield "what it finished is kept; the same command goes on with the rest"
+    for killed in run.took_over:
+        yield f"did the rest of run {short_run(killed)}, which was killed"
 
 
 def step_line(step: StepSum) -> str:

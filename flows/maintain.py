@@ -22,6 +22,7 @@ from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError
 from storage.records import Finding
 from storage.snapshot import remembered_embedder
+from tasks.killed_runs import close_what_cannot_go_on
 from tasks.lineage import lineage_of_run, working_at
 from tasks.maintain_request import MaintainRequest, corpora_to_maintain
 from tasks.maintaining import Upkeep, doctor, upkeep
@@ -61,6 +62,7 @@ async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) ->
         working_at(place),
     ):
         done, number = await kept_up(location, request)
+        done = done.model_copy(update={"killed": tuple(run.told for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:
             return done
         return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})

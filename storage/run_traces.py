@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from storage.at_work import is_at_work
 from storage.locations import CorpusLocation
 from storage.runs import ASKING, EntryKind, read_entry
 
-ALWAYS_READ = (b'"kind": "run"', b'"kind": "end"')
+END = b'"kind": "end"'
+ALWAYS_READ = (b'"kind": "run"', END)
 HEAD_BYTES = 64
 """Within so many bytes of its beginning a line says its kind."""
 
@@ -20,13 +22,15 @@ HEAD_BYTES = 64
 class RunTrace:
     """What a run's file tells: how it began and ended, and the entries that were looked for, in order.
 
-    `torn` counts lines that a kill or a full disk cut; `unreadable` says why the system does not give the file.
+    `torn` counts lines that a kill or a full disk cut; `unreadable` says why the system does not give the file; `at_work` says
+    that a living process writes it.
     """
 
     run_id: str
     entries: tuple[dict[str, Any], ...] = ()
     torn: int = 0
     unreadable: str = ""
+    at_work: bool = False
 
     def of(self, kind: EntryKind) -> list[dict[str, Any]]:
         """Return the entries of a kind, in order."""
@@ -51,6 +55,7 @@ class RunLines:
     whole: tuple[bytes, ...] = ()
     torn: int = 0
     unreadable: str = ""
+    at_work: bool = False
 
 
 def run_files(location: CorpusLocation) -> list[Path]:
@@ -88,15 +93,19 @@ def lines_with(paths: Iterable[Path], signs: Sequence[bytes]) -> Iterator[RunLin
 def lines_of(path: Path, signs: Sequence[bytes]) -> RunLines:
     """Return the lines of a file that holds one of the signs; of a file without them, only how many are cut."""
     try:
-        data = _bytes_of(path)
+        data, goes_on = _bytes_of(path), False
+        wanted = any(sign in data for sign in signs)
+        if wanted and not _ends(data):
+            # Looked at in this order, a run that ends just now is never taken for a killed one.
+            goes_on = is_at_work(path)
+            data = _bytes_of(path)
     except OSError as error:
         return RunLines(path.stem, unreadable=error.strerror or str(error))
-    wanted = any(sign in data for sign in signs)
     if not wanted and _is_whole(data):
         return RunLines(path.stem)
     lines = data.removesuffix(b"\n").split(b"\n") if data else []
     whole = tuple(line for line in lines if line[:1] == b"{" and line[-1:] == b"}")
-    return RunLines(path.stem, whole if wanted else (), len(lines) - len(whole))
+    return RunLines(path.stem, whole if wanted else (), len(lines) - len(whole), at_work=goes_on)
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -107,6 +116,12 @@ def _bytes_of(path: Path) -> bytes:
         return b"".join(iter(lambda: os.read(descriptor, room), b""))
     finally:
         os.close(descriptor)
+
+
+def _ends(data: bytes) -> bool:
+    """Say whether the last line tells of an end: a run that was tried again has an earlier one too."""
+    last = data.rfind(b"\n", 0, len(data) - 1) + 1
+    return END in data[last : last + HEAD_BYTES]
 
 
 def _is_whole(data: bytes) -> bool:
@@ -130,4 +145,4 @@ def _trace_of(lines: RunLines, signs: Sequence[bytes]) -> RunTrace:
             else:
                 entries.append(entry)
     in_order = tuple(sorted(entries, key=lambda entry: entry["sequence"]))
-    return RunTrace(lines.run_id, in_order, torn, lines.unreadable)
+    return RunTrace(lines.run_id, in_order, torn, lines.unreadable, lines.at_work)

@@ -6,7 +6,7 @@ import fcntl
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
@@ -57,12 +57,18 @@ class RunLog:
             self._write(b"".join(self.held))
             self.held.clear()
 
-    def begin(self, *, run_id: str, parameters: Mapping[str, Any], settings: Mapping[str, Any], code_version: str) -> None:
-        """Say what was asked, with which settings, of which code."""
-        self.append(
-            EntryKind.RUN,
-            {"run_id": run_id, "parameters": dict(parameters), "settings": dict(settings), "code_version": code_version},
-        )
+    def begin(
+        self,
+        *,
+        run_id: str,
+        parameters: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        code_version: str,
+        took_over: Sequence[str] = (),
+    ) -> None:
+        """Say what was asked, with which settings, of which code, and the ids of the killed runs whose rest this one does."""
+        said = {"run_id": run_id, "parameters": dict(parameters), "settings": dict(settings), "code_version": code_version}
+        self.append(EntryKind.RUN, said | ({"took_over": list(took_over)} if took_over else {}))
 
     def step(self, record: StepRecord) -> None:
         """Say how a step went."""
@@ -104,6 +110,12 @@ class RunLog:
                 raise RunGoneError(
                     f"{str(self.path.parent)!r} is gone: its corpus was removed meanwhile; ingest the documents again"
                 ) from error
+
+
+def continued(path: Path) -> RunLog:
+    """Return the log of a run whose file may be there already: Prefect tries a run again under the same id."""
+    last = max((entry["sequence"] for entry in read_run(path).entries), default=-1) if path.exists() else -1
+    return RunLog(path, itertools.count(last + 1))
 
 
 def asking_files(location: CorpusLocation) -> list[Path]:

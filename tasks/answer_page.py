@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from storage.answer_records import Answer, AnswerStatus, Citation
 from storage.wording import shortened
 from tasks.keeping_reports import KeptReport
+from tasks.lineage_keys import lineage_link
 from tasks.markdown import as_text, paragraphs
 from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
 
@@ -34,7 +35,8 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         *(f"> {as_text(note)}" for note in answer.notes),
         f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(told_calls(answer.usage))}. "
         f"The report, with the cited pages, is in {as_text(str(kept.path))}; "
-        f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again.",
+        f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
+        f"{lineage_link(page_key(answer.answer_id))}.",
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
+from storage.answer_glimpses import glimpse_of
 from storage.answers import NOTE_BEGINS, read_answers
 from storage.locations import CorpusLocation, reports_folder
 from storage.snapshot import open_for_reading
+from tasks.lineage_names import Shelf
+from tasks.lineage_records import Standing
+from tasks.lineage_walk import documents_used
+
+WHOLE_ID = re.compile(r"\b[0-9a-f]{64}\b")
 
 
 def forget_reports(gone: Collection[str]) -> int:
@@ -17,6 +24,23 @@ def forget_reports(gone: Collection[str]) -> int:
     for path in told:
         path.unlink(missing_ok=True)
     return len(told)
+
+
+def answers_of_what_is_gone(location: CorpusLocation) -> list[str]:
+    """Return the ids of the corpus's kept answers for which a document was read whose name is gone from the corpus."""
+    with open_for_reading(location) as snapshot:
+        shelf = Shelf(snapshot)
+        return [
+            answer.answer_id
+            for answer in read_answers(location, present=shelf.records.keys())
+            if any(shelf.standing(document) is Standing.GONE for document in documents_used(glimpse_of(answer)))
+        ]
+
+
+def tells_of_what_is_gone(location: CorpusLocation, page: str) -> bool:
+    """Say whether a page of an ingest's lineage names a document that is not published any more."""
+    with open_for_reading(location) as snapshot:
+        return not {record.id for record in snapshot.documents()}.issuperset(WHOLE_ID.findall(page))
 
 
 def answers_without_words(location: CorpusLocation) -> list[str]:

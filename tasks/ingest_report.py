@@ -12,6 +12,7 @@ from storage.corpus import CorpusWriter
 from storage.records import DocumentState
 from storage.runs import EntryKind, read_run
 from tasks.ingest_request import Survey
+from tasks.lineage_keys import lineage_link
 from tasks.models.chat_errors import Outcome
 from tasks.step import Workplace
 
@@ -100,7 +101,7 @@ def report_markdown(report: IngestReport) -> str:
         lines += ["", "| not ready | state | reason |", "|---|---|---|"]
         lines += [f"| {_code(failure.name)} | {failure.state} | {_code(failure.reason)} |" for failure in report.failures]
     lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
-    return "\n".join(lines)
+    return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
 
 
 def asked(report: IngestReport) -> str:

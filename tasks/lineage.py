@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from storage.artifacts import ArtifactStore
+from storage.at_work import at_work, close, put_away
 from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
-from storage.runs import RunLog
+from storage.runs import continued
 from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
 from tasks.progress import stop_requested
@@ -29,20 +31,35 @@ def lineage_of_run(
     settings: Mapping[str, Any],
     run_id: str,
     snapshot: Callable[[], int],
+    took_over: Sequence[Path] = (),
 ) -> Iterator[Workplace]:
-    """Give the workplace of a run, and write how the run began and ended, and at which snapshot."""
+    """Give the workplace of a run, and write how the run began and ended, and at which snapshot.
+
+    `took_over` are the files of killed runs whose rest this run does: they say so from then on.
+    """
     run_id = run_id or uuid.uuid4().hex
     artifacts = ArtifactStore(artifacts_folder())
-    log = RunLog(location.runs / f"{run_id}.jsonl")
-    place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
+    path = location.runs / f"{run_id}.jsonl"
+    others = [killed for killed in took_over if killed != path]
     outcome = "ended by an error"
-    with watched_run(run_id, location.name, lambda: outcome):
-        log.begin(run_id=run_id, parameters=parameters, settings=settings, code_version=metadata.version("flowreader"))
+    with at_work(path), watched_run(run_id, location.name, lambda: outcome):
+        log = continued(path)
+        place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
+        log.begin(
+            run_id=run_id,
+            parameters=parameters,
+            settings=settings,
+            code_version=metadata.version("flowreader"),
+            took_over=[killed.stem for killed in others],
+        )
+        for killed in others:
+            close(killed, outcome=f"killed, taken over by {run_id}", snapshot=snapshot())
         try:
             yield place
             outcome = "stopped" if stop_requested() else "ended"
         finally:
             log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
+            put_away(path)
 
 
 def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:

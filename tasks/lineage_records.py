@@ -39,7 +39,10 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """A run: `began` is when the first step that is told of did, `outcome` how it ended, `snapshot` what was published then."""
+    """A run: `began` is when the first step that is told of did, `outcome` how it ended, `snapshot` what was published then.
+
+    `took_over` are the killed runs whose rest it does.
+    """
 
     run_id: str
     kind: RunKind
@@ -47,6 +50,7 @@ class RunHead:
     outcome: str
     snapshot: int | None
     code_version: str
+    took_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from tasks.prompt import prompt_files
 
 T = TypeVar("T")
 
-NO_END = "still going, or killed"
-"""Said of a run whose file has no last line: nobody can tell these apart from outside."""
+STILL_GOING, KILLED = "still going", "killed"
+"""Said of a run whose file has no last line: a living process writes it, or none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ class _Begin:
     parameters: Mapping[str, Any]
     settings: Mapping[str, Any]
     code_version: str
+    took_over: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +72,16 @@ def story_of(trace: RunTrace) -> RunStory:
     """Return what a trace tells; a line that says less than it should is told as damage and left out."""
     begins, ends = _read(_Begin, trace, EntryKind.RUN), _read(_End, trace, EntryKind.END)
     steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(_Call, trace, EntryKind.CALL)
-    begin = begins[0] if begins else _Begin({}, {}, "")
+    begin = begins[-1] if begins else _Begin({}, {}, "")
+    end = ends[-1] if ends and not _was_tried_again(trace) else None
     head = RunHead(
         run_id=trace.run_id,
         kind=_kind(trace.run_id, begin.parameters),
         began=min((step.started for step in steps), default=""),
-        outcome=ends[-1].outcome if ends else NO_END,
-        snapshot=ends[-1].snapshot if ends else None,
+        outcome=end.outcome if end else STILL_GOING if trace.at_work else KILLED,
+        snapshot=end.snapshot if end else None,
         code_version=begin.code_version,
+        took_over=begin.took_over,
     )
     understood = len(begins) + len(ends) + len(steps) + len(calls) + len(trace.of(EntryKind.ANSWER))
     damage = Damage(trace.run_id, trace.torn + len(trace.entries) - understood, trace.unreadable)
@@ -86,6 +89,12 @@ def story_of(trace: RunTrace) -> RunStory:
     return RunStory(
         head, begin.parameters, begin.settings, tuple(steps), told, damage if damage.torn or damage.unreadable else None
     )
+
+
+def _was_tried_again(trace: RunTrace) -> bool:
+    """Say whether the run began once more after its last end."""
+    told = [entry["kind"] for entry in trace.entries if entry["kind"] in {EntryKind.RUN, EntryKind.END}]
+    return told[-1] is EntryKind.RUN
 
 
 def _read(kind: type[T], trace: RunTrace, named: EntryKind) -> list[T]:

@@ -18,7 +18,7 @@ from tasks.step import StepKey, step
 
 
 class Upkeep(BaseModel):
-    """What was done for one corpus and what doctor found; `skipped` says in words why nothing was done.
+    """What was done for one corpus and what doctor found; `skipped` says in words why nothing was done, `killed` which runs were.
 
     `pages_deleted` counts pages in Prefect's UI of answers that quoted a removed document.
     """
@@ -27,6 +27,7 @@ class Upkeep(BaseModel):
 
     corpus: str
     skipped: str = ""
+    killed: tuple[str, ...] = ()
     mended: tuple[str, ...] = ()
     artifacts_deleted: int = 0
     bytes_freed: int = 0

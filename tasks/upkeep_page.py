@@ -42,6 +42,7 @@ def _details(one: Upkeep) -> Iterator[str]:
     told = [
         *([f"skipped: {one.skipped}"] if one.skipped else []),
         *(f"mended: {message}" for message in one.mended),
+        *one.killed,
         *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
         *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
     ]

@@ -64,6 +64,7 @@ RUNS = {
     "ask_run.py",
     "ask_task.py",
     "automations.py",
+    "beginning_again.py",
     "front_door.py",
     "questions.py",
     "resident_worker.py",
@@ -71,10 +72,13 @@ RUNS = {
     "evaluate.py",
     "evaluation_artifacts.py",
     "ingest.py",
+    "left_over.py",
+    "lineage_pages.py",
     "maintain.py",
     "progress_artifact.py",
     "run_labels.py",
     "serve.py",
+    "telling_others.py",
 }
 """Imported where a run is at work already."""
 

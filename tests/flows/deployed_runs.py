@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import json
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -28,6 +29,20 @@ async def pages(client):
         for page in sorted(await client.read_artifacts(), key=lambda page: page.created)
         if page.key
     }
+
+
+async def assets(client):
+    """Return the asset events that the server kept: what happened, to which asset, made of which others."""
+    wanted = {"filter": {"event": {"prefix": ["prefect.asset."]}}, "limit": 50}
+    deadline, last = time.monotonic() + 30, -1
+    while True:
+        kept = (await client._client.post("/events/filter", json=wanted)).json()["events"]
+        if (kept and len(kept) == last) or time.monotonic() > deadline:
+            break
+        last = len(kept)
+        await asyncio.sleep(2)
+    names = [[each["prefect.resource.id"] for each in (one["resource"], *one["related"])] for one in kept]
+    return [[one["event"], asset, related] for one, (asset, *related) in zip(kept, names, strict=True)]
 
 
 async def main():
@@ -73,6 +88,7 @@ async def main():
         told["broken"] = await ran(maintain(MaintainRequest(), return_state=True))
         told["broken page"] = (await pages(client))["maintain"][1]
         told["unknown"] = await ran(maintain(MaintainRequest(corpora=("smal",)), return_state=True))
+        told["assets"] = await assets(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
     return told
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from flows.lineage_tables import READINGS_SHOWN, SHOWN, show_walk
+from flows.lineage_tables import READINGS_SHOWN, show_walk
+from flows.lineage_tree import SHOWN
 from flows.showing import Output
 from storage.answer_records import NamedDocument
 from storage.corpus import open_for_writing
@@ -131,7 +132,7 @@ def test_an_evaluation_leads_to_its_figures(location, capsys):
     log = RunLog(location.runs / "0123456789ab.jsonl")
     log.begin(run_id="0123456789ab", parameters={"what": "probe", "limit": 5, "out": None}, settings={}, code_version="1")
     said = shown(capsys, location, "012345")
-    assert "evaluation run 01234567, code 1, still going, or killed" in said and "flowreader evaluate show 01234567\n" in said
+    assert "evaluation run 01234567, code 1, killed" in said and "flowreader evaluate show 01234567\n" in said
     assert "limit: 5" in said and "out" not in said and "settings: not known" in said
 
 

@@ -40,7 +40,7 @@ from tasks.lineage_records import (
             RunHead("0123456789", RunKind.INGEST, "", "stopped", 0, "0.1.0"),
             "ingest run 01234567, code 0.1.0, stopped at snapshot 0",
         ),
-        (RunHead("0123456789", RunKind.UNKNOWN, "", "still going, or killed", None, ""), "run 01234567, still going, or killed"),
+        (RunHead("0123456789", RunKind.UNKNOWN, "", "killed", None, ""), "run 01234567, killed"),
     ],
 )
 def test_a_run_is_told_by_what_it_did_when_and_how_it_ended(run, said):

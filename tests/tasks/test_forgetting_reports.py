@@ -1,12 +1,15 @@
 """After a removal no report shows the document, and the answers that lost words are known."""
 
+from dataclasses import replace
+
 from storage.answer_json import answer_json
+from storage.answer_records import NamedDocument
 from storage.corpus import open_for_writing
 from storage.locations import reports_folder
-from tasks.forgetting_reports import answers_without_words, forget_reports
+from tasks.forgetting_reports import answers_of_what_is_gone, answers_without_words, forget_reports, tells_of_what_is_gone
 from tasks.removing import remove_document
 from tests.storage import worlds
-from tests.storage.answer_worlds import answer, asking_log
+from tests.storage.answer_worlds import answer, asking_log, citation
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 
@@ -34,3 +37,19 @@ def test_a_removal_takes_the_reports_and_names_the_answers(home):
     assert answers_without_words(location) == []
     remove_document(location, "paper.pdf", now=False)
     assert answers_without_words(location) == [lost.answer_id] and not (reports_folder() / "lost.html").exists()
+
+
+def test_lineage_of_a_removed_document_is_known_and_that_of_a_changed_file_stays(home):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+        corpus.index()
+    before = replace(citation("report"), document=NamedDocument(worlds.document_id("before"), "report.pdf"))
+    kept, lost = replace(answer("report"), citations=(before,)), answer("paper")
+    for run, told in {"r1": kept, "r2": lost}.items():
+        asking_log(location, run).answer(answer_json(told))
+    pages = [f"sha256 {graph.document_id}" for graph in (REPORT, PAPER)]
+    assert answers_of_what_is_gone(location) == [] and not any(tells_of_what_is_gone(location, page) for page in pages)
+    remove_document(location, "paper.pdf", now=False)
+    assert answers_of_what_is_gone(location) == [lost.answer_id]
+    assert [tells_of_what_is_gone(location, page) for page in pages] == [False, True]

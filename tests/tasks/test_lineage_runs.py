@@ -5,7 +5,7 @@ import pytest
 from storage.run_traces import trace
 from storage.runs import EntryKind, RunLog
 from tasks.lineage_records import CallSum, Damage, RunKind, StepSum
-from tasks.lineage_runs import NO_END, story_of, sum_of_calls, sum_of_steps
+from tasks.lineage_runs import KILLED, story_of, sum_of_calls, sum_of_steps
 from tasks.prompt import load_prompt
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
 from tests.storage import worlds
@@ -49,9 +49,9 @@ def test_what_a_run_did_is_known_by_what_it_was_asked(location, parameters, kind
     assert story(log.path).head.kind is kind
 
 
-def test_a_run_without_an_end_is_still_going_or_was_killed(location):
+def test_a_run_without_an_end_that_no_process_holds_was_killed(location):
     told = story(ingest_run(location, REPORT, ended=False))
-    assert (told.head.outcome, told.head.snapshot, told.damage) == (NO_END, None, None)
+    assert (told.head.outcome, told.head.snapshot, told.damage) == (KILLED, None, None)
 
 
 def test_a_file_whose_beginning_is_lost_tells_the_rest(location):

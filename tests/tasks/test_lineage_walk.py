@@ -169,5 +169,5 @@ def test_damage_anywhere_on_the_way_is_told(location):
         path = location.runs / name
         path.write_bytes(path.read_bytes()[:-cut])
     told = walked(location, answer("report", "paper").answer_id)
-    assert [damage.torn for damage in told.damaged] == [1, 1] and told.run.outcome == "still going, or killed"
+    assert [damage.torn for damage in told.damaged] == [1, 1] and told.run.outcome == "killed"
     assert Damage("ask-aa00bb", 1, "") in walked(location, "report.pdf").damaged

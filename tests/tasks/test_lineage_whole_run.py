@@ -63,7 +63,7 @@ def test_an_evaluation_counts_questions_by_batches_that_are_no_documents(locatio
     log.call(call("c" * 64) | {"answer_id": "d" * 32})
     walk = told(location, "r1")
     assert (walk.run.kind, walk.documents, walk.answers) == (RunKind.EVALUATE, (), ())
-    assert walk.run.outcome == "still going, or killed" and walk.failed[0].error == "ChatEndedError: the server is gone"
+    assert walk.run.outcome == "killed" and walk.failed[0].error == "ChatEndedError: the server is gone"
 
 
 def test_of_a_run_cut_anywhere_the_rest_is_told(location):
@@ -74,4 +74,4 @@ def test_of_a_run_cut_anywhere_the_rest_is_told(location):
         walk = told(location, "ask-aa00bb")
         torn = cut > 0 and data[cut - 1 : cut] != b"\n" and data[cut : cut + 1] != b"\n"
         assert walk.damaged == ((Damage("ask-aa00bb", 1, ""),) if torn else ())
-        assert (walk.run.outcome, walk.run.snapshot) == ("still going, or killed", None)
+        assert (walk.run.outcome, walk.run.snapshot) == ("killed", None)

@@ -25,3 +25,7 @@ def test_a_line_sums_up():
     assert summary([]) == "there is no corpus yet" and "|" not in upkeep_markdown([])
     assert summary([WELL, BUSY, BROKEN]) == "2 corpora looked after, 1 skipped, 1 finding"
     assert summary([WELL]) == "1 corpus looked after, 0 skipped, 0 findings"
+
+
+def test_runs_that_were_killed_are_told():
+    assert "- the ingest of \\/in was killed" in upkeep_markdown([Upkeep(corpus="a", killed=("the ingest of /in was killed",))])

@@ -1,0 +1,82 @@
+"""Which runs are at work, and which were killed: a run holds the lock of a sign beside its file, and its death lets go of it.
+
+The sign stands from before a run's first line until after its last one. Whoever finds it let go of knows that the run was killed,
+on this machine, whatever became of the process's number since.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.disk import full_disk_explained
+from storage.locations import CorpusLocation
+from storage.lock import is_still_there
+from storage.runs import continued, writing_alone
+
+SUFFIX = ".at-work"
+
+
+@dataclass(frozen=True, slots=True)
+class KilledFile:
+    """The file of a run that was killed; `began` is in seconds since 1970, for people only."""
+
+    path: Path
+    began: float
+
+
+def sign_of(run_file: Path) -> Path:
+    """Return where a run's sign lies."""
+    return run_file.with_suffix(SUFFIX)
+
+
+@contextmanager
+def at_work(run_file: Path) -> Iterator[None]:
+    """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
+    with full_disk_explained(run_file.parent, 0):
+        run_file.parent.mkdir(parents=True, exist_ok=True)
+    with writing_alone(sign_of(run_file)):
+        yield
+
+
+def put_away(run_file: Path) -> None:
+    """Remove the sign of a run that has its last line."""
+    sign_of(run_file).unlink(missing_ok=True)
+
+
+def is_at_work(run_file: Path) -> bool:
+    """Say whether a living process holds the run's sign; its file is to be read afterwards, for it may have ended since."""
+    sign = sign_of(run_file)
+    return sign.exists() and _let_go(sign) is None
+
+
+def killed_runs(location: CorpusLocation) -> list[KilledFile]:
+    """Return the files of the runs that were killed and that nobody took over or put away, the oldest first."""
+    found = [(sign.with_suffix(".jsonl"), _let_go(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
+    killed = [KilledFile(path, began) for path, began in found if began is not None and path.exists()]
+    return sorted(killed, key=lambda each: (each.began, each.path.name))
+
+
+def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
+    """Write the last line of a killed run in its stead, and put its sign away."""
+    continued(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)
+    put_away(run_file)
+
+
+def _let_go(sign: Path) -> float | None:
+    """Return when the sign was put up, in seconds since 1970; None where it does not stand or somebody holds it."""
+    try:
+        descriptor = os.open(sign, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return os.fstat(descriptor).st_mtime if is_still_there(descriptor, sign) else None
+    except BlockingIOError:
+        return None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,74 @@
+"""What went into a run and what came out, as other systems take lineage: by name alone, and no name of a document.
+
+What is told outside cannot be taken back when a document is removed: documents are told by their ids, which are hashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from storage.answer_glimpses import glimpse_of
+from storage.answer_records import Answer
+from storage.locations import corpus_location
+from storage.snapshot import open_for_reading
+from tasks.ingest_request import IngestRequest
+from tasks.lineage_names import Shelf
+from tasks.lineage_walk import documents_used
+from tasks.lineage_whole_run import run_walk
+from tasks.planning import displayed
+
+READ_AT_MOST, MADE_AT_MOST = 50, 200
+"""Data sets of a run that are told: each is a row elsewhere, and Prefect takes an event with a hundred resources at most."""
+
+LONGEST_KEY = 512
+FILES, OURS = "file", "flowreader"
+OTHER_SIGNS = re.compile(r"[^A-Za-z0-9/._~-]")
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A folder or file that was read (`file`), a document or an answer (`flowreader`, CORPUS/ID)."""
+
+    namespace: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The key of a Prefect asset; signs that it may not have are underscores."""
+        return f"{self.namespace}://{OTHER_SIGNS.sub('_', self.name)}"[:LONGEST_KEY]
+
+
+@dataclass(frozen=True, slots=True)
+class DataFlow:
+    """What a run read and made; `left_out` counts what is not told."""
+
+    inputs: tuple[DataSet, ...] = ()
+    outputs: tuple[DataSet, ...] = ()
+    left_out: int = 0
+
+
+def asked_to_read(request: IngestRequest) -> DataFlow:
+    """Return what an ingest is to read."""
+    return _bounded([DataSet(FILES, displayed(path)) for path in request.paths], [])
+
+
+def ingested(request: IngestRequest, run_id: str) -> DataFlow:
+    """Return what an ingest read, and the documents that it published and that can be read now."""
+    with open_for_reading(corpus_location(request.corpus)) as snapshot:
+        shelf = Shelf(snapshot)
+        ids = [each.document.id for each in run_walk(shelf, run_id).documents if shelf.is_readable(each.document.id)]
+    inputs = [DataSet(FILES, displayed(path)) for path in request.paths]
+    return _bounded(inputs, [DataSet(OURS, f"{request.corpus}/{each}") for each in ids])
+
+
+def answered(answers: Sequence[Answer]) -> DataFlow:
+    """Return the documents that answers used, and the answers."""
+    used = [DataSet(OURS, f"{each.corpus}/{document.id}") for each in answers for document in documents_used(glimpse_of(each))]
+    return _bounded(list(dict.fromkeys(used)), [DataSet(OURS, f"{each.corpus}/answers/{each.answer_id}") for each in answers])
+
+
+def _bounded(inputs: Sequence[DataSet], outputs: Sequence[DataSet]) -> DataFlow:
+    left_out = max(0, len(inputs) - READ_AT_MOST) + max(0, len(outputs) - MADE_AT_MOST)
+    return DataFlow(tuple(inputs[:READ_AT_MOST]), tuple(outputs[:MADE_AT_MOST]), left_out)

@@ -1,0 +1,62 @@
+"""Every ingest and every answer leaves its lineage in Prefect, with the records that `flowreader lineage` shows."""
+
+import json
+
+import pytest
+
+from flows.lineage_pages import DOCUMENTS_SHOWN, run_page
+from storage.answer_records import NamedDocument
+from storage.corpus import open_for_writing
+from storage.snapshot import open_for_reading
+from tasks.lineage_names import Shelf
+from tasks.lineage_records import DocumentInRun
+from tasks.lineage_whole_run import run_walk
+from tasks.markdown import as_text
+from tests.lineage_worlds import INGEST, ingest_run
+from tests.program import flowreader
+from tests.storage import worlds
+
+REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
+
+
+@pytest.fixture
+def snapshot(tmp_path, home):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+        corpus.index()
+    ingest_run(location, REPORT, PAPER)
+    with open_for_reading(location) as opened:
+        yield opened
+
+
+def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(snapshot):
+    page = run_page(snapshot, run_walk(Shelf(snapshot), INGEST))
+    for part in (
+        "ingest run 1f2e3d4c",
+        "paths: /files",
+        "what was read, and how",
+        f"sha256 {REPORT.document_id}",
+        "parsed by mineru",
+    ):
+        assert as_text(part) in page
+    assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
+
+
+def test_of_many_documents_the_page_tells_how_many_more_there_are(snapshot):
+    told = run_walk(Shelf(snapshot), INGEST)
+    many = [DocumentInRun(NamedDocument(f"{number:064x}", "a.pdf"), True) for number in range(DOCUMENTS_SHOWN + 3)]
+    page = run_page(snapshot, type(told)(**{name: getattr(told, name) for name in told.__slots__} | {"documents": tuple(many)}))
+    assert "and 3 more\\: flowreader lineage DOCUMENT" in page and f"{DOCUMENTS_SHOWN:064x}" not in page
+
+
+def test_deployed_runs_leave_what_the_command_shows(deployed):
+    kind, page, _ = deployed["pages"]["ingest-tides-lineage"]
+    assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
+    assert "(/artifacts/key/ingest-tides-lineage)" in deployed["pages"]["ingest-tides"][1]
+    answer = deployed["ask"]["returned"][1]["answer_id"]
+    _, page, _ = deployed["pages"][f"answer-{answer}-lineage"]
+    told = json.loads(flowreader("lineage", answer, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
+    assert as_text(told["question"]) in page and told["documents"] and told["citations"]
+    assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
+    assert f"(/artifacts/key/answer-{answer}-lineage)" in deployed["pages"][f"answer-{answer}"][1]

@@ -1,0 +1,85 @@
+"""Whether a run is at work is known for certain: by a lock that ends with its process, however it ends."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+
+from storage.at_work import at_work, close, is_at_work, killed_runs, put_away, sign_of
+from storage.runs import RunLog, read_run
+from tests.storage.worlds import corpus_in
+
+WRITER = """
+import sys
+from pathlib import Path
+from storage.at_work import at_work
+from storage.runs import RunLog
+
+path = Path(sys.argv[1])
+with at_work(path):
+    RunLog(path).begin(run_id=path.stem, parameters={}, settings={}, code_version="1")
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def location(tmp_path):
+    return corpus_in(tmp_path)
+
+
+@pytest.fixture
+def writer(location):
+    """A run in a process of its own, in the middle of its work."""
+    command = [sys.executable, "-c", WRITER, str(location.runs / "r1.jsonl")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"begun\n"
+        yield process
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+
+
+def begun(location, name):
+    path = location.runs / f"{name}.jsonl"
+    RunLog(path).begin(run_id=name, parameters={}, settings={}, code_version="1")
+    return path
+
+
+def test_a_run_is_at_work_until_its_process_is_killed(location, writer):
+    path = location.runs / "r1.jsonl"
+    assert is_at_work(path) and killed_runs(location) == []
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait()
+    assert not is_at_work(path) and [each.path for each in killed_runs(location)] == [path]
+
+
+def test_a_run_that_ended_and_one_that_never_was_are_not_at_work_and_not_killed(location):
+    path = location.runs / "r1.jsonl"
+    with at_work(path):
+        begun(location, "r1")
+        assert is_at_work(path)
+        put_away(path)
+    assert not is_at_work(path) and not is_at_work(location.runs / "r2.jsonl") and killed_runs(location) == []
+
+
+def test_the_killed_are_told_the_oldest_first_and_a_sign_without_a_run_is_none(location):
+    for name, began in (("r1", 30.0), ("r2", 10.0), ("r3", 20.0)):
+        with at_work(begun(location, name)):
+            pass
+        os.utime(sign_of(location.runs / f"{name}.jsonl"), (began, began))
+    with at_work(location.runs / "r4.jsonl"):
+        pass
+    assert [(each.path.stem, each.began) for each in killed_runs(location)] == [("r2", 10.0), ("r3", 20.0), ("r1", 30.0)]
+
+
+def test_a_closed_run_has_a_last_line_behind_all_others_even_where_its_own_was_cut(location):
+    path = begun(location, "r1")
+    with at_work(path):
+        path.write_bytes(path.read_bytes() + b'{"sequence": 1, "kind": "st')
+    close(path, outcome="killed, taken over by r2", snapshot=4)
+    run = read_run(path)
+    assert [(entry["sequence"], entry["kind"]) for entry in run.entries] == [(0, "run"), (1, "end")] and run.torn == 1
+    assert run.entries[-1]["outcome"] == "killed, taken over by r2" and not sign_of(path).exists()

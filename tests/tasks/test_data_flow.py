@@ -1,0 +1,47 @@
+"""Other systems hear of documents by their ids, of a bounded number, and of the folders that were asked for."""
+
+import re
+
+import pytest
+from prefect.types.names import validate_valid_asset_key
+
+from storage.corpus import open_for_writing
+from tasks import data_flow
+from tasks.data_flow import DataSet, answered, asked_to_read, ingested
+from tasks.ingest_request import IngestRequest
+from tests.lineage_worlds import INGEST, ingest_run
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer
+
+REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
+
+
+@pytest.mark.parametrize("name", ["/in/a b#?&%\"'<>[]{}|\\^`\n\t", "/in/\udcff", "/" + "x" * 600, "small/ab"])
+def test_every_name_makes_a_key_that_prefect_takes(name):
+    assert re.match("(file|flowreader)://", validate_valid_asset_key(DataSet("file", name).key))
+
+
+def test_an_ingest_read_folders_and_made_the_documents_that_are_published(home):
+    location = data_flow.corpus_location("small")
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT)
+        corpus.index()
+    ingest_run(location, REPORT, PAPER)
+    request = IngestRequest(paths=("/files",), corpus="small")
+    made = ingested(request, INGEST)
+    assert made.inputs == asked_to_read(request).inputs == (DataSet("file", "/files"),)
+    assert made.outputs == (DataSet("flowreader", f"small/{REPORT.document_id}"),) and asked_to_read(request).outputs == ()
+
+
+def test_answers_are_made_of_the_documents_that_they_used_and_no_name_is_told():
+    first, second = answer("report", "paper"), answer("report", question="What else?")
+    told = answered([first, second])
+    assert [each.name for each in told.inputs] == [f"default/{graph.document_id}" for graph in (REPORT, PAPER)]
+    assert [each.name for each in told.outputs] == [f"default/answers/{each.answer_id}" for each in (first, second)]
+    assert ".pdf" not in repr(told)
+
+
+def test_what_is_left_out_is_counted(monkeypatch):
+    monkeypatch.setattr(data_flow, "READ_AT_MOST", 2)
+    told = asked_to_read(IngestRequest(paths=("/a", "/b", "/c", "/d")))
+    assert ([each.name for each in told.inputs], told.left_out) == (["/a", "/b"], 2)

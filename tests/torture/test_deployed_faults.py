@@ -1,0 +1,175 @@
+"""`make up` under fire: whatever is killed, Prefect and our own ledger say so, and the rest is done once more, once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from storage.lineage_search import short_run
+from tests.deployments.test_up import brought_up, free_port
+from tests.program import flowreader
+from tests.torture.lab import NAME, check_oracle, location
+
+pytestmark = pytest.mark.torture
+
+LIMIT_SECONDS = 90.0
+FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+@pytest.fixture(autouse=True)
+def address(monkeypatch):
+    """A place of its own for the query service."""
+    monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{free_port()}")
+
+
+def wait_for(what, told=lambda: "", seconds=LIMIT_SECONDS):
+    """Return what is looked for as soon as it is there."""
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline, told()
+        time.sleep(0.1)
+    return found
+
+
+def runs_of(up):
+    """Return the runs of the ingest's deployment, the oldest first."""
+    wanted = {"flow_runs": {"deployment_id": {"any_": [up.deployment("ingest/ingest")["id"]]}}}
+    return sorted(up.request("/flow_runs/filter", wanted), key=lambda run: run["created"])
+
+
+def begun(up, documents):
+    """Begin to read the documents in; return the run's id."""
+    return up.begin("ingest/ingest", {"paths": [str(documents)], "corpus": NAME})["id"]
+
+
+def in_the_middle(up, run, home):
+    """Wait until the run has parsed something; return the id of its process."""
+    path = location(home).runs / f"{run}.jsonl"
+    wait_for(lambda: path.exists() and b'"step": "parse"' in path.read_bytes(), up.said)
+    (pid,) = [pid for pid, words in up.group().items() if "prefect.engine" in words]
+    return pid
+
+
+def ended(up, run, state="COMPLETED"):
+    """Wait until the run is over, in this state."""
+    found = wait_for(lambda: is_over(up, run), up.said)
+    assert found["state"]["type"] == state, (found["state"], up.said()[-3000:])
+    return found
+
+
+def begun_again(up):
+    """Wait for the run that does the rest of what was killed; return its id."""
+    return wait_for(lambda: [run for run in runs_of(up) if "begun again" in run["tags"]], up.said)[0]["id"]
+
+
+def is_over(up, run):
+    """Return what the server tells of a run that is over, None before."""
+    found = up.request(f"/flow_runs/{run}")
+    return found if found["state"]["type"] in FINAL else None
+
+
+def read_plainly(up, documents):
+    """Read the documents in; say whether that completed: the place of a run that was killed may not be free yet."""
+    run = begun(up, documents)
+    return wait_for(lambda: is_over(up, run), up.said)["state"]["type"] == "COMPLETED"
+
+
+def told(home, *command):
+    return json.loads(flowreader(*command, "--corpus", NAME, "--json", home=home, check=0).stdout)
+
+
+def test_a_killed_run_begins_again_once_and_what_is_killed_then_waits_for_the_next(cheap, tmp_path):
+    home = tmp_path / "home"
+    with brought_up(home, tmp_path / "log") as up:
+        first = begun(up, cheap.documents)
+        os.kill(in_the_middle(up, first, home), signal.SIGKILL)
+        ended(up, first, "CRASHED")
+        second = begun_again(up)
+        os.kill(in_the_middle(up, second, home), signal.SIGKILL)
+        ended(up, second, "CRASHED")
+        said = flowreader("status", "--corpus", NAME, home=home).stdout
+        assert f"{short_run(second)}: the ingest of {cheap.documents} that began at" in " ".join(said.split())
+        third = begun(up, cheap.documents)
+        ended(up, third)
+        assert [run["id"] for run in runs_of(up)] == [first, second, third], "it begins again once, not for ever"
+    heads = [told(home, "lineage", run)["run"] for run in (first, second, third)]
+    assert [head["outcome"] for head in heads] == [f"killed, taken over by {second}", f"killed, taken over by {third}", "ended"]
+    assert [head["took_over"] for head in heads] == [[], [first], [second]]
+    assert told(home, "status")["killed"] == [] and not list(location(home).runs.glob("*.at-work"))
+    check_oracle(home, cheap.export, NAME)
+
+
+def test_who_serves_is_killed_and_when_everything_is_up_again_it_goes_on(cheap, tmp_path):
+    home = tmp_path / "home"
+    with brought_up(home, tmp_path / "log") as up:
+        first = begun(up, cheap.documents)
+        in_the_middle(up, first, home)
+        (serving,) = [pid for pid, words in up.group().items() if "-m deployments.serve " in f"{words} "]
+        os.kill(serving, signal.SIGKILL)
+        assert up.ends_within(20)[0] == 1 and "start it again, what is published stays" in up.said()
+    with brought_up(home, tmp_path / "log again") as up:
+        assert up.request(f"/flow_runs/{first}")["state"]["type"] == "CRASHED"
+        second = begun_again(up)
+        ended(up, second)
+    # `up` kills what is left of the run, unless the end of its server ended it before.
+    assert told(home, "lineage", first)["run"]["outcome"] in {f"killed, taken over by {second}", "ended by an error"}
+    check_oracle(home, cheap.export, NAME)
+
+
+@contextmanager
+def own_server(home, port):
+    """A Prefect server that the user started, as `prefect server start` does."""
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
+    environment = {**os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": str(port), "DO_NOT_TRACK": "1"}
+    with (home.parent / "server.log").open("ab") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def answers(address):
+    with suppress(OSError), urllib.request.urlopen(f"{address}/health", timeout=5) as reply:
+        return reply.status == 200
+    return False
+
+
+def test_a_server_of_ones_own_is_killed_and_restarted_in_mid_run(cheap, tmp_path):
+    home, port = tmp_path / "home", free_port()
+    address = f"http://127.0.0.1:{port}/api"
+    with own_server(tmp_path / "server", port) as server:
+        wait_for(lambda: answers(address))
+        with brought_up(home, tmp_path / "log", PREFECT_API_URL=address) as up:
+            up.api = address
+            first = begun(up, cheap.documents)
+            in_the_middle(up, first, home)
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+            with own_server(tmp_path / "server", port):
+                wait_for(lambda: answers(address))
+                wait_for(lambda: told(home, "lineage", first)["run"]["outcome"] != "still going", up.said)
+                plain = wait_for(lambda: read_plainly(up, cheap.documents), up.said)
+                up.process.send_signal(signal.SIGTERM)
+                assert up.ends_within(20)[0] == 0, plain
+    check_oracle(home, cheap.export, NAME)
+
+
+def test_an_ingest_that_its_schedule_began_appears_with_its_artifacts(cheap, tmp_path):
+    home = tmp_path / "home"
+    with brought_up(home, tmp_path / "log", FLOWREADER_INGEST_PATHS=str(cheap.documents)) as up:
+        deployment = up.deployment("ingest/ingest")
+        minute = [{"active": True, "schedule": {"interval": 20.0}}]
+        up.request(f"/deployments/{deployment['id']}/schedules", minute)
+        run = wait_for(lambda: [run for run in runs_of(up) if run["auto_scheduled"] and is_over(up, run["id"])], up.said)[0]
+        pages = up.request("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [run["id"]]}}})
+    assert {"ingest-default", "ingest-default-progress"} <= {page["key"] for page in pages}
+    check_oracle(home, cheap.export, "default")
