@@ -59,11 +59,11 @@ class Up:
     def said(self):
         return self.log.read_text("utf-8")
 
-    def request(self, path, body=None):
+    def request(self, path, body=None, method=None):
         data = None if body is None else json.dumps(body).encode()
-        asked = urllib.request.Request(self.api + path, data, {"Content-Type": "application/json"})
+        asked = urllib.request.Request(self.api + path, data, {"Content-Type": "application/json"}, method=method)
         with urllib.request.urlopen(asked, timeout=30) as reply:
-            return json.loads(reply.read())
+            return json.loads(reply.read() or "null")
 
     def deployment(self, name):
         return self.request(f"/deployments/name/{name}")

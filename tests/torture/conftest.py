@@ -1,5 +1,6 @@
 """What the campaigns share: one Prefect server, and a home in which the cheap documents were read without interruption."""
 
+import shutil
 import sys
 import time
 from dataclasses import dataclass
@@ -7,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.deployments.test_up import brought_up
 from tests.program import CHEAP
 from tests.torture.lab import copies, export, findings, ingest, start_server
+
+ROOM = 40
+"""Questions that the query service of `serving` takes in."""
+
+ASK_TOKEN = "sesame-0f4b"
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,18 @@ def cheap(tmp_path_factory, server):
 def whole(tmp_path_factory, server):
     """The whole corpus, read in."""
     return make_reference(tmp_path_factory.mktemp("whole"), server, None)
+
+
+@pytest.fixture(scope="session")
+def serving(library, tmp_path_factory):
+    """Everything up in a home with the corpus `small`; a folder of one page is to be read into `default` by schedule."""
+    folder = tmp_path_factory.mktemp("serving")
+    home = shutil.copytree(library, folder / "home")
+    (folder / "in").mkdir()
+    (folder / "in" / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    more = {"FLOWREADER_ASK_TOKEN": ASK_TOKEN, "FLOWREADER_ASK_QUEUE": str(ROOM), "FLOWREADER_INGEST_PATHS": str(folder / "in")}
+    with brought_up(home, folder / "log", **more) as running:
+        yield running
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Questions to a living service, by all its ways, many at once: none is lost, too many are refused at once."""
 
 import json
-import shutil
 import subprocess
 import sys
 import time
@@ -12,27 +11,14 @@ import pytest
 
 from flows.ask_service import ask_service
 from flows.showing import CommandError
-from tests.deployments.test_up import TORQUE, brought_up
+from tests.deployments.test_up import TORQUE
+from tests.torture.conftest import ASK_TOKEN, ROOM
 
 pytestmark = pytest.mark.torture
 
 WEIGHT = "What does an MT-3 weigh without its base?"
 ANSWERED = {"answered", "partial"}
-ROOM = 40
 TOGETHER = 32
-SECRET = "sesame-0f4b"
-
-
-@pytest.fixture(scope="module")
-def serving(library, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("serving")
-    home = shutil.copytree(library, folder / "home")
-    more = {
-        "FLOWREADER_ASK_TOKEN": SECRET,
-        "FLOWREADER_ASK_QUEUE": str(ROOM),
-    }
-    with brought_up(home, folder / "log", **more) as running:
-        yield running
 
 
 @pytest.fixture
@@ -109,7 +95,7 @@ def test_without_the_token_nobody_is_answered(here, monkeypatch):
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "guess")
     with pytest.raises(CommandError, match="without its token"):
         asked(WEIGHT)
-    assert SECRET not in here.said()
+    assert ASK_TOKEN not in here.said()
 
 
 def test_a_wrong_corpus_is_told_as_the_command_tells_it(here):

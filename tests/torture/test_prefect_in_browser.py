@@ -1,0 +1,113 @@
+"""What people see in Prefect's UI: a scheduled ingest, a question from the form and one from the command line, with their pages.
+
+Without a Chromium these are skipped; with REQUIRE_BROWSER=1, as .ci/run sets it, they fail.
+"""
+
+import json
+import os
+import time
+
+import pytest
+
+from flows.ask_service import ask_service
+from tests.browser import browser, find_browser
+from tests.deployments.test_up import TORQUE
+
+pytestmark = pytest.mark.torture
+
+SECONDS = 90
+TEXT = "document.body.innerText"
+BUTTON = """[...document.querySelectorAll('button')].find((one) => one.innerText.trim() === %s)"""
+FILL = """(() => {
+  const fields = [...document.querySelectorAll('textarea')];
+  const field = fields[%d];
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, %s);
+  field.dispatchEvent(new Event('input', {bubbles: true}));
+  return fields.length;
+})()"""
+PICTURE = "[...document.querySelectorAll('img')].some((one) => one.src.startsWith('data:image/svg') && one.naturalWidth > 100)"
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if not find_browser():
+        assert os.environ.get("REQUIRE_BROWSER") != "1", "REQUIRE_BROWSER is set, and there is no chromium; install it"
+        pytest.skip("no chromium on this machine; install it to look at Prefect's UI")
+    with browser() as running:
+        yield running
+
+
+def until(found, what):
+    deadline = time.monotonic() + SECONDS
+    while not (got := found()):
+        assert time.monotonic() < deadline, f"{what}: not in {SECONDS} s"
+        time.sleep(0.3)
+    return got
+
+
+def address(serving, path):
+    return serving.api.removesuffix("/api") + path
+
+
+def pages_of(serving, run, key):
+    found = serving.request("/artifacts/filter", {"artifacts": {f"{key}_run_id": {"any_": [run]}}})
+    return {page["key"]: page["id"] for page in found}
+
+
+def look_at(chromium, serving, page, words, shot, *, picture=False):
+    """Open an artifact's page; it shows the words, and the picture where there is to be one."""
+    with chromium.page(address(serving, f"/artifacts/artifact/{page}"), width=1280, height=1200) as opened:
+        until(lambda: all(word in opened.run(TEXT) for word in words), f"{words} in {opened.run(TEXT)[:500]}")
+        assert not picture or until(lambda: opened.run(PICTURE), "the evidence graph")
+        opened.screenshot(shot)
+
+
+def test_an_ingest_that_ran_by_its_schedule_tells_what_it_read(chromium, serving, tmp_path):
+    deployment = serving.deployment("ingest/ingest")["id"]
+    made = serving.request(f"/deployments/{deployment}/schedules", [{"active": True, "schedule": {"interval": 15.0}}])
+    wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["COMPLETED"]}}}}
+    try:
+        run = until(lambda: serving.request("/flow_runs/filter", wanted), "the scheduled ingest")[0]
+    finally:
+        serving.request(f"/deployments/{deployment}/schedules/{made[0]['id']}", {"active": False}, method="PATCH")
+    assert run["auto_scheduled"] and "default" in run["tags"]
+    pages = pages_of(serving, run["id"], "flow")
+    look_at(chromium, serving, pages["ingest-default"], ["tides.html", "1 document"], tmp_path / "ingest.png")
+    (lineage,) = [page for key, page in pages.items() if key.startswith("lineage")]
+    look_at(chromium, serving, lineage, ["tides.html"], tmp_path / "ingest-lineage.png")
+    with chromium.page(address(serving, f"/runs/flow-run/{run['id']}"), width=1280, height=1200) as opened:
+        until(lambda: "Completed" in opened.run(TEXT) and "tides.html" in opened.run(TEXT), "the tasks of the run")
+        opened.screenshot(tmp_path / "ingest-run.png")
+
+
+def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_path):
+    deployment = serving.deployment("ask/ask")["id"]
+    with chromium.page(address(serving, f"/deployments/deployment/{deployment}/run"), width=1280, height=1200) as form:
+        until(lambda: "the questions, each answered by itself" in form.run(TEXT), "the form")
+        form.screenshot(tmp_path / "form.png", whole=False)
+        form.run(f"{BUTTON % json.dumps('Add item')}.click()")
+        until(lambda: form.run("document.querySelectorAll('textarea').length") == 2, "the field of the question")
+        form.run(FILL % (0, json.dumps(TORQUE)))
+        form.run(FILL % (1, json.dumps("small")))
+        form.run(f"{BUTTON % json.dumps('Submit')}.click()")
+        wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["COMPLETED"]}}}}
+        run = until(lambda: serving.request("/flow_runs/filter", wanted), f"the run; the form says {form.run(TEXT)[-300:]}")[0]
+    assert run["name"] == TORQUE or run["parameters"]["request"]["questions"] == [TORQUE]
+    pages = pages_of(serving, run["id"], "flow")
+    (page,) = [page for key, page in pages.items() if key.startswith("answer")]
+    look_at(chromium, serving, page, [TORQUE, "Evidence", "maintenance_manual.docx"], tmp_path / "answer.png", picture=True)
+    (lineage,) = [page for key, page in pages.items() if key.startswith("lineage")]
+    look_at(chromium, serving, lineage, ["maintenance_manual.docx"], tmp_path / "answer-lineage.png")
+
+
+def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypatch, tmp_path):
+    for name in ("FLOWREADER_ASK_ADDRESS", "FLOWREADER_ASK_TOKEN"):
+        monkeypatch.setenv(name, serving.environment[name])
+    question = "What does an MT-3 weigh without its base?"
+    (answer,) = ask_service({"questions": [question], "corpus": "small"})
+    wanted = {"artifacts": {"key": {"like_": f"answer-{answer['answer_id'][:8]}%"}}}
+    page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
+    look_at(chromium, serving, page["id"], [question, "Evidence"], tmp_path / "asked.png", picture=True)
+    with chromium.page(address(serving, f"/runs/task-run/{page['task_run_id']}"), width=1280, height=900) as opened:
+        until(lambda: question in opened.run(TEXT) and "Completed" in opened.run(TEXT), "the task run")
+        opened.screenshot(tmp_path / "asked-run.png")
