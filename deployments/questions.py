@@ -12,11 +12,15 @@ import signal
 import socket
 import sys
 import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import FrameType
 
 import uvicorn
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.exceptions import ObjectAlreadyExists
 from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
 from prefect.task_worker import TaskWorker
 
@@ -41,6 +45,7 @@ USUAL_ROOM = 64
 POLL_SECONDS = 0.3
 """How often the server is asked for runs of the deployment: who filled in the form waits for it."""
 
+PAUSE_SECONDS = 1.0
 POOL = "flowreader-questions"
 PATIENCE_SECONDS = 8.0
 
@@ -74,28 +79,52 @@ def main() -> int:
 
 async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:
     """Open the three ways in, and answer until it is to stop."""
-    worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
-    with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
-        polling = asyncio.ensure_future(worker.start(printer=lambda *_words: None))
     async with get_client() as prefect:
+        await make_pool(prefect)
+        await declared_deployment("ask").aapply(work_pool_name=POOL)
+        await asyncio.to_thread(warm_up_questions)
         door = FrontDoor(prefect, room=room(), token=token)
         web = uvicorn.Server(uvicorn.Config(web_app(door), log_level="warning", timeout_graceful_shutdown=1))
         ways = [
-            polling,
-            asyncio.ensure_future(TaskWorker(answer, limit=AT_ONCE).astart()),
             asyncio.ensure_future(web.serve(sockets=[listening])),
+            asyncio.ensure_future(staying("who does the runs of ask/ask", serve_runs)),
+            asyncio.ensure_future(staying("who does the task", lambda: TaskWorker(answer, limit=AT_ONCE).astart())),
         ]
-        await asyncio.to_thread(warm_up_questions)
-        await declared_deployment("ask").aapply(work_pool_name=POOL)
         host, port = listening.getsockname()[:2]
-        sys.stdout.write(f"questions: http://{host}:{port}\n")
-        sys.stdout.flush()
-        stopped = asyncio.ensure_future(stopping.wait())
-        await asyncio.wait([stopped, *ways], return_when=asyncio.FIRST_COMPLETED)
+        say(f"questions: http://{host}:{port}")
+        await stopping.wait()
         web.should_exit = True
         for way in ways:
             way.cancel()
         await asyncio.wait(ways)
+
+
+async def make_pool(prefect: PrefectClient) -> None:
+    """Make the work pool of questions, where there is none of that name."""
+    with suppress(ObjectAlreadyExists):
+        await prefect.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
+
+
+async def serve_runs() -> None:
+    """Do the runs of the deployment."""
+    with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
+        await ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE).start(printer=lambda *_words: None)
+
+
+async def staying(who: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Have the work done for ever: a Prefect server that is gone for a while ends what listens to it."""
+    while True:
+        try:
+            await work()
+        except Exception as error:
+            say(f"{who} ended ({type(error).__name__}: {error}), and begins again")
+        await asyncio.sleep(PAUSE_SECONDS)
+
+
+def say(line: str) -> None:
+    """Tell who watches the process."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def listen(host: str, port: int) -> socket.socket:

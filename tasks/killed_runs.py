@@ -14,6 +14,7 @@ from storage.run_traces import ALWAYS_READ, trace
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_records import RunKind
 from tasks.lineage_runs import KILLED, RunStory, story_of
+from tasks.object_address import is_address
 from tasks.planning import displayed
 
 NAMES = {RunKind.INGEST: "ingest", RunKind.EVALUATE: "evaluation", RunKind.ASK: "run that answered", RunKind.UNKNOWN: "run"}
@@ -67,7 +68,7 @@ def _story(run_file: Path) -> RunStory:
 
 def _killed(file: KilledFile, story: RunStory) -> KilledRun:
     began = datetime.fromtimestamp(file.began, UTC).isoformat(timespec="seconds")
-    there = tuple(path for path in _paths(story) if os.path.lexists(path))
+    there = tuple(path for path in _paths(story) if is_address(path) or os.path.lexists(path))
     return KilledRun(story.head.run_id, story.head.kind, began, there)
 
 

@@ -39,9 +39,8 @@ def lineage_of_run(
     """
     run_id = run_id or uuid.uuid4().hex
     artifacts = ArtifactStore(artifacts_folder())
-    path = location.runs / f"{run_id}.jsonl"
+    path, outcome = location.runs / f"{run_id}.jsonl", "ended by an error"
     others = [killed for killed in took_over if killed != path]
-    outcome = "ended by an error"
     with at_work(path), watched_run(run_id, location.name, lambda: outcome):
         log = continued(path)
         place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
