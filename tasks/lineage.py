@@ -38,13 +38,12 @@ def lineage_of_run(
     `took_over` are the files of killed runs whose rest this run does: they say so from then on.
     """
     run_id = run_id or uuid.uuid4().hex
-    artifacts = ArtifactStore(artifacts_folder())
     path = location.runs / f"{run_id}.jsonl"
     others = [killed for killed in took_over if killed != path]
     outcome = "ended by an error"
     with at_work(path), watched_run(run_id, location.name, lambda: outcome):
         log = continued(path)
-        place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
+        place = workplace_of(run_id, log)
         log.begin(
             run_id=run_id,
             parameters=parameters,
@@ -60,6 +59,12 @@ def lineage_of_run(
         finally:
             log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
             put_away(path)
+
+
+def workplace_of(run_id: str, log: RunLog) -> Workplace:
+    """Return where the steps of a run keep what they make, whichever process they are done in."""
+    artifacts = ArtifactStore(artifacts_folder())
+    return Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
 
 
 def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:
