@@ -17,11 +17,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from flows.ask_service import USUAL_ADDRESS
+
 ROOT = Path(__file__).parents[2]
 DEPLOYMENTS = ROOT / "deployments"
 DOCKERFILE = (DEPLOYMENTS / "docker" / "Dockerfile").read_text("utf-8")
 KUBERNETES_VERSION = "1.34"
 USER = 10001
+FRONT_DOOR = USUAL_ADDRESS.rpartition(":")[2]
 
 
 def compose():
@@ -59,7 +62,7 @@ def test_kubernetes_knows_every_field(manifest):
 
 
 def test_every_command_of_a_manifest_names_what_exists():
-    assert len(commands()) == 7
+    assert len(commands()) == 9
     for words in commands():
         exists(words)
 
@@ -96,9 +99,15 @@ def exists(words):
     for word in group[depth:]:
         assert not word.startswith("--") or word in help_, (word, words)
         assert not word.endswith((".yaml", ".json")) or (ROOT / word).is_file(), (word, words)
+    declared = {one["name"]: one["work_pool"]["name"] for one in declarations()}
+    deployed = {value for option, value in pairwise(group) if option == "--name"} or set(declared)
     pool = group[2] if group[:2] == ["work-pool", "create"] else dict(pairwise(group)).get("--pool")
-    declared = yaml.safe_load((DEPLOYMENTS / "prefect.yaml").read_text("utf-8"))["deployments"]
-    assert pool is None or {one["work_pool"]["name"] for one in declared} == {pool}, words
+    assert deployed <= set(declared) and (pool is None or pool in declared.values()), words
+    assert group[0] != "deploy" or {declared[name] for name in deployed} == {"flowreader"}, words
+
+
+def declarations():
+    return yaml.safe_load((DEPLOYMENTS / "prefect.yaml").read_text("utf-8"))["deployments"]
 
 
 @functools.cache
@@ -118,7 +127,7 @@ def plain_environment():
 
 def test_what_is_open_is_open_on_this_machine_alone():
     ports = {name: service.get("ports", []) for name, service in compose()["services"].items()}
-    assert ports == {"database": [], "server": ["127.0.0.1:4200:4200"], "worker": []}
+    assert ports == {"database": [], "server": ["127.0.0.1:4200:4200"], "worker": [], "questions": []}
     assert all("type" not in service["spec"] for service in named("Service").values())
     (policy,) = named("NetworkPolicy").values()
     server = named("Deployment")["flowreader-server"]["spec"]["template"]["metadata"]["labels"]
@@ -151,7 +160,8 @@ def test_nobody_is_root_and_nobody_can_become_it():
 def test_what_must_be_up_first_is_waited_for_and_watched():
     services = compose()["services"]
     assert services["server"]["depends_on"] == {"database": {"condition": "service_healthy"}}
-    assert services["worker"]["depends_on"] == {"server": {"condition": "service_healthy"}}
+    for name in ("worker", "questions"):
+        assert services[name]["depends_on"] == {"server": {"condition": "service_healthy"}}
     for name, service in services.items():
         first, *words = service["healthcheck"]["test"]
         assert first == "CMD", name
@@ -159,8 +169,10 @@ def test_what_must_be_up_first_is_waited_for_and_watched():
             compile(words[2], name, "exec")
     for pod in pods().values():
         (container,) = pod["containers"]
-        opened = {port["name"] for port in container["ports"]}
-        assert {container[probe]["httpGet"]["port"] for probe in ("livenessProbe", "readinessProbe")} == opened
+        opened = {port["name"] for port in container.get("ports", ())}
+        probes = [container[probe] for probe in ("livenessProbe", "readinessProbe")]
+        assert {probe["httpGet"]["port"] for probe in probes if "httpGet" in probe} == opened
+        assert opened or all(f":{FRONT_DOOR}/health" in probe["exec"]["command"][2] for probe in probes)
 
 
 def test_the_parts_name_each_other_rightly():

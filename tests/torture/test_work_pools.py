@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+NAMES = ("ingest", "evaluate", "maintain")
 pytestmark = pytest.mark.torture
 
 
@@ -33,5 +34,6 @@ def test_a_server_takes_the_template_and_the_deployments(server, tmp_path, kind)
         server=server, home=tmp_path,
     )  # fmt: skip
     assert "work pool 'flowreader'" in made
-    told = prefect("--no-prompt", "deploy", "--all", "--prefect-file", "deployments/prefect.yaml", server=server, home=tmp_path)
-    assert all(f"{name}/{name}' successfully" in " ".join(told.split()) for name in ("ingest", "ask", "evaluate", "maintain"))
+    named = [word for name in NAMES for word in ("--name", name)]
+    told = prefect("--no-prompt", "deploy", *named, "--prefect-file", "deployments/prefect.yaml", server=server, home=tmp_path)
+    assert all(f"{name}/{name}' successfully" in " ".join(told.split()) for name in NAMES)
