@@ -15,7 +15,7 @@ from storage.at_work import at_work, close, put_away
 from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
-from storage.runs import continued
+from storage.runs import RunLog, continued
 from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
 from tasks.progress import stop_requested

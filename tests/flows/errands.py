@@ -4,7 +4,7 @@ from storage.locations import corpus_location
 from storage.records import EmbedderIdentity
 from storage.runs import RunLog
 from tasks.errands import Errand
-from tasks.ingest_request import IngestRequest, survey
+from tasks.ingest_request import IngestRequest, look, survey
 from tasks.lineage import workplace_of
 from tasks.models.embedder import default_identity
 from tasks.settings import IngestSettings
@@ -15,7 +15,7 @@ PAGE = "<h1>Tides</h1><p>The tide turns twice a day and never asks the harbour m
 def planned(path, settings: IngestSettings | None = None, embedder: EmbedderIdentity | None = None):
     """The work that an ingest of one file would do."""
     request = IngestRequest(paths=(str(path),), settings=settings or IngestSettings())
-    (work,) = survey(request, (), embedder or default_identity(), "").plan.work
+    (work,) = survey(request, look(request), (), embedder or default_identity(), "").plan.work
     return work
 
 
