@@ -34,6 +34,7 @@ WELL, PROBLEM, STOPPED = 0, 1, 130
 
 def ingest(arguments: argparse.Namespace, output: Output) -> int:
     """Read files into a corpus; where nothing changed no run is made."""
+    from flows.runners import require_runner
     from tasks.ingest_model import require_model
 
     request = _request(arguments)
@@ -47,6 +48,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(request.corpus)
     if not found.plan.nothing_to_do or upkeep_is_due(location) or rest_of(location, request):
         # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
+        require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
         by_model = request.settings.reading.analysis.by == "model"

@@ -20,6 +20,7 @@ from storage.runs import RunGoneError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError
+from tasks.errands import WorkersError
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
 from tasks.models.chat_errors import ChatEndedError
@@ -70,5 +71,6 @@ EXPECTED = (
     UnknownDocumentError,
     UnknownEvaluationError,
     UnknownLineageError,
+    WorkersError,
 )
 """What the world, not the program, did wrong: said in words, without a traceback."""

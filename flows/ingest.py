@@ -16,40 +16,30 @@ from prefect.runtime import flow_run
 from prefect.states import Failed
 
 from flows.beginning_again import begin_again
+from flows.document_graph import make_graph
 from flows.interruption import end_all_work, ending_in_order
 from flows.lineage_pages import keep_run_page
 from flows.progress_artifact import shown_in_prefect
 from flows.run_labels import folder_read, tag_run
+from flows.runners import runner_at_work
 from flows.telling_others import stopped, tell_of_ingest
-from storage.artifacts import ArtifactStore
+from flows.workers import Workers
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
-from storage.locations import artifacts_folder, corpus_location, home
+from storage.locations import corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
 from tasks.discovery import Discovery
 from tasks.document_happenings import document_began, document_ended
-from tasks.document_steps import (
-    Tools,
-    analyze,
-    embed,
-    embedding_texts,
-    evolve,
-    judge_links,
-    parse,
-    read_pictures,
-    remembered_graph,
-    remembered_outcomes,
-    structure,
-)
+from tasks.document_steps import Tools, remembered_graph, remembered_outcomes
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, embedder_for, look, survey
 from tasks.killed_runs import rest_of
 from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat_errors import ChatEndedError
-from tasks.models.embedder import open_embedder
+from tasks.models.embedder import UnopenedEmbedder, open_embedder
 from tasks.outcomes import Outcome, failed, ready, unexpected
 from tasks.parsing import ParseError
 from tasks.planning import DocumentWork
@@ -96,19 +86,21 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
         ) as place,
         working_at(place),
         reading_model(request.settings, writing_calls(place)) as chat,
+        runner_at_work(work) as runner,
     ):
-        model = open_embedder(embedder, apart=True, models=request.settings.models)
+        model = (UnopenedEmbedder if runner else partial(open_embedder, apart=True))(embedder, models=request.settings.models)
         for batch in remembered_outcomes(corpus.lost(), at_once=work.publish_documents):
             await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
         reader = reader_identity(request.settings, chat.name if chat else "")
         found = survey(request, discovery, corpus.documents(), embedder, reader)
-        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=model, chat=chat)
+        tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
+        workers = Workers(runner, request.settings, embedder, reader, place) if runner else None
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(corpus, found.plan)
         finished = as_they_finish(
             found.plan.work,
-            partial(read_document, tools=tools),
-            at_once=work.documents_at_once,
+            partial(read_document, tools=tools, workers=workers),
+            at_once=work.documents_in_work,
             batch_seconds=work.publish_seconds,
             batch_items=work.publish_documents,
             stop=end_all_work,
@@ -133,20 +125,16 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
     return summary
 
 
-async def read_document(work: DocumentWork, *, tools: Tools) -> Outcome:
-    """Make the graph of one document, or the reason why there is none."""
+async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | None = None) -> Outcome:
+    """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
     began = document_began(work)
     try:
         graph, unfinished = remembered_graph(work), False
+        if graph is None and workers is not None:
+            await workers.read(work)
+            graph = remembered_graph(work)
         if graph is None:
-            parsed = await parse.submit(work, tools)
-            readable = await read_pictures.submit(work, parsed, tools)
-            structured = await structure.submit(work, readable, tools)
-            analyzed = await analyze.submit(work, structured, tools)
-            vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
-            judged = await judge_links.submit(work, analyzed, vectors, tools) if tools.judges_links else None
-            unfinished = (judged.structured if judged else analyzed).unfinished
-            graph = await evolve.submit(work, readable, analyzed, vectors, tools, judged)
+            graph, unfinished = await make_graph(work, tools)
         outcome = ready(work, graph, unfinished=unfinished)
     except ParseError as error:
         outcome = failed(work, error.state, error.reason)

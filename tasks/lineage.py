@@ -15,7 +15,7 @@ from storage.at_work import at_work, close, put_away
 from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
-from storage.runs import continued
+from storage.runs import RunLog, continued
 from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
 from tasks.progress import stop_requested
@@ -38,12 +38,11 @@ def lineage_of_run(
     `took_over` are the files of killed runs whose rest this run does: they say so from then on.
     """
     run_id = run_id or uuid.uuid4().hex
-    artifacts = ArtifactStore(artifacts_folder())
     path, outcome = location.runs / f"{run_id}.jsonl", "ended by an error"
     others = [killed for killed in took_over if killed != path]
     with at_work(path), watched_run(run_id, location.name, lambda: outcome):
         log = continued(path)
-        place = Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
+        place = workplace_of(run_id, log)
         log.begin(
             run_id=run_id,
             parameters=parameters,
@@ -59,6 +58,12 @@ def lineage_of_run(
         finally:
             log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
             put_away(path)
+
+
+def workplace_of(run_id: str, log: RunLog) -> Workplace:
+    """Return where the steps of a run keep what they make, whichever process they are done in."""
+    artifacts = ArtifactStore(artifacts_folder())
+    return Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
 
 
 def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:

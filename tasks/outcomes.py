@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from storage.disk import is_full_disk
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
+from tasks.errands import WorkersError
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
@@ -131,7 +132,7 @@ def unexpected(work: DocumentWork, error: Exception) -> Outcome:
         raise StoppedError from error
     if isinstance(error, OSError) and not is_full_disk(error) and error.errno != errno.EROFS:
         return failed(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
-    if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError):
+    if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError | WorkersError):
         raise error
     stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
     return failed(work, DocumentState.FAILED, stumbled, for_good=False, told=type(error).__name__)

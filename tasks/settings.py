@@ -200,12 +200,26 @@ class WorkSettings(Settings):
     """How the work is spread and published."""
 
     documents_at_once: int = Field(3, ge=1, le=64, description="documents in work at the same time")
-    parsers_at_once: int = Field(2, ge=1, le=64, description="parser children at the same time; one a core")
+    parsers_at_once: int = Field(2, ge=1, le=64, description="parser children at the same time, of each process; one a core")
+    runner: Literal["local", "dask", "ray"] = Field(
+        "local", description="who computes up to artifacts: this process, or the processes of a cluster, on other machines too"
+    )
+    runner_address: str = Field(
+        "",
+        pattern=r"^(([a-z]+://)?[^/@\s]+:[0-9]{1,5})?$",
+        description='the cluster\'s scheduler, as "tls://HOST:8786", or "ray://HOST:10001"; "" starts a cluster on this machine',
+    )
+    runner_processes: int = Field(2, ge=1, le=256, description="processes of the cluster; one more document is on its way to them")
     publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
     publish_documents: int = Field(50, ge=1, le=1000, description="so many finished documents are published at once")
     lock_wait_seconds: float = Field(
         5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 says who holds it"
     )
+
+    @property
+    def documents_in_work(self) -> int:
+        """How many documents are in work at the same time, so that no process of a cluster waits for one."""
+        return self.documents_at_once if self.runner == "local" else max(self.documents_at_once, self.runner_processes + 1)
 
 
 class IngestSettings(Settings):

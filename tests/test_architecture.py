@@ -69,6 +69,7 @@ RUNS = {
     "questions.py",
     "resident_worker.py",
     "declared.py",
+    "errand.py",
     "evaluate.py",
     "evaluation_artifacts.py",
     "ingest.py",

@@ -36,6 +36,23 @@ class Embedder(Protocol):
         ...
 
 
+class UnopenedEmbedder:
+    """An embedder that is opened, in a process of its own, by the first text: for whoever mostly has others embed."""
+
+    def __init__(self, identity: EmbedderIdentity, models: ModelSettings) -> None:
+        """Take what `open_embedder` takes."""
+        self.identity = identity
+        self._models = models
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed the texts; raise EmbeddingError where there is no such embedder here, too."""
+        return open_embedder(self.identity, apart=True, models=self._models).embed_documents(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question, (1, dimension)."""
+        return open_embedder(self.identity, apart=True, models=self._models).embed_query(text)
+
+
 _opened: dict[tuple[EmbedderIdentity, bool], Embedder] = {}
 _for_questions: dict[EmbedderIdentity, Embedder] = {}
 _opening = threading.Lock()

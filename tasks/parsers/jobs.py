@@ -61,9 +61,14 @@ class ParseError(Exception):
 
     def __init__(self, state: DocumentState, reason: str) -> None:
         """Keep the state and the reason."""
-        super().__init__(reason)
+        # Both, so that it can be sent to another process.
+        super().__init__(state, reason)
         self.state = state
         self.reason = reason
+
+    def __str__(self) -> str:
+        """Return the reason."""
+        return self.reason
 
 
 @dataclass(frozen=True, slots=True)

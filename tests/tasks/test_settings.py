@@ -22,6 +22,8 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
     [
         ("[reading.evolution]\nround = 1\n", "there is no setting reading.evolution.round"),
         ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
+        ('[work]\nrunner = "dask"\nrunner_address = "nowhere"\n', "work.runner_address = 'nowhere'"),
+        ('[work]\nrunner_address = "tcp://user:secret@host:1"\n', "work.runner_address"),
         ("not toml", "is not TOML"),
         ('[reading.evolution]\nmode = "model"\n', 'evolution.mode = "model" needs analysis.by = "model" as well'),
     ],
@@ -55,3 +57,9 @@ def test_how_a_model_would_be_asked_decides_nothing_where_rules_read():
     judged = ReadingSettings.model_validate({"analysis": {"by": "model"}, "evolution": {"mode": "model"}})
     assert len({reading.deciding() for reading in (plain, described, judged)}) == 3
     assert '"nodes_per_call"' in judged.deciding()
+
+
+def test_who_computes_decides_nothing_of_a_document_and_a_cluster_is_never_short_of_one():
+    cluster = IngestSettings.model_validate({"work": {"runner": "dask", "runner_processes": 8}})
+    assert cluster.reading.deciding() == IngestSettings().reading.deciding()
+    assert (IngestSettings().work.documents_in_work, cluster.work.documents_in_work) == (3, 9)

@@ -1,0 +1,34 @@
+"""From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> (judge links) -> evolve."""
+
+from __future__ import annotations
+
+from storage.records import DocumentGraph, ParsedDocument
+from tasks.document_steps import (
+    Tools,
+    analyze,
+    embed,
+    embedding_texts,
+    evolve,
+    judge_links,
+    parse,
+    read_pictures,
+    structure,
+)
+from tasks.planning import DocumentWork
+
+
+async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
+    """Read a file into pages of blocks, the words in its pictures too."""
+    parsed = await parse.submit(work, tools)
+    return await read_pictures.submit(work, parsed, tools)
+
+
+async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, bool]:
+    """Return the graph of a document, and whether a model that did not reply left it unfinished."""
+    readable = await read_pages(work, tools)
+    structured = await structure.submit(work, readable, tools)
+    analyzed = await analyze.submit(work, structured, tools)
+    vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
+    judged = await judge_links.submit(work, analyzed, vectors, tools) if tools.judges_links else None
+    unfinished = (judged.structured if judged else analyzed).unfinished
+    return await evolve.submit(work, readable, analyzed, vectors, tools, judged), unfinished

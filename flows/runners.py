@@ -1,0 +1,109 @@
+"""The cluster that `work.runner` names: one of Dask or Ray that is there, or one on this machine for the time of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import logging
+import os
+import socket
+import warnings
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tasks.errands import WorkersError
+from tasks.settings import WorkSettings
+
+if TYPE_CHECKING:
+    from prefect.task_runners import TaskRunner
+
+CONNECT_SECONDS = 5
+"""A scheduler that the user named is there, or it is not."""
+
+PACKAGES = {"dask": "prefect_dask", "ray": "prefect_ray"}
+
+
+def require_runner(work: WorkSettings) -> None:
+    """Raise WorkersError, within seconds, where the chosen runner is not installed or nobody listens at its address."""
+    package = PACKAGES.get(work.runner)
+    if package and importlib.util.find_spec(package) is None:
+        raise WorkersError(
+            f'work.runner = "{work.runner}" needs the package {package.replace("_", "-")}; '
+            f'run `pip install "flowreader[{work.runner}]"`, or set work.runner = "local"'
+        )
+    if work.runner != "local" and work.runner_address:
+        _require_answer(work)
+
+
+def _require_answer(work: WorkSettings) -> None:
+    """Knock: Ray itself would wait for minutes."""
+    host, _, port = work.runner_address.rpartition("://")[2].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(work, str(error)) from error
+
+
+@contextlib.contextmanager
+def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
+    """Give the chosen runner with its cluster, which ends with the block unless it was there before; None for this process."""
+    require_runner(work)
+    if work.runner == "local":
+        yield None
+        return
+    with _dask(work) if work.runner == "dask" else _ray(work) as runner:
+        yield runner
+
+
+@contextlib.contextmanager
+def _dask(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
+    from prefect_dask.task_runners import DaskTaskRunner
+
+    # What matters of a process that is lost is told by the document that it had; the rest would fill the terminal.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    # Encrypted with a certificate of the moment: whoever can reach a scheduler can have it run anything.
+    here = {
+        "n_workers": work.runner_processes,
+        "threads_per_worker": 1,
+        "memory_limit": 0,
+        "security": True,
+        "dashboard_address": "127.0.0.1:0",
+        "silence_logs": logging.CRITICAL,
+    }
+    asked: dict[str, Any] = {"address": work.runner_address} if work.runner_address else {"cluster_kwargs": here}
+    runner = DaskTaskRunner(**asked, client_kwargs={"timeout": CONNECT_SECONDS})
+    with runner:
+        try:
+            # The cluster starts, or is looked for, when it is first asked for.
+            runner.client  # noqa: B018
+        except (OSError, TypeError) as error:
+            # Of a certificate that is wanted and not configured, distributed makes a TypeError.
+            raise _no_cluster(work, str(error)) from error
+        yield runner
+
+
+@contextlib.contextmanager
+def _ray(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    from prefect_ray.task_runners import RayTaskRunner
+
+    # "local" also where RAY_ADDRESS names a cluster: what is used is what the settings say.
+    here = {"num_cpus": work.runner_processes, "include_dashboard": False}
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    runner = RayTaskRunner(address=work.runner_address or "local", init_kwargs=quiet | ({} if work.runner_address else here))
+    with contextlib.ExitStack() as stack:
+        try:
+            with warnings.catch_warnings():
+                # Its forks become other programs at once, and use nothing of LanceDB.
+                warnings.filterwarnings("ignore", message="lancedb fork support", category=RuntimeWarning)
+                opened = stack.enter_context(runner)
+        except ConnectionError as error:
+            raise _no_cluster(work, str(error)) from error
+        yield opened
+
+
+def _no_cluster(work: WorkSettings, reason: str) -> WorkersError:
+    return WorkersError(
+        f"no {work.runner} cluster is to be had at {work.runner_address!r} ({reason}); "
+        'start it, or set work.runner_address = "" to have one on this machine'
+    )

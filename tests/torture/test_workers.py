@@ -1,0 +1,95 @@
+"""Documents that a cluster of two processes reads: the same graph, whoever is killed, and nothing left behind."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from storage.runs import read_run
+from tests.torture.lab import check_oracle, ingest, living, location, seeded_home
+
+pytestmark = pytest.mark.torture
+
+
+@pytest.fixture
+def home(tmp_path, cheap):
+    return seeded_home(tmp_path / "home", cheap.home)
+
+
+def settings_for(runner, folder):
+    pytest.importorskip(f"prefect_{runner}")
+    path = folder / f"{runner}.toml"
+    path.write_text(f'[work]\nrunner = "{runner}"\nrunner_processes = 2\npublish_documents = 1\n')
+    return path
+
+
+@pytest.fixture
+def by_dask(tmp_path):
+    return settings_for("dask", tmp_path)
+
+
+def wait_until(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < deadline, f"did not happen in {seconds} s"
+        time.sleep(0.02)
+    return found
+
+
+def readers_below(run):
+    children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
+    processes = [int(pid) for task in children.parents[1].glob("*/children") for pid in task.read_text().split()]
+    return [pid for pid in processes if any("tasks.parsers.zygote" in line for line in living(Path("/nowhere"), pid))]
+
+
+def steps_of(home):
+    (path,) = location(home).runs.glob("*.jsonl")
+    return read_run(path).steps()
+
+
+@pytest.mark.parametrize("runner", ["dask", "ray"])
+def test_two_processes_make_the_same_graph_and_every_step_is_in_the_log(home, tmp_path, cheap, runner, server):
+    run = ingest(cheap.documents, home=home, server=server, settings=settings_for(runner, tmp_path)).ended(0)
+    assert run.survivors() == []
+    assert not [word for word in ("distributed", "raylet", "RuntimeWarning") if word in run.words], run.words[-2000:]
+    check_oracle(home, cheap.export)
+    by_document = {}
+    for record in steps_of(home):
+        by_document.setdefault(record.subject, []).append((record.step, record.cache_hit))
+    made = {(name, False) for name in ("parse", "read-words", "structure", "analyze", "embed", "evolve")}
+    read = [steps for steps in by_document.values() if ("parse", False) in steps]
+    assert len(read) == 4 and all(made | {("evolve", True)} == set(steps) for steps in read)
+
+
+def test_the_document_of_a_killed_process_is_read_by_another(home, cheap, by_dask, server, tell):
+    run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
+    killed = wait_until(lambda: readers_below(run))[0]
+    os.kill(killed, signal.SIGKILL)
+    run.ended(0)
+    tell(f"killed process {killed} of the cluster")
+    assert run.said["totals"]["states"] == {"ready": 4}
+    assert run.survivors() == []
+    check_oracle(home, cheap.export)
+
+
+def test_ctrl_c_ends_the_cluster_and_another_run_goes_on(home, cheap, by_dask, server, tell):
+    run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
+    wait_until(lambda: readers_below(run))
+    run.interrupt()
+    began = time.monotonic()
+    code = run.wait(30)
+    seconds = time.monotonic() - began
+    tell(f"Ctrl-C while a cluster reads: exit {code} in {seconds:.1f} s")
+    assert run.survivors() == []
+    assert code == 130 and seconds < 10 and "Traceback" not in run.words, run.words[-3000:]
+    ingest(cheap.documents, home=home, server=server).ended(0)
+    check_oracle(home, cheap.export)
+
+
+def test_the_cluster_of_a_killed_run_ends_with_it(home, cheap, by_dask, server):
+    run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
+    wait_until(lambda: readers_below(run))
+    run.kill()
+    assert run.survivors(10) == []
