@@ -21,10 +21,10 @@ from flows.lineage_pages import keep_run_page
 from flows.progress_artifact import shown_in_prefect
 from flows.run_labels import folder_read, tag_run
 from flows.telling_others import stopped, tell_of_ingest
-from storage.artifacts import ArtifactStore
+from storage.artifacts import kept_artifacts
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
-from storage.locations import artifacts_folder, corpus_location, home
+from storage.locations import corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
@@ -102,7 +102,7 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
             await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
         reader = reader_identity(request.settings, chat.name if chat else "")
         found = survey(request, discovery, corpus.documents(), embedder, reader)
-        tools = Tools(settings=request.settings, artifacts=ArtifactStore(artifacts_folder()), embedder=model, chat=chat)
+        tools = Tools(settings=request.settings, artifacts=kept_artifacts(), embedder=model, chat=chat)
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(corpus, found.plan)
         finished = as_they_finish(

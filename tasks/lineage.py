@@ -10,9 +10,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import kept_artifacts
 from storage.at_work import at_work, close, put_away
-from storage.locations import CorpusLocation, artifacts_folder, steps_folder
+from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
 from storage.runs import continued
@@ -38,7 +38,7 @@ def lineage_of_run(
     `took_over` are the files of killed runs whose rest this run does: they say so from then on.
     """
     run_id = run_id or uuid.uuid4().hex
-    artifacts = ArtifactStore(artifacts_folder())
+    artifacts = kept_artifacts()
     path = location.runs / f"{run_id}.jsonl"
     others = [killed for killed in took_over if killed != path]
     outcome = "ended by an error"
