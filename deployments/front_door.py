@@ -30,8 +30,8 @@ from flows.ask_task import Answers, answer, waiting
 from flows.expected_errors import EXPECTED
 from flows.showing import CommandError
 from storage.answers import find_answer
-from storage.artifacts import ArtifactStore
-from storage.locations import artifacts_folder, corpus_location, reports_folder
+from storage.artifacts import kept_artifacts
+from storage.locations import corpus_location, reports_folder
 from storage.snapshot import open_for_reading
 from tasks.ask_request import AskRequest
 from tasks.happenings import QuestionRefused, tell
@@ -185,7 +185,7 @@ def report_of(answer_id: str, corpus: str) -> str:
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
-        return render_report(answer, snapshot, ArtifactStore(artifacts_folder())).html
+        return render_report(answer, snapshot, kept_artifacts()).html
 
 
 def refusal(error: Exception) -> Response:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from flows.ask_service_command import require_one_source
 from flows.showing import Output
-from storage.locations import artifacts_folder, corpus_location
+from storage.locations import corpus_location
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, read_batch
 from tasks.ask_settings import AllSettings
@@ -109,13 +109,13 @@ def report(arguments: argparse.Namespace, output: Output) -> int:
 def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> tuple[str, ...]:
     """Write the page of an answer, and say where it is; return what could not be shown."""
     from storage.answers import find_answer
-    from storage.artifacts import ArtifactStore
+    from storage.artifacts import kept_artifacts
     from tasks.reporting import write_report
 
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         answer = find_answer(location, asked_id, present=published(snapshot))
-        left_out = write_report(answer, snapshot, ArtifactStore(artifacts_folder()), path.absolute())
+        left_out = write_report(answer, snapshot, kept_artifacts(), path.absolute())
     for reason in left_out:
         output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)
     output.side.print(f"the report is in {path}", markup=False, soft_wrap=True)

@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass
 from flows.progress_display import clock, shown
 from flows.showing import CommandError, Output
 from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings, totals
-from storage.artifacts import ArtifactStore, write_durably
+from storage.artifacts import kept_artifacts, write_durably
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
 from storage.lineage_search import short_run
-from storage.locations import artifacts_folder, corpora_folder, corpus_location, home, steps_folder
-from storage.lock import wait_until_free
+from storage.locations import corpora_folder, corpus_location, home, shared_store, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentState
+from storage.shared_lock import wait_until_writable
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
@@ -50,7 +50,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)
-        wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
+        wait_until_writable(location, wait_seconds=request.settings.work.lock_wait_seconds)
         by_model = request.settings.reading.analysis.by == "model"
         with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
             run = _run(request)
@@ -230,8 +230,11 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _corpora() -> Sequence[str]:
-    folder = corpora_folder()
-    return sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.exists() else []
+    from storage.shared_current import shared_corpora
+
+    folder, store = corpora_folder(), shared_store()
+    here = {path.name for path in folder.iterdir() if path.is_dir()} if folder.exists() else set()
+    return sorted(here.union(shared_corpora(store) if store else ()))
 
 
 def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
@@ -252,7 +255,7 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
         return _doctor_models(output)
     from storage.doctor import examine
 
-    findings = examine(corpus_location(arguments.corpus), StepMemo(steps_folder(), ArtifactStore(artifacts_folder())))
+    findings = examine(corpus_location(arguments.corpus), StepMemo(steps_folder(), kept_artifacts()))
     if output.as_json:
         told = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
         output.data({"corpus": arguments.corpus, "findings": told})

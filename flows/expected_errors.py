@@ -15,8 +15,10 @@ from storage.graph_store import GraphDamagedError
 from storage.lineage_search import AmbiguousLineageError, UnknownLineageError
 from storage.locations import LocationError
 from storage.lock import CorpusBusyError, FencedError
+from storage.object_store import StoreError
 from storage.reconciling import EmbedderMismatchError
 from storage.runs import RunGoneError
+from storage.shared_snapshots import StoreMismatchError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError
@@ -65,6 +67,8 @@ EXPECTED = (
     QuestionError,
     RunGoneError,
     SettingsError,
+    StoreError,
+    StoreMismatchError,
     StoreTooNewError,
     UnknownAnswerError,
     UnknownCorpusError,

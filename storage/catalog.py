@@ -95,7 +95,7 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         connection.close()
 
 
-def refuse_newer(schema_version: int, place: Path) -> None:
+def refuse_newer(schema_version: int, place: Path | str) -> None:
     """Raise StoreTooNewError where the store's schema is one that this program does not know."""
     if schema_version > SCHEMA_VERSION:
         raise StoreTooNewError(

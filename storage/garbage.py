@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from storage.call_cache import CallCache, questions_owner
 from storage.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
+from storage.shared_garbage import bring_others, forget_shared
 
 KEEP_SECONDS = 3600.0
 """What was replaced stays so long for its readers: longer than any question may last."""
@@ -26,7 +27,7 @@ go on after days. What is removed on purpose takes its replies along at once."""
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """What was deleted; `postponed` says in words what stood in the way, then nothing was."""
+    """What was deleted; `postponed` says in words what stood in the way, then nothing was. `bytes_freed` counts this machine's."""
 
     documents: tuple[str, ...] = ()
     artifacts: tuple[str, ...] = ()
@@ -34,16 +35,22 @@ class Garbage:
     postponed: str = ""
 
 
-def collect(corpora: Path, memo: StepMemo, calls: CallCache, *, keep_seconds: float, own: CorpusLocation) -> Garbage:
+def collect(
+    corpora: Path, memo: StepMemo, calls: CallCache, *, keep_seconds: float, own: CorpusLocation, gone: Collection[str] = ()
+) -> Garbage:
     """Delete notes and artifacts that are older and that nothing names: no snapshot of any corpus, no other document's note.
 
     Replies of models that belong to no corpus any more go when nobody asked for a month.
 
     The caller holds the lock of `own`. While another corpus is being written nothing is deleted: its ingest may be about to name
-    an artifact. Nothing is deleted either where a corpus cannot be asked what it needs.
+    an artifact. Nothing is deleted either where a corpus cannot be asked what it needs. From a shared store goes what goes here,
+    and what any machine noted of the documents `gone`, which were removed on purpose, unless they are back.
     """
     before = time.time() - keep_seconds
+    shared = memo.artifacts.shared
     with ExitStack() as locks:
+        if shared is not None and (hindered := bring_others(shared, corpora, own)):
+            return Garbage(postponed=hindered)
         locations = corpora_in(corpora)
         for location in locations:
             if location.folder != own.folder and not locks.enter_context(quiet(location)):
@@ -55,6 +62,10 @@ def collect(corpora: Path, memo: StepMemo, calls: CallCache, *, keep_seconds: fl
         forgotten = forget_documents(memo, documents, before)
         forget_replies(calls, documents | {questions_owner(location.name) for location in locations})
         deleted, size = delete_files(unnamed_files(memo, named, before))
+        if shared is not None:
+            unwanted = {*forgotten, *gone} - documents
+            elsewhere = forget_shared(shared, memo, documents=unwanted, artifacts=deleted, named=named)
+            deleted = tuple(sorted({*deleted, *elsewhere}))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
 
 

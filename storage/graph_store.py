@@ -16,7 +16,9 @@ import pyarrow as pa
 
 from storage.filters import Column, Filter, either, one_of
 from storage.indexes import make_indexes
+from storage.locations import StoreAddress
 from storage.lock import FencedError
+from storage.object_store import lance_options
 from storage.tables import TableName, schemas
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class GraphStore:
 
         Raise FencedError where a table moved on beside us: only a writer that lost its lock does that.
         """
+        made: dict[str, int] = {}
         for name in TableName:
             expected = int(self.tables[name].version)
             if documents:
@@ -83,7 +86,8 @@ class GraphStore:
                 expected += 1
             if int(self.tables[name].version) != expected:
                 raise FencedError(f"table {name} was written by another process; this ingest publishes nothing more, run it again")
-        return self.versions()
+            made[name.value] = expected
+        return made
 
     def read(self, name: TableName, where: Filter | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Return the rows that the filter keeps, all without one, in no order; raise GraphDamagedError where that fails."""
@@ -170,18 +174,22 @@ def upsert(table: Table, rows: pa.Table) -> None:
     merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
-def connect(folder: Path) -> DBConnection:
-    """Open the database; every call sees what this process committed last."""
+def connect(folder: Path, store: StoreAddress | None) -> DBConnection:
+    """Open the database, in the folder or in the store; every call sees what was committed last."""
     import lancedb
 
     # By default LanceDB may keep seven gigabytes of what it has read.
     session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES)
-    return lancedb.connect(folder, read_consistency_interval=timedelta(0), session=session)
+    place, options = (folder, None) if store is None else (store.uri, lance_options())
+    return lancedb.connect(place, read_consistency_interval=timedelta(0), session=session, storage_options=options)
 
 
-def create_graph(folder: Path, dimension: int) -> GraphStore:
-    """Make empty tables in an empty folder, with their indexes: only so are words cut alike before and after rows are indexed."""
-    database = connect(folder)
+def create_graph(folder: Path, dimension: int, store: StoreAddress | None = None) -> GraphStore:
+    """Make empty tables in an empty folder, with their indexes: only so are words cut alike before and after rows are indexed.
+
+    Where several machines share the tables they lie in the store, and in the folder what this one derives from them.
+    """
+    database = connect(folder, store)
     tables = {}
     for name, schema in schemas(dimension).items():
         table: Any = database.create_table(name.value, schema=schema)  # the base class lacks the next method
@@ -191,9 +199,9 @@ def create_graph(folder: Path, dimension: int) -> GraphStore:
     return GraphStore(tables, folder)
 
 
-def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> GraphStore:
+def open_graph(folder: Path, versions: Mapping[str, int] | None = None, store: StoreAddress | None = None) -> GraphStore:
     """Open the newest tables, or the versions of a snapshot; raise GraphDamagedError where one cannot be opened."""
-    database = connect(folder)
+    database = connect(folder, store)
     tables = {}
     for name in TableName:
         try:
@@ -202,5 +210,6 @@ def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> Graph
                 tables[name].checkout(versions[name])
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             version = "" if versions is None else f" version {versions.get(name)}"
-            raise GraphDamagedError(f"table {name}{version} in {str(folder)!r} cannot be opened: {error}") from error
+            place = store.uri if store else str(folder)
+            raise GraphDamagedError(f"table {name}{version} in {place!r} cannot be opened: {error}") from error
     return GraphStore(tables, folder)

@@ -1,4 +1,4 @@
-"""The one place that knows where things lie; the only reader of FLOWREADER_HOME."""
+"""The one place that knows where things lie; the only reader of FLOWREADER_HOME and FLOWREADER_STORE."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+STORE_ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[A-Za-z0-9][A-Za-z0-9._-]*)*)/?")
 
 
 class LocationError(ValueError):
@@ -72,11 +73,42 @@ def prefect_folder() -> Path:
 
 
 @dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """A place in an object store: a bucket and the beginning of the names in it, without a slash at either end."""
+
+    bucket: str
+    prefix: str
+
+    @property
+    def uri(self) -> str:
+        """The address as people write it."""
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
+
+    def below(self, name: str) -> StoreAddress:
+        """Return the place of that name inside this one."""
+        return StoreAddress(self.bucket, f"{self.prefix}/{name}".lstrip("/"))
+
+
+def shared_store() -> StoreAddress | None:
+    """Return where several machines share what they make, None without FLOWREADER_STORE; LocationError where it is odd."""
+    named = os.environ.get("FLOWREADER_STORE")
+    if not named:
+        return None
+    match = STORE_ADDRESS.fullmatch(named)
+    if match is None:
+        raise LocationError(
+            f"FLOWREADER_STORE {named!r} is no address of an object store; write it as s3://BUCKET or s3://BUCKET/PREFIX"
+        )
+    return StoreAddress(match[1], match[2].strip("/"))
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusLocation:
-    """The folder of one corpus and the places in it."""
+    """The folder of one corpus and the places in it; `store` is where its graph and snapshots lie for all machines, if anywhere."""
 
     name: str
     folder: Path
+    store: StoreAddress | None = None
 
     @property
     def home(self) -> Path:
@@ -87,6 +119,11 @@ class CorpusLocation:
     def lance(self) -> Path:
         """The LanceDB database: nodes, pages, rows and edges."""
         return self.folder / "lance"
+
+    @property
+    def lance_store(self) -> StoreAddress | None:
+        """Where the LanceDB database lies for all machines; `lance` then holds what this one derives from it."""
+        return self.store.below("lance") if self.store else None
 
     @property
     def catalog(self) -> Path:
@@ -130,6 +167,21 @@ class CorpusLocation:
         return self.folder / "lock"
 
     @property
+    def store_note(self) -> Path:
+        """Names the store that this folder is a copy of; stands only where FLOWREADER_STORE was set."""
+        return self.folder / "STORE"
+
+    @property
+    def catalog_note(self) -> Path:
+        """What CURRENT in the store said when this machine's catalog was last in step with it."""
+        return self.folder / "CATALOG-OF"
+
+    @property
+    def fetch_lock(self) -> Path:
+        """Held while CURRENT and a snapshot of the store are made ours, or ours the store's."""
+        return self.folder / "fetch-lock"
+
+    @property
     def runs(self) -> Path:
         """The lineage: one JSON Lines file for each run."""
         return self.folder / "runs"
@@ -152,4 +204,5 @@ def corpus_location(name: str) -> CorpusLocation:
             f"corpus name {name!r} is not usable; take letters, digits, '.', '_' and '-', "
             "begin with a letter or digit, 64 characters at most"
         )
-    return CorpusLocation(name=name, folder=corpora_folder() / name)
+    store = shared_store()
+    return CorpusLocation(name=name, folder=corpora_folder() / name, store=store.below(f"corpora/{name}") if store else None)

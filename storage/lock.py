@@ -43,6 +43,14 @@ class WriterLock:
     descriptor: int
     fence: int
 
+    def require_held(self) -> None:
+        """Raise FencedError where the lock file names a later writer: the last look before CURRENT changes."""
+        holder = read_holder(self.path)
+        if holder is not None and holder.fence > self.fence:
+            raise FencedError(
+                f"process {holder.pid} took corpus {self.path.parent.name!r} over; this ingest publishes nothing more, run it again"
+            )
+
     def release(self) -> None:
         """Let the next writer in. The file stays: to unlink it would let two in at once."""
         # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
@@ -70,7 +78,7 @@ def acquire(path: Path, *, wait_seconds: float, known_fence: Callable[[], int]) 
             raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
         before = read_holder(path)
         fence = 1 + (before.fence if before else known_fence())
-        announce(descriptor, fence)
+        announce(descriptor, signature(fence))
     except BaseException:
         os.close(descriptor)
         raise
@@ -97,7 +105,7 @@ def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise CorpusBusyError(busy(path)) from None
+                raise CorpusBusyError(busy_words(path.parent.name, read_holder(path))) from None
             time.sleep(POLL_SECONDS)
         else:
             return
@@ -111,21 +119,24 @@ def is_still_there(descriptor: int, path: Path) -> bool:
         return False
 
 
-def busy(path: Path) -> str:
-    """Say who holds the lock, for how long, and what to do."""
-    holder = read_holder(path)
+def busy_words(corpus: str, holder: Holder | None) -> str:
+    """Say who holds the corpus, for how long, and what to do; `holder` is None where it is held and not yet signed."""
     if holder is None:
-        return f"corpus {path.parent.name!r} is being written by another process; wait for it and run the command again"
+        return f"corpus {corpus!r} is being written by another process; wait for it and run the command again"
     age = max(0, round(time.time() - holder.since))
     return (
-        f"corpus {path.parent.name!r} is being written by process {holder.pid} on {holder.host} for {age} s "
+        f"corpus {corpus!r} is being written by process {holder.pid} on {holder.host} for {age} s "
         f"({holder.command}); wait for it, or stop it, and run the command again"
     )
 
 
-def announce(descriptor: int, fence: int) -> None:
+def signature(fence: int) -> Holder:
+    """Return this process as a holder, from now on."""
+    return Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300])
+
+
+def announce(descriptor: int, holder: Holder) -> None:
     """Write into the lock file who holds it."""
-    holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300])
     data = json.dumps(asdict(holder)).encode()
     os.pwrite(descriptor, data, 0)
     os.ftruncate(descriptor, len(data))

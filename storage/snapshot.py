@@ -19,7 +19,7 @@ import duckdb
 from storage import catalog
 from storage.catalog import CatalogHead
 from storage.current import CurrentDamagedError, held, snapshot_path
-from storage.locations import CorpusLocation
+from storage.locations import CorpusLocation, shared_store
 from storage.records import (
     DocumentRecord,
     DocumentState,
@@ -97,7 +97,7 @@ class Snapshot:
         """The graph's tables at this snapshot's versions."""
         from storage.graph_store import open_graph
 
-        return open_graph(self.location.lance, self._head.lance_versions)
+        return open_graph(self.location.lance, self._head.lance_versions, self.location.lance_store)
 
     @cached_property
     def view(self) -> GraphView:
@@ -289,14 +289,24 @@ def nearest(asked: str, known: Sequence[str]) -> str:
 
 def unknown_corpus(location: CorpusLocation, remedy: str) -> UnknownCorpusError:
     """Return the error for a corpus that is not there: it names the home, the corpora that it holds, the nearest first."""
-    there = sorted(current.parent.name for current in location.folder.parent.glob(f"*/{location.current.name}"))
+    where, there = corpora_beside(location)
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
     more = f" and {len(there) - CORPORA_NAMED} more" if len(there) > CORPORA_NAMED else ""
     held_there = ", ".join(map(repr, there[:CORPORA_NAMED])) + more if there else "none"
     return UnknownCorpusError(
-        f"there is no corpus {location.name!r}{nearest(location.name, there)}: "
-        f"FLOWREADER_HOME {str(location.home)!r} holds {held_there}; {remedy}"
+        f"there is no corpus {location.name!r}{nearest(location.name, there)}: {where} holds {held_there}; {remedy}"
     )
+
+
+def corpora_beside(location: CorpusLocation) -> tuple[str, list[str]]:
+    """Return where corpora are looked for, in words, and which are there."""
+    store = shared_store() if location.store else None
+    if store is None:
+        names = sorted(current.parent.name for current in location.folder.parent.glob(f"*/{location.current.name}"))
+        return f"FLOWREADER_HOME {str(location.home)!r}", names
+    from storage.shared_current import shared_corpora
+
+    return f"FLOWREADER_STORE {store.uri!r}", shared_corpora(store)
 
 
 @contextmanager

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import ArtifactStore, kept_artifacts
 from storage.call_cache import CallCache
-from storage.locations import artifacts_folder, calls_folder, steps_folder
+from storage.locations import calls_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import Node
 from tasks.analysis import analyze_nodes
@@ -76,7 +76,7 @@ def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate
 
     No model is asked, and nothing is kept of what is parsed.
     """
-    memo = StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))
+    memo = StepMemo(steps_folder(), kept_artifacts())
     fresh = [document for document in work if not is_remembered(document, memo)]
     look = _looking_like(fresh, settings) if settings.reading.analysis.by == "model" else _counting(settings)
     known = {document.document_id: look(document) for document in fresh}

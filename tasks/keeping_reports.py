@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from storage.answer_records import Answer, Citation, PagePlace, RankedPage
-from storage.artifacts import ArtifactStore
-from storage.locations import artifacts_folder, corpus_location, reports_folder
+from storage.artifacts import kept_artifacts
+from storage.locations import corpus_location, reports_folder
 from storage.snapshot import open_for_reading
 from tasks.reporting import render_report, write_page
 
@@ -27,7 +27,7 @@ def keep_report(answer: Answer) -> KeptReport:
     """
     path = reports_folder() / f"{answer.answer_id}.html"
     with open_for_reading(corpus_location(answer.corpus)) as snapshot:
-        report = render_report(answer, snapshot, ArtifactStore(artifacts_folder()))
+        report = render_report(answer, snapshot, kept_artifacts())
     places: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages, *answer.evidence_pages]
     shown = {place.document.id for place in places}
     write_page(replace(report, html=f"{report.html}\n<!-- {' '.join(sorted(shown))} -->\n"), path)

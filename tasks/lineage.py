@@ -10,9 +10,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import kept_artifacts
 from storage.at_work import at_work, close, put_away
-from storage.locations import CorpusLocation, artifacts_folder, steps_folder
+from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
 from storage.records import StepRecord
 from storage.runs import RunLog, continued
@@ -62,7 +62,7 @@ def lineage_of_run(
 
 def workplace_of(run_id: str, log: RunLog) -> Workplace:
     """Return where the steps of a run keep what they make, whichever process they are done in."""
-    artifacts = ArtifactStore(artifacts_folder())
+    artifacts = kept_artifacts()
     return Workplace(artifacts=artifacts, memo=StepMemo(steps_folder(), artifacts), log=log, run_id=run_id)
 
 

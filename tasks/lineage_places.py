@@ -9,9 +9,8 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore
+from storage.artifacts import ArtifactDamagedError, kept_artifacts
 from storage.codec import CodecError, from_json
-from storage.locations import artifacts_folder
 from storage.records import WHOLE_PAGE, Box
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import DocumentTold, NodePlace
@@ -79,5 +78,5 @@ def _kept_graph(document: DocumentTold) -> _KeptGraph | None:
     made = (step for reading in document.readings if reading.published for step in reading.steps if step.step == "evolve")
     for name in (step.outputs["0"] for step in made if "0" in step.outputs):
         with contextlib.suppress(ArtifactDamagedError, CodecError, OSError):
-            return from_json(_KeptGraph, ArtifactStore(artifacts_folder()).read(name))
+            return from_json(_KeptGraph, kept_artifacts().read(name))
     return None

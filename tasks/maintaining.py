@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import kept_artifacts
 from storage.corpus import CorpusWriter
 from storage.doctor import examine
-from storage.locations import CorpusLocation, artifacts_folder, steps_folder
+from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
 from storage.records import Finding
 from storage.snapshot import UnknownCorpusError
@@ -69,6 +69,6 @@ def upkeep(corpus: CorpusWriter) -> CleanedUp:
 def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
     """Check every promise of the corpus; one in which nothing was published yet promises nothing."""
     try:
-        return tuple(examine(location, StepMemo(steps_folder(), ArtifactStore(artifacts_folder()))))
+        return tuple(examine(location, StepMemo(steps_folder(), kept_artifacts())))
     except UnknownCorpusError:
         return ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from storage.artifacts import ArtifactStore
+from storage.artifacts import kept_artifacts
 from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
 from storage.corpus import CorpusWriter
@@ -16,7 +16,7 @@ from storage.doctor import examine_ids
 from storage.erasing import erase_quotes, gone_from_answers
 from storage.garbage import KEEP_SECONDS, Garbage, collect, corpora_in, in_use
 from storage.graph_checks import GraphError
-from storage.locations import CorpusLocation, artifacts_folder, calls_folder, corpora_folder, pictures_folder, steps_folder
+from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
@@ -154,7 +154,8 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
     kept = corpus.purge(wait_seconds=wait_seconds).kept
     erased += erase_removed(corpus)
     CallCache(calls_folder()).forget(questions_owner(corpus.location.name))
-    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0), erased)
+    gone = [removal.document_id for removal in noted_removals(corpus.location)]
+    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0, gone=gone), erased)
 
 
 def erase_removed(corpus: CorpusWriter) -> int:
@@ -185,11 +186,14 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
         CallCache(calls_folder()).forget(document)
 
 
-def collect_garbage(own: CorpusLocation, *, keep_seconds: float) -> Garbage:
-    """Delete artifacts, notes of steps and words of pictures that no corpus needs; the caller holds the lock of `own`."""
-    artifacts = ArtifactStore(artifacts_folder())
+def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:
+    """Delete artifacts, notes of steps and words of pictures that no corpus needs; the caller holds the lock of `own`.
+
+    `gone` are documents that were removed on purpose.
+    """
+    artifacts = kept_artifacts()
     memo, calls = StepMemo(steps_folder(), artifacts), CallCache(calls_folder())
-    garbage = collect(corpora_folder(), memo, calls, keep_seconds=keep_seconds, own=own)
+    garbage = collect(corpora_folder(), memo, calls, keep_seconds=keep_seconds, own=own, gone=gone)
     forget_words(artifacts=artifacts, cache_folder=pictures_folder())
     return garbage
 

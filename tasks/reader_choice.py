@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from storage.call_cache import CallCache, questions_owner
-from storage.locations import artifacts_folder, calls_folder
+from storage.locations import calls_folder
 from storage.snapshot import Snapshot
 from tasks.ask_settings import AskSettings
 from tasks.call_book import hear
@@ -38,7 +38,7 @@ def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Sn
         yield ExtractiveReader(settings.reading)
         return
     # What speaks to servers takes long to load, and rules need none of it.
-    from storage.artifacts import ArtifactStore
+    from storage.artifacts import kept_artifacts
     from tasks.model_desk import ModelDesk
     from tasks.model_reader import ModelReader
     from tasks.models.chat import open_chat
@@ -46,5 +46,5 @@ def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Sn
 
     with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=hear) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
-        pictures = NodePictures(snapshot, ArtifactStore(artifacts_folder()))
+        pictures = NodePictures(snapshot, kept_artifacts())
         yield ModelReader(ModelDesk(model, settings, questions_owner(snapshot.location.name), titles, pictures))

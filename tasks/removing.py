@@ -14,8 +14,9 @@ from storage.current import CurrentDamagedError
 from storage.garbage import KEEP_SECONDS
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation, calls_folder
-from storage.lock import acquire
 from storage.removals import note_removal
+from storage.shared_lock import lock_for_writing
+from storage.shared_snapshots import remove_shared
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
 from tasks.object_mirror import forget_copies
@@ -83,15 +84,17 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     Nobody finds it from the first moment on; who reads it already is waited for. Raises UnknownCorpusError or
     CorpusBusyError, and does nothing then.
     """
+    documents = _documents_in(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
-    documents = _documents_in(location)
-    lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
+    lock = lock_for_writing(location, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
+        if location.store is not None:
+            remove_shared(location.store)
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         shutil.rmtree(location.folder)
-        garbage = collect_garbage(location, keep_seconds=0.0)
+        garbage = collect_garbage(location, keep_seconds=0.0, gone=documents)
         forget_replies(location, documents or garbage.documents)
         CallCache(calls_folder()).forget(questions_owner(location.name))
     finally:

@@ -6,6 +6,8 @@ import shutil
 import pytest
 from hypothesis import settings
 
+from storage.locations import shared_store
+from tests.object_server import fresh_prefix, object_server
 from tests.program import CHEAP, CORPUS, flowreader
 
 # The same examples every time: what lands must not hang on luck. `--hypothesis-profile=default` looks for new ones.
@@ -18,6 +20,22 @@ def home(tmp_path, monkeypatch):
     """An empty home."""
     monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
+
+
+@pytest.fixture(scope="session")
+def objects():
+    """A running S3 server."""
+    with object_server() as server:
+        yield server
+
+
+@pytest.fixture
+def shared(objects, monkeypatch):
+    """An address in that server as the store of this process and of those it starts."""
+    for name, value in objects.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("FLOWREADER_STORE", fresh_prefix())
+    return shared_store()
 
 
 @pytest.fixture(scope="session")

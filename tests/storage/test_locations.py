@@ -45,3 +45,30 @@ def test_everything_of_a_corpus_lies_in_its_folder(monkeypatch, tmp_path):
 def test_a_name_that_could_leave_the_folder_is_refused(name):
     with pytest.raises(LocationError, match="not usable"):
         corpus_location(name)
+
+
+def test_without_a_store_a_corpus_is_of_this_machine_alone(monkeypatch):
+    monkeypatch.delenv("FLOWREADER_STORE", raising=False)
+    assert (locations.shared_store(), corpus_location("a").store, corpus_location("a").lance_store) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("named", "prefix"), [("s3://my-bucket", ""), ("s3://my-bucket/", ""), ("s3://my-bucket/a/b.c/", "a/b.c/")]
+)
+def test_a_corpus_has_its_place_in_the_store(monkeypatch, named, prefix):
+    monkeypatch.setenv("FLOWREADER_STORE", named)
+    place = corpus_location("my-corpus.2")
+    assert place.store.uri == f"s3://my-bucket/{prefix}corpora/my-corpus.2"
+    assert place.lance_store.uri == f"{place.store.uri}/lance"
+    assert locations.shared_store().uri == named.rstrip("/")
+    notes = (place.store_note, place.catalog_note, place.fetch_lock)
+    assert {note.parent for note in notes} == {place.folder}
+
+
+@pytest.mark.parametrize(
+    "named", ["bucket", "gs://bucket", "s3://", "s3://B", "s3://bucket/../x", "s3://bucket//x", "s3://k:s@host/x"]
+)
+def test_an_odd_store_is_refused(monkeypatch, named):
+    monkeypatch.setenv("FLOWREADER_STORE", named)
+    with pytest.raises(LocationError, match="write it as s3://BUCKET"):
+        corpus_location("a")
