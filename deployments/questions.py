@@ -29,21 +29,18 @@ from deployments.front_door import LOOPBACK, FrontDoor, web_app
 from deployments.resident_worker import ResidentWorker
 from flows.ask_run import ask_deployed
 from flows.ask_service import address
-from flows.ask_task import answer
+from flows.ask_task import AT_ONCE, answer
 from flows.interruption import end_all_work
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
 from tasks.warming import warm_up_questions
 from tasks.watching import watched
 
-AT_ONCE = 8
-"""Questions that are answered side by side: where a model reads, they wait for it most of the time."""
-
 USUAL_ROOM = 64
 """Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait."""
 
-POLL_SECONDS = 0.3
-"""How often the server is asked for runs of the deployment: who filled in the form waits for it."""
+POLL_SECONDS = 3.0
+"""How often the server is asked for runs that it did not tell of; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
 POOL = "flowreader-questions"
@@ -88,7 +85,7 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
             asyncio.ensure_future(staying("who does the runs of ask/ask", serve_runs)),
-            asyncio.ensure_future(staying("who does the task", lambda: TaskWorker(answer, limit=AT_ONCE).astart())),
+            asyncio.ensure_future(staying("who does the task", lambda: TaskWorker(answer, limit=None).astart())),
         ]
         host, port = listening.getsockname()[:2]
         say(f"questions: http://{host}:{port}")
@@ -106,9 +103,12 @@ async def make_pool(prefect: PrefectClient) -> None:
 
 
 async def serve_runs() -> None:
-    """Do the runs of the deployment."""
+    """Do the runs of the deployment, as soon as the server tells of them."""
     with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
-        await ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE).start(printer=lambda *_words: None)
+        worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
+        async with asyncio.TaskGroup() as both:
+            both.create_task(worker.start(printer=lambda *_words: None))
+            both.create_task(staying("who hears of runs of ask/ask", worker.wake_up))
 
 
 async def staying(who: str, work: Callable[[], Awaitable[None]]) -> None:

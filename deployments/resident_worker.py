@@ -10,6 +10,9 @@ import anyio.abc
 import httpx
 from prefect import Flow
 from prefect.client.schemas.objects import FlowRun
+from prefect.events.clients import get_events_subscriber
+from prefect.events.filters import EventFilter, EventNameFilter, EventRelatedFilter
+from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.flow_engine import run_flow_async
 from prefect.states import Cancelled
@@ -33,6 +36,15 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         """Serve the runs of a pool, so many at once."""
         super().__init__(work_pool_name=work_pool_name, limit=limit)
         self._flow = flow
+
+    async def wake_up(self) -> None:
+        """Take runs as soon as the server tells of them: to ask for them that often would keep its database busy."""
+        pool = ResourceSpecification({"prefect.resource.name": self._work_pool_name})
+        name = EventNameFilter(name=["prefect.flow-run.Scheduled"])
+        scheduled = EventFilter(event=name, related=EventRelatedFilter(labels=pool))
+        async with get_events_subscriber(filter=scheduled) as told:
+            async for _run in told:
+                await self.get_and_submit_flow_runs()
 
     async def run(
         self,

@@ -6,6 +6,7 @@ Who asks gets the answers as soon as they are there; the page in Prefect and the
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
@@ -24,6 +25,13 @@ from tasks.ask_request import AskRequest
 from tasks.happenings import QueueSeen, tell
 
 Answers = list[dict[str, Any]]
+
+AT_ONCE = 8
+"""Questions that are answered side by side: where a model reads, they wait for it most of the time."""
+
+LOOK_SECONDS = 0.05
+PAGES_WAIT_SECONDS = 120.0
+"""Where questions never end to come, the pages of those that were answered come in between."""
 
 
 class Waiting:
@@ -55,8 +63,16 @@ class Waiting:
         if future is not None and not future.done():
             give(future)
 
+    async def nobody(self, *, seconds: float) -> None:
+        """Return when nobody waits any more, or after so long."""
+        deadline = time.monotonic() + seconds
+        while self._futures and time.monotonic() < deadline:
+            await asyncio.sleep(LOOK_SECONDS)
+
 
 waiting = Waiting()
+seats, desk = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
+"""Who answers, and the one who makes pages: of what is answered already, and beside nobody who waits for an answer."""
 
 
 def question_asked() -> str:
@@ -69,7 +85,7 @@ async def answer(request: dict[str, Any]) -> Answers:
     """Answer the questions of an AskRequest in JSON; the answers are as `flowreader ask --json` shows them."""
     run_id = UUID(task_run.id)
     try:
-        async with aclosing(ask(AskRequest.model_validate(request))) as answers:
+        async with seats, aclosing(ask(AskRequest.model_validate(request))) as answers:
             given = [one async for one in answers]
         told = [answer_json(one) for one in given]
     except BaseException as error:
@@ -77,7 +93,9 @@ async def answer(request: dict[str, Any]) -> Answers:
         waiting.tell(run_id, lambda future: future.set_exception(said))
         raise
     waiting.tell(run_id, lambda future: future.set_result(told))
-    for one in given:
-        await keep_page(one)
-    await keep_answer_pages(given, task_run_id=run_id)
+    async with desk:
+        await waiting.nobody(seconds=PAGES_WAIT_SECONDS)
+        for one in given:
+            await keep_page(one)
+        await keep_answer_pages(given, task_run_id=run_id)
     return told

@@ -13,13 +13,14 @@ from tasks.markdown import as_text, paragraphs
 from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
 
 QUOTE_SHOWN = 1_500
+KEY_DIGITS = 16
 PICTURE_BYTES = 250_000
 """A page is a row in the server's database: a larger graph is left to the report."""
 
 
 def page_key(answer_id: str) -> str:
-    """Return the key of an answer's page, as Prefect takes it: lower-case letters, digits and dashes."""
-    return f"answer-{answer_id}"
+    """Return the key of an answer's page, as Prefect takes it: lower-case letters, digits and dashes, as many as its UI shows."""
+    return f"answer-{answer_id[:KEY_DIGITS]}"
 
 
 def answer_markdown(answer: Answer, kept: KeptReport) -> str:

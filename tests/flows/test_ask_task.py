@@ -1,6 +1,7 @@
 """A question as a task: who waits gets the answers, or the error, and the page is left as by a deployed run."""
 
 import asyncio
+import time
 from uuid import uuid4
 
 import pytest
@@ -50,10 +51,24 @@ def test_an_error_reaches_who_waits():
     asyncio.run(world())
 
 
+def test_pages_are_made_when_nobody_waits_or_after_long():
+    async def world():
+        waiting, run = Waiting(), uuid4()
+        answers = waiting.for_run(run)
+        began = time.monotonic()
+        await waiting.nobody(seconds=0.2)
+        assert 0.2 <= time.monotonic() - began < 5
+        asyncio.get_running_loop().call_later(0.1, answers.set_result, [])
+        await waiting.nobody(seconds=60)
+        assert len(waiting) == 0 and time.monotonic() - began < 10
+
+    asyncio.run(world())
+
+
 def test_the_task_answers_and_leaves_its_page(deployed):
     (answer,) = deployed["task"]["returned"]
     assert answer["status"] == "answered" and answer["corpus"] == "small"
-    kind, page, _description = deployed["pages"][f"answer-{answer['answer_id']}"]
+    kind, page, _description = deployed["pages"][f"answer-{answer['answer_id'][:16]}"]
     assert kind == "markdown" and "## Evidence" in page
     assert f"{answer['answer_id']}.html" in deployed["reports"]
 
