@@ -68,11 +68,7 @@ def shows(opened, words):
 def look_at(chromium, serving, page, words, shot, *, picture=False):
     """Open an artifact's page; it shows the words, and the picture where there is to be one."""
     with chromium.page(address(serving, f"/artifacts/artifact/{page}"), width=1280, height=1200) as opened:
-        try:
-            until(lambda: shows(opened, words), f"{words} in {opened.run(TEXT)[:500]}")
-        except AssertionError:
-            print("DBG", opened.run("document.body.innerHTML")[:600], opened.complaints()[-6:], opened.addresses()[-12:])
-            raise
+        until(lambda: shows(opened, words), f"{words} on the page of artifact {page}")
         assert not picture or until(lambda: opened.run(PICTURE), "the evidence graph")
         opened.screenshot(shot)
 
@@ -87,7 +83,7 @@ def test_an_ingest_that_ran_by_its_schedule_tells_what_it_read(chromium, serving
         serving.request(f"/deployments/{deployment}/schedules/{made[0]['id']}", {"active": False}, method="PATCH")
     assert run["auto_scheduled"] and "default" in run["tags"]
     pages = pages_of(serving, run["id"], "flow")
-    look_at(chromium, serving, pages["ingest-default"], ["tides.html", "1 document"], tmp_path / "ingest.png")
+    look_at(chromium, serving, pages["ingest-default"], ["1 documents read", "parse"], tmp_path / "ingest.png")
     (lineage,) = [page for key, page in pages.items() if key.endswith("-lineage")]
     look_at(chromium, serving, lineage, ["tides.html"], tmp_path / "ingest-lineage.png")
     with chromium.page(address(serving, f"/runs/flow-run/{run['id']}"), width=1280, height=1200) as opened:
@@ -104,9 +100,11 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
         until(lambda: form.run("document.querySelectorAll('textarea').length") == 2, "the field of the question")
         form.run(FILL % (0, json.dumps(TORQUE)))
         form.run(FILL % (1, json.dumps("small")))
+        # The form takes a moment to hear what is typed.
+        time.sleep(1)
         form.run(f"{BUTTON % json.dumps('Submit')}.click()")
         wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["COMPLETED"]}}}}
-        run = until(lambda: serving.request("/flow_runs/filter", wanted), f"the run; the form says {form.run(TEXT)[-300:]}")[0]
+        run = until(lambda: serving.request("/flow_runs/filter", wanted), "the run that the form asked for")[0]
     assert run["name"] == TORQUE or run["parameters"]["request"]["questions"] == [TORQUE]
     pages = pages_of(serving, run["id"], "flow")
     (page,) = [page for key, page in pages.items() if not key.endswith("-lineage")]
@@ -120,7 +118,7 @@ def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypa
         monkeypatch.setenv(name, serving.environment[name])
     question = "What does an MT-3 weigh without its base?"
     (answer,) = ask_service({"questions": [question], "corpus": "small"})
-    wanted = {"artifacts": {"key": {"like_": f"answer-{answer['answer_id'][:8]}%"}}}
+    wanted = {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
     look_at(chromium, serving, page["id"], [question, "Evidence"], tmp_path / "asked.png", picture=True)
     with chromium.page(address(serving, f"/runs/task-run/{page['task_run_id']}"), width=1280, height=900) as opened:
