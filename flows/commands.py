@@ -158,7 +158,7 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
             output.line(f"{short_run(run.run_id)}: {run.told}", style="yellow")
     with open_for_reading(location) as snapshot:
         if output.as_json:
-            output.data(corpus_json(arguments.corpus, snapshot, ()) | {"killed": [asdict(run) for run in lost]})
+            output.data(corpus_json(arguments.corpus, snapshot, ()) | ({"killed": [asdict(run) for run in lost]} if lost else {}))
         else:
             show_corpus(arguments.corpus, snapshot, (), output)
     return WELL
