@@ -40,6 +40,12 @@ from tasks.reporting import render_report
 LARGEST_BODY = 1_000_000
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 RETRY_SECONDS = 5
+MOST_QUESTIONS = 64
+"""In one request: more would hold a seat for hours, and are better asked one by one."""
+
+BEGIN_SECONDS = 60.0
+"""A worker takes a question at once, though it may wait for a seat then; a Prefect server that starts again forgets some."""
+
 PATIENCE_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """Between tries to reach a Prefect server that is busy, or starts again."""
 
@@ -70,6 +76,13 @@ class FrontDoor:
                 str(self.prefect.api_url),
                 "see whether it is up; `flowreader ask` without --server needs none",
             ) from error
+        if not (await asyncio.wait([answered], timeout=BEGIN_SECONDS))[0] and not waiting.has_begun(run_id):
+            answered.cancel()
+            raise NotHandedOverError(
+                f"no worker took the question in {BEGIN_SECONDS:.0f} s, for the server lost it or gave it to another machine",
+                str(self.prefect.api_url),
+                "ask again; `flowreader ask` without --server needs no server",
+            )
         return await answered
 
     async def _hand_over(self, run_id: UUID, called_with: Path, request: AskRequest) -> None:
@@ -140,7 +153,7 @@ def web_app(door: FrontDoor) -> FastAPI:
 
     @app.middleware("http")
     async def guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
-        if door.token and not _is_theirs(request, door.token):
+        if door.token and request.url.path != "/health" and not _is_theirs(request, door.token):
             return told(401, CommandError("the query service takes no question without its token", "", TOKEN_REMEDY))
         try:
             return await call(request)
@@ -173,11 +186,16 @@ async def request_in(request: Request) -> AskRequest:
         if len(body) > LARGEST_BODY:
             raise CommandError("a request is too large", f"over {LARGEST_BODY:,} bytes", "ask fewer questions at once")
     try:
-        return AskRequest.model_validate_json(body)
+        asked = AskRequest.model_validate_json(body)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the request"
         raise CommandError(f"{place}: {first['msg']}", str(first["input"])[:100], "see `flowreader ask --help`") from error
+    if len(asked.questions) > MOST_QUESTIONS:
+        raise CommandError(
+            "too many questions in one request", str(len(asked.questions)), f"send at most {MOST_QUESTIONS} at a time"
+        )
+    return asked
 
 
 def report_of(answer_id: str, corpus: str) -> str:
@@ -198,7 +216,8 @@ def refusal(error: Exception) -> Response:
         case CommandError():
             return told(400, error)
         case _ if isinstance(error, EXPECTED):
-            return told(400, CommandError.from_error(error))
+            theirs = isinstance(error, LookupError | ValueError)
+            return told(400 if theirs else 503, CommandError.from_error(error))
     raise error
 
 

@@ -15,7 +15,7 @@ from prefect.events.filters import EventFilter, EventNameFilter, EventRelatedFil
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
 from prefect.flow_engine import run_flow_async
-from prefect.states import Cancelled
+from prefect.states import Cancelled, Crashed
 from prefect.workers.base import BaseJobConfiguration, BaseVariables, BaseWorker, BaseWorkerResult
 
 STOPPED = "stopped; what was answered is kept"
@@ -58,13 +58,18 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         )
         if task_status is not None:
             task_status.started(1)
-        while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
-            # Prefect tells the process of a run that it is to end; here that process is this one, so that nobody is told.
-            if await self._is_to_end(flow_run.id):
-                work.cancel()
-        if work.cancelled() or work.exception():
+        try:
+            while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
+                # Prefect tells the process of a run that it is to end; here that process is this one, so that nobody is told.
+                if await self._is_to_end(flow_run.id):
+                    work.cancel()
+        finally:
+            work.cancel()
+        if work.cancelled():
             # Prefect calls a run that was cancelled from within crashed.
             await self.client.set_flow_run_state(flow_run.id, Cancelled(message=STOPPED), force=True)
+        elif error := work.exception():
+            await self.client.set_flow_run_state(flow_run.id, Crashed(message=f"{type(error).__name__}: {error}"), force=True)
         return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
 
     async def _is_to_end(self, flow_run_id: UUID) -> bool:

@@ -19,6 +19,10 @@ ANSWER_SECONDS = 3_600.0
 """A question that a model reads takes minutes, and the service has deadlines of its own: this one is for a machine that is gone."""
 
 
+class ServiceFullError(CommandError):
+    """The query service takes no more questions in for a moment."""
+
+
 class ServiceUnreachableError(CommandError):
     """Nothing answers where the query service should be."""
 
@@ -63,7 +67,8 @@ def _said(method: str, path: str, body: bytes | None) -> bytes:
     finally:
         connection.close()
     if reply.status != http.client.OK:
-        raise _refusal(reply.status, said)
+        refusal = _refusal(reply.status, said)
+        raise ServiceFullError(refusal.what, refusal.value, refusal.remedy) if reply.getheader("Retry-After") else refusal
     return said
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
 
-from flows.ask_service import ask_service, report_from_service
+from flows.ask_service import ServiceFullError, ask_service, report_from_service
 from flows.showing import CommandError, Output
 
+PATIENCE_SECONDS, PAUSE_SECONDS = 600.0, 2.0
 AT_ONCE = 4
 """Questions of a batch that are under way: the service has room for others too."""
 
@@ -19,15 +21,36 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     """Ask the service, and show each answer as it comes, in the order of the questions."""
     require_one_source(arguments)
     request = request_of(arguments)
-    with ThreadPoolExecutor(AT_ONCE) as asking:
-        answers = asking.map(lambda question: ask_service(request | {"questions": [question]}), questions_of(arguments))
+    if arguments.report:
+        from tasks.reporting import check_target
+
+        check_target(arguments.report.absolute())
+    patience = PATIENCE_SECONDS if arguments.batch is not None else 0.0
+    asking = ThreadPoolExecutor(AT_ONCE)
+    try:
+        answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions_of(arguments))
         # What shows an answer is loaded while the service makes it.
         show = shown_as(arguments, output)
         for told in chain.from_iterable(answers):
             show(told)
+    finally:
+        # After Ctrl-C the service is not waited for: it answers, and keeps the answer, all the same.
+        asking.shutdown(wait=False, cancel_futures=True)
     if arguments.report:
         write_page(arguments, told["answer_id"], output)
     return 0
+
+
+def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
+    """Ask the service; where it is full, again for so many seconds: a batch has time."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return ask_service(request)
+        except ServiceFullError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(PAUSE_SECONDS)
 
 
 def questions_of(arguments: argparse.Namespace) -> Sequence[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from typing import Any
 from uuid import UUID
@@ -19,8 +19,12 @@ from flows.answer_pages import keep_page
 from flows.ask import ask
 from flows.lineage_pages import keep_answer_pages
 from flows.run_labels import first_of
+from flows.showing import CommandError
 from storage.answer_json import answer_json
-from storage.locations import reports_folder
+from storage.answer_records import Answer
+from storage.answers import find_answer
+from storage.locations import corpus_location, reports_folder
+from storage.snapshot import open_for_reading
 from tasks.ask_request import AskRequest
 from tasks.happenings import QueueSeen, tell
 
@@ -40,6 +44,7 @@ class Waiting:
     def __init__(self) -> None:
         """Begin with nobody."""
         self._futures: dict[UUID, asyncio.Future[Answers]] = {}
+        self._begun: set[UUID] = set()
 
     def __len__(self) -> int:
         """Return how many questions are inside."""
@@ -55,6 +60,7 @@ class Waiting:
 
     def _forget(self, run_id: UUID) -> None:
         self._futures.pop(run_id, None)
+        self._begun.discard(run_id)
         tell(QueueSeen(len(self)))
 
     def tell(self, run_id: UUID, give: Callable[[asyncio.Future[Answers]], None]) -> None:
@@ -62,6 +68,15 @@ class Waiting:
         future = self._futures.get(run_id)
         if future is not None and not future.done():
             give(future)
+
+    def begin(self, run_id: UUID) -> None:
+        """Take note that a worker of this process took the run."""
+        if run_id in self._futures:
+            self._begun.add(run_id)
+
+    def has_begun(self, run_id: UUID) -> bool:
+        """Say whether a worker of this process took the run."""
+        return run_id in self._begun
 
     async def nobody(self, *, seconds: float) -> None:
         """Return when nobody waits any more, or after so long."""
@@ -80,22 +95,41 @@ def question_asked() -> str:
     return first_of(task_run.parameters["request"]["questions"])
 
 
+def still_shown(given: Sequence[Answer]) -> list[Answer]:
+    """Return the answers as `flowreader answers show` shows them now: without the words of what was removed since."""
+    shown = []
+    for one in given:
+        location = corpus_location(one.corpus)
+        with open_for_reading(location) as snapshot:
+            present = {record.id for record in snapshot.documents()}
+            shown.append(find_answer(location, one.answer_id, present=present))
+    return shown
+
+
 @task(name="answer", task_run_name=question_asked, persist_result=True, result_serializer="json", result_storage=reports_folder())
 async def answer(request: dict[str, Any]) -> Answers:
     """Answer the questions of an AskRequest in JSON; the answers are as `flowreader ask --json` shows them."""
     run_id = UUID(task_run.id)
+    waiting.begin(run_id)
     try:
         async with seats, aclosing(ask(AskRequest.model_validate(request))) as answers:
             given = [one async for one in answers]
         told = [answer_json(one) for one in given]
     except BaseException as error:
-        said = error if isinstance(error, Exception) else RuntimeError("the question was stopped; ask it again")
+        said = (
+            error
+            if isinstance(error, Exception)
+            else CommandError("the question was stopped, for the service ends", "", "ask it again when the service is up")
+        )
         waiting.tell(run_id, lambda future: future.set_exception(said))
         raise
     waiting.tell(run_id, lambda future: future.set_result(told))
+    patience = time.monotonic() + PAGES_WAIT_SECONDS
     async with desk:
-        await waiting.nobody(seconds=PAGES_WAIT_SECONDS)
-        for one in given:
+        await waiting.nobody(seconds=patience - time.monotonic())
+        # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
+        shown = await asyncio.to_thread(still_shown, given)
+        for one in shown:
             await keep_page(one)
-        await keep_answer_pages(given, task_run_id=run_id)
-    return told
+        await keep_answer_pages(shown, task_run_id=run_id)
+    return [answer_json(one) for one in shown]

@@ -24,11 +24,11 @@ _cuts: list[threading.Timer] = []
 @contextmanager
 def ending_in_order() -> Iterator[None]:
     """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report."""
-    forget_stop()
     try:
         before = {number: signal.signal(number, _end) for number in (signal.SIGINT, signal.SIGTERM) if not _is_ignored(number)}
+        forget_stop()
     except ValueError:
-        # Not the main thread: under a worker the signals are the worker's, and it cancels the run.
+        # Not the main thread: under a worker the signals are the worker's, and so is the wish to stop.
         before = {}
     try:
         yield

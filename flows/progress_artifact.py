@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
+from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 
@@ -24,7 +25,16 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
         yield
         return
     meter = WorkMeter.reading(work, by_model=by_model)
-    artifact = await acreate_progress_artifact(progress=0.0, key=key, description=_told(meter))
+    artifact: UUID | None = None
+
+    async def show(percent: float) -> None:
+        nonlocal artifact
+        # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
+        with contextlib.suppress(Exception):
+            if artifact is None:
+                artifact = await acreate_progress_artifact(progress=percent, key=key, description=_told(meter))
+            else:
+                await aupdate_progress_artifact(artifact, progress=percent, description=_told(meter))
 
     async def renew() -> None:
         shown = 0.0
@@ -33,7 +43,9 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
             percent = round(100 * meter.share_done(), 1)
             if percent != shown:
                 shown = percent
-                await aupdate_progress_artifact(artifact, progress=percent, description=_told(meter))
+                await show(percent)
+
+    await show(0.0)
 
     with listening(meter.hear):
         renewing = asyncio.create_task(renew())
@@ -41,9 +53,8 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
             yield
         finally:
             renewing.cancel()
-            # What is shown is no part of the work: a server that does not take a bar any more spoils no ingest.
             await asyncio.gather(renewing, return_exceptions=True)
-    await aupdate_progress_artifact(artifact, progress=round(100 * meter.share_done(), 1), description=_told(meter))
+    await show(round(100 * meter.share_done(), 1))
 
 
 def _told(meter: WorkMeter) -> str:

@@ -10,7 +10,7 @@ from storage.artifacts import hash_bytes
 from storage.records import identify
 
 ROOT = Path(__file__).resolve().parents[1]
-DECIDING = ("storage/*.*", "tasks/**/*.*", "flows/ask.py", "flows/readers/*.py")
+DECIDING = ("storage/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
 """What an answer can depend on, the reading of its documents too: not how it is asked for."""
 
 _COUNTING = (

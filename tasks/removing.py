@@ -19,6 +19,7 @@ from storage.shared_lock import lock_for_writing
 from storage.shared_snapshots import remove_shared
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
+from tasks.forgetting_reports import forget_reports
 from tasks.object_mirror import forget_copies
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, forget_replies, wipe
 from tasks.settings import IngestSettings
@@ -97,6 +98,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         garbage = collect_garbage(location, keep_seconds=0.0, gone=documents)
         forget_replies(location, documents or garbage.documents)
         CallCache(calls_folder()).forget(questions_owner(location.name))
+        forget_reports(documents)
     finally:
         lock.release()
     return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))

@@ -75,9 +75,11 @@ def test_a_body_without_end_is_refused():
 
 def test_the_token_is_asked_for_where_there_is_one():
     door = client(token="sesame")
-    assert "token" in error(door.get("/health"), 401)["what"]
-    assert error(door.get("/health", headers={"Authorization": "Bearer wrong"}), 401)
-    assert door.get("/health", headers={"Authorization": "Bearer sesame"}).status_code == 200
+    ask = {"json": {"questions": ["How deep?"]}}
+    assert "token" in error(door.post("/ask", **ask), 401)["what"]
+    assert error(door.post("/ask", headers={"Authorization": "Bearer wrong"}, **ask), 401)
+    assert door.get("/health").status_code == 200
+    assert door.post("/ask", headers={"Authorization": "Bearer sesame"}, json=[]).status_code == 400
 
 
 def test_a_name_of_the_web_that_leads_here_is_refused():
