@@ -42,7 +42,7 @@ def test_all_that_reads_documents_in_is_in_the_hash_what_runs_in_children_too():
     workers = [path for room in ("models", "parsers") for path in (ROOT / "tasks" / room).glob("*.py")]
     reached = reached_from(ROOT / "flows" / "document_graph.py", *workers)
     assert ROOT / "tasks" / "document_steps.py" in reached
-    assert reached - set(deciding_files()) == {ROOT / "flows" / "__init__.py"}
+    assert reached <= set(deciding_files())
 
 
 def test_every_prompt_but_the_judge_s_is_in_the_hash():
