@@ -154,7 +154,9 @@ def web_app(door: FrontDoor) -> FastAPI:
     @app.middleware("http")
     async def guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
         if door.token and request.url.path != "/health" and not _is_theirs(request, door.token):
-            return told(401, CommandError("the query service takes no question without its token", "", TOKEN_REMEDY))
+            given = "with another token" if "Authorization" in request.headers else "without its token"
+            refused = CommandError(f"the query service takes no question {given}", "", TOKEN_REMEDY)
+            return told(401, refused, {"WWW-Authenticate": "Bearer"})
         try:
             return await call(request)
         except Exception as error:
@@ -190,7 +192,7 @@ async def request_in(request: Request) -> AskRequest:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the request"
-        raise CommandError(f"{place}: {first['msg']}", str(first["input"])[:100], "see `flowreader ask --help`") from error
+        raise CommandError(f"{place}: {first['msg']}", str(first["input"])[:100], "deployments/README.md has the fields") from error
     if len(asked.questions) > MOST_QUESTIONS:
         raise CommandError(
             "too many questions in one request", str(len(asked.questions)), f"send at most {MOST_QUESTIONS} at a time"

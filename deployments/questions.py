@@ -7,6 +7,7 @@ Three ways lead in: the deployment `ask/ask` (the form in Prefect's UI, `run_dep
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -63,6 +64,7 @@ def main() -> int:
         loop.call_soon_threadsafe(stopping.set)
 
     signal.signal(signal.SIGTERM, end)
+    logging.getLogger("prefect.task_runs").addFilter(WithoutTraceback())
     try:
         listening, token = listen(*address()), required_token(address()[0])
         with watched(), ThreadPoolExecutor(max_workers=1) as beside:
@@ -72,6 +74,15 @@ def main() -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
+
+
+class WithoutTraceback(logging.Filter):
+    """Has Prefect tell of a question that failed in a line: most are asked wrongly, and their lines of code help nobody."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Take the traceback from the record, and let it pass."""
+        record.exc_info = None
+        return True
 
 
 async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:

@@ -6,12 +6,14 @@ where one of them dies, all end, and a message names it.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import socket
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
@@ -28,6 +30,7 @@ from flows.prefect_environment import (
 from storage.disk import check_writable, require_room
 from storage.locations import home, prefect_folder
 from tasks.metrics_endpoint import share_metrics
+from tasks.object_address import is_address
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
@@ -73,6 +76,7 @@ def bring_up(children: list[Child]) -> None:
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
     prepare_environment()
     check_writable(home())
+    hold_home()
     check_writable(prefect_folder())
     alone = not server_is_configured()
     if not alone:
@@ -86,9 +90,33 @@ def bring_up(children: list[Child]) -> None:
         children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
         wait_until_answers(children, f"http://{HOST}:{port}/api")
         _say(f"Prefect's UI: http://{HOST}:{port}")
+    tell_what_is_read()
     share_metrics()
     children.append(start(ANSWERS, "deployments.questions"))
     children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else [])))
+
+
+def hold_home() -> None:
+    """Keep a second `up` away from this home as long as this process lives; raise UpError where there is a first.
+
+    It would declare the deployments anew, with the folders that it knows of.
+    """
+    descriptor = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UpError(
+            f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home"
+        ) from None
+
+
+def tell_what_is_read() -> None:
+    """Say which folders are read by schedule; one that is not there may come yet."""
+    from deployments.declared import named_input
+
+    for path in named_input("ingest").get("paths", ()):
+        there = is_address(path) or Path(path).exists()
+        _say(f"read every hour: {path}{'' if there else ' (which is not there)'}")
 
 
 def require_free(port: str) -> None:

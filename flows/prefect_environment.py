@@ -36,6 +36,8 @@ QUIET = {
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_CLI_COLORS": "false",
+    # A question of the query service is a task without a flow: that its log reaches no page is nothing to warn of each time.
+    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
     # Whose process is gone is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     # A task costs the server 30 ms one by one, 9 ms in batches.

@@ -39,7 +39,8 @@ def at_work(run_file: Path) -> Iterator[None]:
     """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
     with full_disk_explained(run_file.parent, 0):
         run_file.parent.mkdir(parents=True, exist_ok=True)
-    with writing_alone(sign_of(run_file)):
+    # Not waited for: who holds it already is the same run, which a retry meets at its very end.
+    with writing_alone(sign_of(run_file), wait=False):
         yield
 
 

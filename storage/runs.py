@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
@@ -141,15 +141,17 @@ def append_lines(path: Path, lines: bytes) -> None:
 
 
 @contextmanager
-def writing_alone(path: Path) -> Iterator[int]:
+def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
     """Keep every other writer out of the file, made where it is missing, while the block runs; a death lets them in.
 
+    Where `wait` is false and somebody keeps us out, the block runs beside them.
     The file is the one that the path names: who waited while it was replaced waits again, for the new one.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             if is_still_there(descriptor, path):
                 yield descriptor
                 return

@@ -14,6 +14,7 @@ from storage.runs import EntryKind, read_run
 from tasks.ingest_request import Survey
 from tasks.lineage_keys import lineage_link
 from tasks.models.chat_errors import Outcome
+from tasks.planning import displayed
 from tasks.step import Workplace
 
 
@@ -25,6 +26,9 @@ class Failure(BaseModel):
     name: str
     state: str
     reason: str
+
+
+VANISHED_SHOWN = 50
 
 
 class IngestReport(BaseModel):
@@ -41,6 +45,7 @@ class IngestReport(BaseModel):
     nodes: int
     failures: tuple[Failure, ...]
     skipped: int
+    vanished: tuple[str, ...] = ()
     mended: tuple[str, ...]
     step_seconds: Mapping[str, float]
     steps_remembered: int
@@ -74,6 +79,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
             if record.state is not DocumentState.READY
         ),
         skipped=len(survey.found.skipped),
+        vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,
         step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
         steps_remembered=sum(record.cache_hit for record in steps),
@@ -100,6 +106,7 @@ def report_markdown(report: IngestReport) -> str:
     if report.failures:
         lines += ["", "| not ready | state | reason |", "|---|---|---|"]
         lines += [f"| {_code(failure.name)} | {failure.state} | {_code(failure.reason)} |" for failure in report.failures]
+    lines += ["", *(f"- {_code(gone)}" for gone in report.vanished)] if report.vanished else []
     lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
     return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
 

@@ -76,8 +76,9 @@ def test_a_body_without_end_is_refused():
 def test_the_token_is_asked_for_where_there_is_one():
     door = client(token="sesame")
     ask = {"json": {"questions": ["How deep?"]}}
-    assert "token" in error(door.post("/ask", **ask), 401)["what"]
-    assert error(door.post("/ask", headers={"Authorization": "Bearer wrong"}, **ask), 401)
+    assert "without its token" in error(door.post("/ask", **ask), 401)["what"]
+    wrong = door.post("/ask", headers={"Authorization": "Bearer wrong"}, **ask)
+    assert "with another token" in error(wrong, 401)["what"] and wrong.headers["WWW-Authenticate"] == "Bearer"
     assert door.get("/health").status_code == 200
     assert door.post("/ask", headers={"Authorization": "Bearer sesame"}, json=[]).status_code == 400
 

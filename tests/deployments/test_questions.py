@@ -1,10 +1,11 @@
 """The query service says where it cannot be, and needs a token where others could ask."""
 
+import logging
 import socket
 
 import pytest
 
-from deployments.questions import USUAL_ROOM, ServiceError, listen, required_token, room
+from deployments.questions import USUAL_ROOM, ServiceError, WithoutTraceback, listen, required_token, room
 
 
 def test_a_port_that_is_taken_is_named_with_the_remedy():
@@ -40,3 +41,8 @@ def test_a_room_that_is_no_number_is_named(monkeypatch, named):
     monkeypatch.setenv("FLOWREADER_ASK_QUEUE", named)
     with pytest.raises(ServiceError, match="FLOWREADER_ASK_QUEUE"):
         room()
+
+
+def test_a_question_that_was_asked_wrongly_is_told_in_a_line():
+    record = logging.LogRecord("prefect.task_runs", logging.ERROR, "x.py", 1, "no", (), (ValueError, ValueError("no"), None))
+    assert WithoutTraceback().filter(record) and record.exc_info is None

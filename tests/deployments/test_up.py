@@ -1,5 +1,6 @@
 """Everything up with one command, and down with one signal."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -282,6 +283,14 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(home):
         said = refused(home, PREFECT_SERVER_API_PORT=port)
     assert f"port '{port}' of 127.0.0.1 cannot be used" in said and "set PREFECT_SERVER_API_PORT" in said
     assert "port 'x' of 127.0.0.1 cannot be used" in refused(home, PREFECT_SERVER_API_PORT="x")
+
+
+def test_a_second_one_in_the_same_home_is_refused_and_changes_nothing(home):
+    home.mkdir(exist_ok=True)
+    with (home / "up.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        said = refused(home, PREFECT_SERVER_API_PORT=str(free_port()))
+    assert f"everything is up already for FLOWREADER_HOME {str(home)!r}" in said and "name another home" in said
 
 
 def test_a_server_that_is_named_and_does_not_answer_is_an_error_and_none_is_started(home):

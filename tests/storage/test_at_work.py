@@ -83,3 +83,9 @@ def test_a_closed_run_has_a_last_line_behind_all_others_even_where_its_own_was_c
     run = read_run(path)
     assert [(entry["sequence"], entry["kind"]) for entry in run.entries] == [(0, "run"), (1, "end")] and run.torn == 1
     assert run.entries[-1]["outcome"] == "killed, taken over by r2" and not sign_of(path).exists()
+
+
+def test_a_run_that_is_at_work_already_is_not_waited_for(tmp_path):
+    path = tmp_path / "runs" / "r1.jsonl"
+    with at_work(path), at_work(path):
+        assert is_at_work(path)

@@ -42,3 +42,8 @@ def test_the_page_tells_what_was_asked_of_a_model():
     used = REPORT.model_copy(update={"calls": 1200, "calls_remembered": 7, "tokens": 3_400_000, "cost": 1.5})
     assert asked(used) == "1,200 calls of the model and 7 remembered: 3,400,000 tokens, cost 1.50"
     assert asked(used) in report_markdown(used)
+
+
+def test_a_file_that_is_gone_is_named_as_code():
+    gone = REPORT.model_copy(update={"vanished": ("/in/`a`.pdf: gone; its document is kept",)})
+    assert "- `/in/'a'.pdf: gone; its document is kept`" in report_markdown(gone)

@@ -93,7 +93,7 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
 
 def test_without_the_token_nobody_is_answered(here, monkeypatch):
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "guess")
-    with pytest.raises(CommandError, match="without its token"):
+    with pytest.raises(CommandError, match="with another token"):
         asked(WEIGHT)
     assert ASK_TOKEN not in here.said()
 
