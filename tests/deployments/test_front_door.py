@@ -21,6 +21,13 @@ class NoServer:
         raise ConnectionError("gone")
 
 
+class Forgetful(NoServer):
+    """A Prefect server that takes questions and forgets them, as one that is started again does."""
+
+    async def create_task_run(self, *_given, **_more):
+        return None
+
+
 def client(*, room=4, token="", host="127.0.0.1:4280"):
     return TestClient(web_app(FrontDoor(NoServer(), room=room, token=token)), base_url=f"http://{host}")
 
@@ -48,6 +55,19 @@ def test_without_a_prefect_server_it_says_so_and_keeps_nothing(home):
     assert said["value"] == NoServer.api_url and "without --server" in said["remedy"]
     assert client().get("/health").json()["waiting"] == 0
     assert list((home / "reports" / "parameters").iterdir()) == []
+
+
+def test_a_question_that_the_server_forgot_gives_its_place_back(home, monkeypatch):
+    monkeypatch.setattr("deployments.front_door.BEGIN_SECONDS", 0.2)
+    door = TestClient(web_app(FrontDoor(Forgetful(), room=1)), base_url="http://localhost")
+    for _again in range(2):
+        assert "no worker took the question" in error(door.post("/ask", json={"questions": ["How deep?"]}), 502)["what"]
+    assert door.get("/health").json()["waiting"] == 0
+
+
+def test_too_many_questions_in_one_request_are_refused():
+    said = error(client().post("/ask", json={"questions": ["How deep?"] * 65}), 400)
+    assert (said["value"], said["remedy"]) == ("65", "send at most 64 at a time")
 
 
 @pytest.mark.parametrize(

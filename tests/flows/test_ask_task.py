@@ -1,12 +1,16 @@
 """A question as a task: who waits gets the answers, or the error, and the page is left as by a deployed run."""
 
 import asyncio
+import json
+import shutil
 import time
 from uuid import uuid4
 
 import pytest
 
-from flows.ask_task import Waiting
+from flows.ask_task import Waiting, still_shown
+from flows.cli import main
+from storage.answer_json import answer_from_json
 from tasks.happenings import QueueSeen, heard_by
 
 
@@ -63,6 +67,17 @@ def test_pages_are_made_when_nobody_waits_or_after_long():
         assert len(waiting) == 0 and time.monotonic() - began < 10
 
     asyncio.run(world())
+
+
+def test_what_was_removed_since_the_answer_is_written_nowhere(library, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+    assert main(["ask", "What does an MT-3 weigh without its base?", "--corpus", "small", "--json"]) == 0
+    answer = answer_from_json(json.loads(capsys.readouterr().out))
+    assert any(citation.quote for citation in answer.citations) and still_shown([answer]) == [answer]
+    for name in {citation.document.name for citation in answer.citations}:
+        assert main(["documents", "remove", name, "--corpus", "small", "--now"]) == 0
+    (shown,) = still_shown([answer])
+    assert shown.answer_id == answer.answer_id and not any(citation.quote for citation in shown.citations)
 
 
 def test_the_task_answers_and_leaves_its_page(deployed):

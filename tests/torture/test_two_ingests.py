@@ -96,8 +96,8 @@ def test_ctrl_c_ends_in_order_and_the_same_command_goes_on(home, tmp_path, cheap
     seconds = time.monotonic() - began
     tell(f"Ctrl-C after {share:.0%}: exit {code} in {seconds:.1f} s")
     assert run.survivors() == []
-    # one that has told its result is at its very end, and is ended there by the signal itself, or not any more
-    at_its_end = '"totals"' in run.words and seconds < 0.5
+    # one whose work was done when the signal came tells its result, its last events to Prefect included, or is ended by the signal
+    at_its_end = '"totals"' in run.words and seconds < 3
     if running and not at_its_end:
         assert code in {130, -2} if share < 0.1 else code == 130, run.words[-2000:]
         assert seconds < 10
