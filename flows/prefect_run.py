@@ -17,7 +17,7 @@ from tasks.memory import bound_arenas
 from tasks.parsing import warm_up
 
 DRAIN_SECONDS = 5.0
-NOTHING_BEGUN = "stopped; what was done before stays, and the same command goes on"
+NOTHING_BEGUN = "stopped; what was published or answered before stays, and the same command goes on"
 
 Flow: TypeAlias = Callable[[Any], Coroutine[Any, Any, object]]
 
