@@ -249,7 +249,7 @@ def test_ctrl_c_for_the_whole_group_ends_everything_too(tmp_path):
 )
 def test_a_child_that_dies_ends_the_whole_and_is_named(tmp_path, module, named):
     with brought_up(tmp_path / "home", tmp_path / "log") as running:
-        (pid,) = [pid for pid, words in running.group().items() if f"-m deployments.{module}" in words]
+        (pid,) = [pid for pid, words in running.group().items() if f"-m deployments.{module} " in f"{words} "]
         os.kill(pid, signal.SIGKILL)
         assert running.ends_within(END_SECONDS)[0] == 1 and running.group() == {}
         assert f"{named} ended with code -9, and everything with it" in running.said()
