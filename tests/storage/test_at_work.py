@@ -89,3 +89,10 @@ def test_a_run_that_is_at_work_already_is_not_waited_for(tmp_path):
     path = tmp_path / "runs" / "r1.jsonl"
     with at_work(path), at_work(path):
         assert is_at_work(path)
+
+
+def test_a_sign_that_goes_while_it_is_looked_at_tells_of_no_kill(tmp_path):
+    location = corpus_in(tmp_path)
+    location.runs.mkdir(parents=True, exist_ok=True)
+    sign_of(location.runs / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    assert killed_runs(location) == []
