@@ -1,6 +1,7 @@
 """What many tests share: a home of its own for each, and one small corpus that was really ingested."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -13,6 +14,16 @@ from tests.program import CHEAP, CORPUS, flowreader
 # The same examples every time: what lands must not hang on luck. `--hypothesis-profile=default` looks for new ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
+
+
+@pytest.fixture(autouse=True)
+def environment_as_found():
+    """What a run in this process set in the environment, Prefect's folder above all, does not reach the next test."""
+    found = dict(os.environ)
+    yield
+    for name in os.environ.keys() - found.keys():
+        del os.environ[name]
+    os.environ.update(found)
 
 
 @pytest.fixture
