@@ -146,7 +146,7 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
     """Show an evaluation again."""
     evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
-        from tasks.evaluation_tables import evaluation_markdown
+        from tasks.evaluation_page import evaluation_markdown
 
         sys.stdout.write(evaluation_markdown(evaluation))
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 
 from storage.evaluation_records import Evaluation
-from tasks.evaluation_tables import evaluation_markdown
+from tasks.evaluation_page import evaluation_markdown
 
 
 async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:

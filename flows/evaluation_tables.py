@@ -11,16 +11,8 @@ from flows.showing import Output
 from storage.evaluation_records import BenchmarkQuestion, Evaluation
 from tasks.comparing import Change, Difference
 from tasks.evaluation_figures import FEWEST_DOCUMENTS
-from tasks.evaluation_tables import (
-    BRIEF_NOTE,
-    FEW_MARK,
-    FEW_SAID,
-    INTERVALS_SAID,
-    MISSING,
-    evaluation_tables,
-    named_with_unit,
-    unit_of,
-)
+from tasks.evaluation_tables import BRIEF_NOTE, evaluation_tables
+from tasks.evaluation_wording import FEW_MARK, FEW_SAID, INTERVALS_SAID, MISSING, named_with_unit, unit_of
 
 WIDE_COLUMNS = 180
 """From here on a table of ablations has room for its intervals."""

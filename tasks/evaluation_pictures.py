@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from PIL import Image
 
 from storage.evaluation_records import Figure
-from tasks.evaluation_tables import FEW_MARK, FEW_SAID, Figures, figure_text, is_difference, is_few, named_with_unit, unit_of
+from tasks.evaluation_wording import FEW_MARK, FEW_SAID, Figures, figure_text, is_difference, is_few, named_with_unit, unit_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

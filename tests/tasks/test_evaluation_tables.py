@@ -1,85 +1,22 @@
-"""Tables say what the figures say: each mean with its interval, in 80 columns, no name as markup."""
+"""Tables say what the figures say: each mean with its interval, in 80 columns."""
 
-from dataclasses import replace
-
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 from rich.console import Console
 
 from flows.showing import Output
-from storage.evaluation_records import Evaluation, Figure
 from tasks.evaluation_figures import difference_of
-from tasks.evaluation_scoring import BASELINE, CUTOFFS, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
 from tasks.evaluation_tables import (
-    Figures,
     ablation_tables,
-    brief_text,
-    evaluation_markdown,
     evaluation_tables,
     evidence_tables,
-    figure_text,
     gain_tables,
     group_tables,
     measure_tables,
-    named_with_unit,
     probe_tables,
     retrieval_tables,
 )
-
-
-def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questions=611, documents=38):
-    return Figure(arm, group, metric, value, low, high, questions, documents)
-
-
-def evaluation(*figures, **other):
-    said = Evaluation(
-        run_id="0123456789abcdef",
-        what="retrieval",
-        started="2026-01-02T03:04:05+00:00",
-        benchmark="reports",
-        benchmark_hash="ab" * 32,
-        corpus="reports-1",
-        snapshot=7,
-        scope="document",
-        code="0.1.0",
-        settings={},
-        figures=figures,
-    )
-    return replace(said, **other)
-
-
-def test_shares_are_told_in_percent_and_the_rest_in_its_own_unit():
-    assert figure_text(figure("recall@1", value=0.5704, low=0.501, high=0.6379)) == "57.0 (50.1-63.8)"
-    assert figure_text(figure(RETURNED, value=6.25, low=5.0, high=7.0)) == "6.2 (5.0-7.0)"
-    assert figure_text(figure("input tokens", value=12345.6, low=9000.0, high=15000.0)) == "12,346 (9,000-15,000)"
-    assert [named_with_unit(metric) for metric in ("recall@1", "seconds", "recall@1, difference", "seconds, difference")] == [
-        "recall@1 (%)",
-        "seconds",
-        "recall@1, difference (points)",
-        "seconds, difference",
-    ]
-
-
-def test_what_compares_two_is_told_with_its_sign_and_zero_is_never_negative():
-    assert figure_text(figure(difference_of("recall@1"), value=-0.016, low=-0.03, high=0.002)) == "-1.6 (-3.0 to +0.2)"
-    assert figure_text(figure(gain_over(OWN, SAME_MEAN), value=-0.0001, low=-0.02, high=0.0)) == "+0.0 (-2.0 to +0.0)"
-    assert figure_text(figure(difference_of(RETURNED), value=1.5, low=1.0, high=2.0)) == "+1.5 (+1.0 to +2.0)"
-
-
-def test_few_questions_or_documents_are_marked_and_what_is_no_number_is_a_dash():
-    assert figure_text(figure("recall@1", questions=9)) == "50.0 (40.0-60.0)*"
-    assert figure_text(figure("recall@1", questions=10)) == "50.0 (40.0-60.0)"
-    assert figure_text(figure("recall@1", documents=4)) == "50.0 (40.0-60.0)*"
-    assert figure_text(figure("recall@1", documents=5)) == "50.0 (40.0-60.0)"
-    assert figure_text(figure("recall@1", value=float("nan"))) == "-"
-    assert figure_text(figure("recall@1", high=float("inf"))) == "-"
-
-
-def test_of_one_document_no_interval_is_told():
-    assert figure_text(figure("recall@1", value=0.57, low=0.57, high=0.57, documents=1)) == "57.0 (-)*"
-    assert figure_text(figure(difference_of("recall@1"), value=0.08, low=0.08, high=0.08, documents=1)) == "+8.0 (-)*"
-    assert figure_text(figure("recall@1", documents=2)) == "50.0 (40.0-60.0)*"
+from tasks.evaluation_wording import Figures, brief_text
+from tests.tasks.evaluation_worlds import evaluation, figure, readers_evaluation
 
 
 def test_rankings_have_a_table_for_each_metric_with_its_cut_offs_in_their_order():
@@ -198,13 +135,6 @@ def test_groups_are_sorted_by_kind_and_told_with_their_number_of_questions():
     assert table.rows[-1][2:] == ("50.0 (40.0-60.0)*", "-")
 
 
-def readers_evaluation():
-    metrics = [f"{family}@{cutoff}" for family in ("recall", "precision", "ndcg", "mrr") for cutoff in CUTOFFS]
-    metrics += [PERFECT, found_by(OWN, SAME_NUMBER), gain_over(OWN, SAME_NUMBER), "irrelevant pages", "seconds"]
-    whole = [figure(metric, arm) for metric in metrics for arm in ("flow", "top-k")]
-    return evaluation(*whole, *(figure("recall@1", arm, "source: Pure-text (Plain-text)") for arm in ("flow", "top-k")))
-
-
 def test_tables_fit_eighty_columns():
     tables = evaluation_tables(readers_evaluation(), brief=False)
     console = Console(width=80, highlight=False, soft_wrap=True, record=True)
@@ -215,43 +145,8 @@ def test_tables_fit_eighty_columns():
     assert len(console.export_text().splitlines()) == sum(1 + len(table.rows) for table in tables), "a row took two lines"
 
 
-def test_the_page_says_what_was_asked_when_and_by_which_code():
-    page = evaluation_markdown(readers_evaluation())
-    for said in ("Evaluation of retrieval: reports", "2026-01-02 03:04 UTC", "run 01234567", "code 0.1.0", "snapshot 7", "95 %"):
-        assert said in page
-    assert "asked of its own documents" in page
-    assert "all documents of the benchmark" in evaluation_markdown(evaluation(scope="corpus"))
-
-
-def test_the_page_names_the_models_and_says_where_there_was_none():
-    page = evaluation_markdown(evaluation(models={"embedder": "mini_lm", "chat": "qwen|3", "judge": ""}))
-    assert r"its own documents. Models: embedder mini\_lm, chat qwen\|3, judge none." in page
-    assert "Models" not in evaluation_markdown(evaluation())
-
-
-def test_few_questions_or_documents_are_explained_where_they_are_marked_only():
-    for few in ({"questions": 3}, {"documents": 3}):
-        page = evaluation_markdown(evaluation(figure("recall@1", **few)))
-        assert r"\* fewer than 10 questions or 5 documents." in page
-    assert "fewer than" not in evaluation_markdown(evaluation(figure("recall@1", "a starred arm*")))
-
-
 def test_one_question_is_not_several():
     (table,) = retrieval_tables(Figures([figure("recall@1", questions=1)]))
     assert table.title.endswith(", 1 question")
     (mixed,) = retrieval_tables(Figures([figure("recall@1", questions=1), figure("recall@1", "top-k", questions=2000)]))
     assert mixed.title.endswith(", 1 to 2,000 questions")
-
-
-def shown(page):
-    """The cells of the page's tables, as a reader of Markdown shows them."""
-    inline = [token for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(page) if token.type == "inline"]
-    assert all(child.type in {"text", "text_special"} for token in inline for child in token.children)
-    return ["".join(child.content for child in token.children) for token in inline]
-
-
-@given(name=st.text(st.sampled_from("ab |*_~`[]()<>!\\&;#$\n-"), max_size=12))
-def test_no_name_becomes_markup(name):
-    page = evaluation_markdown(evaluation(figure("recall@1", group=f"x{name}x"), benchmark=f"x{name}x"))
-    assert " ".join(f"x{name}x".split()) in shown(page)
-    assert shown(page)[0] == f"Evaluation of retrieval: {' '.join(f'x{name}x'.split())}"
