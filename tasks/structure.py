@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -11,41 +10,28 @@ from itertools import pairwise
 from storage.records import (
     Edge,
     EdgeKind,
-    Modality,
     Node,
     NodeKind,
     Page,
-    PageParser,
     ParsedDocument,
-    ParsedPage,
     Section,
     TableRow,
-    identify,
 )
-from tasks.algorithms.captions import join_captions
 from tasks.algorithms.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.furniture import find_furniture, fit_labels
-from tasks.algorithms.headings import correct_headings, strip_continued
-from tasks.algorithms.layout import BODY_KINDS, Element, count_words, simplify
-from tasks.algorithms.outline import Outline, build_outline, find_slide_titles, index_bookmarks, rank_titles
-from tasks.algorithms.passages import shape_passages
-from tasks.algorithms.reading_order import order_boxes
+from tasks.algorithms.headings import strip_continued
+from tasks.algorithms.layout import Element, simplify
+from tasks.algorithms.outline import Outline, build_outline
 from tasks.algorithms.references import resolve_references
 from tasks.algorithms.table_rows import (
     Table,
     continue_table,
-    describe_rows,
     read_aligned_text,
     read_html,
-    write_markdown,
 )
 from tasks.settings import StructureSettings
-
-_ORDERLESS_PARSERS = frozenset({PageParser.PDFIUM, PageParser.OCR})
-_SLIDE_WORDS = 150  # a landscape page with more words is a report's
-_LEAD_WORDS = 40  # of the passage above a table without header
-_CLOSE = 0.03  # of the page's height between the two
-_MODALITIES = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
+from tasks.structure_elements import read_elements
+from tasks.structure_records import make_edge, make_nodes, make_page, make_rows, make_sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +60,12 @@ def structure_document(
     """
     furniture = find_furniture(parsed.pages, repeated_share=settings.repeated_share, edge_band=settings.edge_band)
     labels = fit_labels(parsed.pages, furniture)
-    elements, levels = _read_elements(parsed, furniture, settings)
+    elements, levels = read_elements(parsed, furniture, settings)
     outline = build_outline(elements, levels)
     tables = _read_tables(elements)
     table_pairs = find_continued_tables(elements, tables)
     elements, tables = _inherit(elements, tables, table_pairs)
-    nodes = _make_nodes(parsed.document_id, version, elements, outline, tables)
+    nodes = make_nodes(parsed.document_id, version, elements, outline, tables)
     by_serial = {element.serial: node for element, node in zip(elements, nodes, strict=True)}
     page_labels = {page.number: label for page, label in zip(parsed.pages, labels, strict=True)}
     pairs: list[tuple[EdgeKind, int, int]] = [
@@ -91,63 +77,12 @@ def structure_document(
     ]
     return Structured(
         title=_choose_title(parsed, elements),
-        pages=tuple(_make_page(page, page_labels[page.number], parsed.document_id, version) for page in parsed.pages),
-        sections=_make_sections(parsed.document_id, version, outline),
+        pages=tuple(make_page(page, page_labels[page.number], parsed.document_id, version) for page in parsed.pages),
+        sections=make_sections(parsed.document_id, version, outline),
         nodes=tuple(nodes),
-        rows=tuple(_make_rows(elements, by_serial, tables)),
-        edges=tuple(_make_edge(by_serial[one], by_serial[other], kind, structural_weights[kind]) for kind, one, other in pairs),
+        rows=tuple(make_rows(elements, by_serial, tables)),
+        edges=tuple(make_edge(by_serial[one], by_serial[other], kind, structural_weights[kind]) for kind, one, other in pairs),
     )
-
-
-def _read_elements(
-    parsed: ParsedDocument, furniture: frozenset[tuple[int, int]], settings: StructureSettings
-) -> tuple[list[Element], dict[int, int]]:
-    """Return the document's elements in reading order, each to become a node, and the level of each title's serial."""
-    placed = _place_elements(parsed.pages, furniture)
-    bookmarks = index_bookmarks(parsed.outline)
-    page_sizes = {page.number: (page.width_points, page.height_points) for page in parsed.pages}
-    elements = correct_headings(placed, {title: frozenset(pages) for title, pages in bookmarks.items()})
-    elements = join_captions(elements)
-    slide_titles = find_slide_titles(elements, page_sizes=page_sizes) if _is_slides(elements, parsed.pages) else []
-    elements = _as_titles(elements, frozenset(slide_titles))
-    shaped = shape_passages(elements, merge_words=settings.merge_words, split_words=settings.split_words)
-    if not slide_titles:
-        return shaped, rank_titles(shaped, bookmarks, page_sizes=page_sizes)
-    own = set(slide_titles)
-    return shaped, {element.serial: 1 if element.serial in own else 2 for element in shaped if element.block.kind is NodeKind.TITLE}
-
-
-def _place_elements(pages: Sequence[ParsedPage], furniture: frozenset[tuple[int, int]]) -> list[Element]:
-    elements: list[Element] = []
-    for index, page in enumerate(pages):
-        positions = [
-            position
-            for position, block in enumerate(page.blocks)
-            if (index, position) not in furniture and (block.text.strip() or block.kind in _MODALITIES)
-        ]
-        if page.parser in _ORDERLESS_PARSERS:
-            positions = [positions[place] for place in order_boxes([page.blocks[position].box for position in positions])]
-        for position in positions:
-            block = page.blocks[position]
-            # What is called a header but was not furniture is text.
-            kept = NodeKind.PARAGRAPH if block.kind in {NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER} else block.kind
-            elements.append(Element(len(elements), page.number, replace(block, kind=kept)))
-    return elements
-
-
-def _is_slides(elements: Sequence[Element], pages: Sequence[ParsedPage]) -> bool:
-    words = Counter({page.number: 0 for page in pages})
-    for element in elements:
-        words[element.page] += count_words(element.block.text)
-    wide = sum(page.width_points > page.height_points for page in pages)
-    return len(pages) > 1 and wide > 0.8 * len(pages) and statistics.median(words.values()) <= _SLIDE_WORDS
-
-
-def _as_titles(elements: Sequence[Element], serials: frozenset[int]) -> list[Element]:
-    return [
-        replace(element, block=replace(element.block, kind=NodeKind.TITLE)) if element.serial in serials else element
-        for element in elements
-    ]
 
 
 def _read_tables(elements: Sequence[Element]) -> dict[int, Table]:
@@ -199,127 +134,6 @@ def _find_references(
         titles[simplify(heading.title)].append(heading.serials[0])
     readable = [replace(element, block=replace(element.block, text=nodes[element.serial].content)) for element in elements]
     return resolve_references(readable, titles, labels)
-
-
-def _make_nodes(
-    document_id: str, version: str, elements: Sequence[Element], outline: Outline, tables: Mapping[int, Table]
-) -> list[Node]:
-    sections = _make_sections(document_id, version, outline)
-    paths = _section_paths(outline)
-    on_page: Counter[int] = Counter()
-    nodes: list[Node] = []
-    for ordinal, (element, place) in enumerate(zip(elements, outline.section_of, strict=True)):
-        block = element.block
-        nodes.append(
-            Node(
-                id=identify(version, "node", element.page, on_page[element.page]),
-                document_id=document_id,
-                version=version,
-                ordinal=ordinal,
-                kind=block.kind,
-                modality=_MODALITIES.get(block.kind, Modality.TEXT),
-                content=_content(element, tables),
-                page=element.page,
-                box=block.box,
-                section_id=None if place is None else sections[place].id,
-                section_path=() if place is None else paths[place],
-                caption=block.caption,
-                label=element.label,
-                html=block.html,
-                picture=block.picture,
-                picture_text=block.picture_text,
-            )
-        )
-        on_page[element.page] += 1
-    return nodes
-
-
-def _content(element: Element, tables: Mapping[int, Table]) -> str:
-    block = element.block
-    if block.kind is NodeKind.TABLE:
-        return write_markdown(tables[element.serial]) or block.text.strip()
-    words = [block.text.strip(), block.picture_text.strip()]
-    return "\n".join(dict.fromkeys(part for part in words if part))
-
-
-def _section_paths(outline: Outline) -> list[tuple[str, ...]]:
-    paths: list[tuple[str, ...]] = []
-    for heading in outline.headings:
-        paths.append((*(paths[heading.parent] if heading.parent is not None else ()), heading.title))
-    return paths
-
-
-def _make_sections(document_id: str, version: str, outline: Outline) -> tuple[Section, ...]:
-    ids = [identify(version, "section", ordinal) for ordinal in range(len(outline.headings))]
-    return tuple(
-        Section(
-            id=ids[ordinal],
-            document_id=document_id,
-            version=version,
-            ordinal=ordinal,
-            title=heading.title,
-            level=heading.level,
-            parent_id=None if heading.parent is None else ids[heading.parent],
-            first_page=heading.first_page,
-            last_page=heading.last_page,
-        )
-        for ordinal, heading in enumerate(outline.headings)
-    )
-
-
-def _make_rows(elements: Sequence[Element], nodes: Mapping[int, Node], tables: Mapping[int, Table]) -> Iterator[TableRow]:
-    for before, element in zip((None, *elements), elements, strict=False):
-        if element.serial not in tables:
-            continue
-        node, table = nodes[element.serial], tables[element.serial]
-        lead = node.caption or (_read_line_above(before, element) if not table.header_rows else "")
-        for number, (cells, text) in enumerate(zip(table.rows, describe_rows(table, caption=lead), strict=True)):
-            yield TableRow(
-                id=identify(node.id, "row", number),
-                node_id=node.id,
-                document_id=node.document_id,
-                version=node.version,
-                row=number,
-                page=node.page,
-                cells=cells,
-                text=text,
-                is_header=number < table.header_rows,
-            )
-
-
-def _read_line_above(before: Element | None, table: Element) -> str:
-    """Return the short passage just above a table: where the parser lost the header, its words stand there."""
-    if before is None or before.page != table.page or before.block.kind not in BODY_KINDS | {NodeKind.TITLE}:
-        return ""
-    is_close = -_CLOSE <= table.block.box[1] - before.block.box[3] <= _CLOSE
-    return " ".join(before.block.text.split()) if is_close and count_words(before.block.text) <= _LEAD_WORDS else ""
-
-
-def _make_page(page: ParsedPage, label: str | None, document_id: str, version: str) -> Page:
-    return Page(
-        id=identify(version, "page", page.number),
-        document_id=document_id,
-        version=version,
-        number=page.number,
-        label=label,
-        width_points=page.width_points,
-        height_points=page.height_points,
-        parser=page.parser,
-        note=page.note,
-        summary="",
-        image=page.image,
-    )
-
-
-def _make_edge(source: Node, target: Node, kind: EdgeKind, weight: float) -> Edge:
-    return Edge(
-        source=source.id,
-        target=target.id,
-        source_document=source.document_id,
-        target_document=target.document_id,
-        kind=kind,
-        weight=weight,
-    )
 
 
 def _choose_title(parsed: ParsedDocument, elements: Sequence[Element]) -> str:

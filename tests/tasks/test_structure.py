@@ -6,29 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from storage.records import Block, EdgeKind, Modality, NodeKind, OutlineEntry, PageParser, ParsedDocument, ParsedPage
-from tasks.settings import EvolutionSettings, StructureSettings
-from tasks.structure import Structured, structure_document
+from storage.records import Block, EdgeKind, Modality, NodeKind, OutlineEntry
+from tasks.structure import Structured
+from tests.tasks.structure_worlds import HTML, MORE, block, structure
 
 LONG = "This paragraph tells of the results that Table 1 and Figure 1 show on page 2, and of those in Section 1 as well"
-HTML = "<table><tr><td>Region</td><td>2023</td></tr><tr><td>North</td><td>4.1</td></tr></table>"
-MORE = "<table><tr><td>South</td><td>3.9</td></tr></table>"
-
-
-def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), title=""):
-    parsed = ParsedDocument(
-        document_id="d" * 64,
-        media_type="application/pdf",
-        title=title,
-        pages=tuple(ParsedPage(number, *size, parser, tuple(blocks)) for number, blocks in enumerate(pages, 1)),
-        outline=tuple(outline),
-    )
-    weights = EvolutionSettings().structural_weights.by_kind()
-    return structure_document(parsed=parsed, version="v", settings=StructureSettings(), structural_weights=weights)
-
-
-def block(kind, text="", top=0.1, bottom=None, **more):
-    return Block(kind=kind, text=text, box=(0.1, top, 0.9, bottom or top + 0.02), **more)
 
 
 def links(found, kind):
@@ -102,39 +84,6 @@ def test_a_structure_survives_pickle_and_json_and_is_the_same_each_time(report):
     assert pickle.loads(pickle.dumps(report)) == report
     assert len({node.id for node in report.nodes}) == len(report.nodes)
     assert len({row.id for row in report.rows}) == len(report.rows)
-
-
-def test_slides_have_one_section_each_and_repeated_titles_one_together():
-    def slide(title, text):
-        return [
-            block(NodeKind.PARAGRAPH, title, 0.1, 0.2),
-            block(NodeKind.PARAGRAPH, text, 0.5),
-            block(NodeKind.TITLE, "Aside", 0.8),
-        ]
-
-    plain = [slide(title, "body text")[:2] for title in ("Alpha", "Alpha", "Beta")]
-    assert [(section.title, section.level) for section in structure(*plain, size=(800, 600)).sections] == [
-        ("Alpha", 1),
-        ("Beta", 1),
-    ]
-    titled = [[block(NodeKind.TITLE, "Gamma", 0.1, 0.2), *slide("x", "y")[1:]], slide("Delta", "z")[:2]]
-    shown = structure(*titled, size=(800, 600)).sections
-    assert [(section.title, section.level) for section in shown] == [("Gamma", 1), ("Aside", 2), ("Delta", 1)]
-
-
-def test_pages_read_by_ocr_are_put_in_order():
-    left = [Block(NodeKind.PARAGRAPH, f"left {n} " * 50, (0.1, top, 0.45, top + 0.3)) for n, top in enumerate((0.1, 0.5))]
-    right = [Block(NodeKind.PARAGRAPH, f"right {n} " * 50, (0.55, top, 0.9, top + 0.25)) for n, top in enumerate((0.15, 0.6))]
-    found = structure([left[0], right[0], left[1], right[1]], parser=PageParser.OCR)
-    assert [node.content[:7] for node in found.nodes] == ["left 0 ", "left 1 ", "right 0", "right 1"]
-
-
-def test_rows_of_a_table_without_header_open_with_the_line_above_it():
-    table = block(NodeKind.TABLE, "", 0.3, 0.5, html=MORE)
-    near = structure([block(NodeKind.PARAGRAPH, "In millions, 2023", 0.27), table])
-    far = structure([block(NodeKind.PARAGRAPH, "In millions, 2023", 0.1), table])
-    other = structure([block(NodeKind.FOOTNOTE, "In millions, 2023", 0.27), table])
-    assert [found.rows[0].text for found in (near, far, other)] == ["In millions, 2023 | South | 3.9", *["South | 3.9"] * 2]
 
 
 def test_nothing_becomes_nothing_and_aligned_text_a_table():

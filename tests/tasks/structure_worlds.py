@@ -1,0 +1,24 @@
+"""Parsed pages of a few blocks, and what structure becomes of them."""
+
+from storage.records import Block, PageParser, ParsedDocument, ParsedPage
+from tasks.settings import EvolutionSettings, StructureSettings
+from tasks.structure import structure_document
+
+HTML = "<table><tr><td>Region</td><td>2023</td></tr><tr><td>North</td><td>4.1</td></tr></table>"
+MORE = "<table><tr><td>South</td><td>3.9</td></tr></table>"
+
+
+def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), title=""):
+    parsed = ParsedDocument(
+        document_id="d" * 64,
+        media_type="application/pdf",
+        title=title,
+        pages=tuple(ParsedPage(number, *size, parser, tuple(blocks)) for number, blocks in enumerate(pages, 1)),
+        outline=tuple(outline),
+    )
+    weights = EvolutionSettings().structural_weights.by_kind()
+    return structure_document(parsed=parsed, version="v", settings=StructureSettings(), structural_weights=weights)
+
+
+def block(kind, text="", top=0.1, bottom=None, **more):
+    return Block(kind=kind, text=text, box=(0.1, top, 0.9, bottom or top + 0.02), **more)
