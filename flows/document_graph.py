@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from storage.records import DocumentGraph, ParsedDocument
+from tasks.document_step_keys import Tools
 from tasks.document_steps import (
-    Tools,
     analyze,
     embed,
     embedding_texts,

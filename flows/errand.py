@@ -11,7 +11,7 @@ from prefect.states import Failed
 
 from flows.document_graph import make_graph, read_pages
 from storage.runs import RunLog
-from tasks.document_steps import Tools
+from tasks.document_step_keys import Tools
 from tasks.errands import Account, Errand, require_same_installation
 from tasks.lineage import working_at, workplace_of
 from tasks.models.embedder import UnopenedEmbedder

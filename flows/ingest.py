@@ -32,7 +32,7 @@ from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
 from tasks.discovery import Discovery
 from tasks.document_happenings import document_began, document_ended
-from tasks.document_steps import Tools, remembered_graph, remembered_outcomes
+from tasks.document_step_keys import Tools
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, embedder_for, look, survey
@@ -45,6 +45,7 @@ from tasks.parsing import ParseError
 from tasks.planning import DocumentWork
 from tasks.progress import StoppedError, report, request_stop
 from tasks.publishing import index, publish, rename
+from tasks.remembered_documents import remembered_graph, remembered_outcomes
 from tasks.unanswered import UnansweredError
 
 

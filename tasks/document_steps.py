@@ -5,134 +5,49 @@ A step's version is raised when its code makes another result of the same inputs
 
 from __future__ import annotations
 
-import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from storage.artifacts import ArtifactStore, hash_bytes
-from storage.codec import decode_graph, encode_graph, from_json, to_json
 from storage.locations import pictures_folder
-from storage.memo import StepMemo
 from storage.records import (
     DocumentGraph,
-    DocumentRecord,
     DocumentState,
-    Edge,
     Node,
     PageParser,
     ParsedDocument,
     Vectors,
-    identify,
 )
 from tasks.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.description_calls import described_places, describing
+from tasks.document_step_keys import (
+    GRAPH,
+    PARSED,
+    VECTORS,
+    Judged,
+    Tools,
+    graph_key,
+    judged_hash,
+    parse_key,
+    structured_hash,
+    vectors_key,
+    version_key,
+    words_key,
+)
 from tasks.embedding import embed_nodes, page_vectors
 from tasks.evolution import evolve_document
 from tasks.link_judgements import Judge
 from tasks.model_analysis import describe_nodes
 from tasks.model_evolution import evolve_by_model
 from tasks.models.chat import ChatModel
-from tasks.models.embedder import Embedder
-from tasks.models.ocr import ocr_identity
-from tasks.outcomes import Outcome, ready
-from tasks.parsing import ParseError, parse_file, parse_inputs
+from tasks.parsing import ParseError, parse_file
 from tasks.picture_reading import read_words
 from tasks.planning import DocumentWork
 from tasks.progress import report
-from tasks.settings import IngestSettings
-from tasks.step import Codec, StepKey, step
+from tasks.step import step
 from tasks.structure import Structured, structure_document
 from tasks.unanswered import may_be_mended, noted_pages, require_enough_replies
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What the steps of a run share; `chat` is None where rules read."""
-
-    settings: IngestSettings
-    artifacts: ArtifactStore
-    embedder: Embedder
-    chat: ChatModel | None = None
-
-    @property
-    def judges_links(self) -> bool:
-        """Whether a model evolves what it described."""
-        return self.settings.reading.evolution.mode == "model"
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A structure as a model rewrote it, with the vectors of its new words and the links it named."""
-
-    structured: Structured
-    vectors: Vectors
-    edges: tuple[Edge, ...]
-
-
-def pictures_of(parsed: ParsedDocument) -> set[str]:
-    """Return the artifacts that a parsed document points to: page images and figure crops."""
-    crops = {block.picture for page in parsed.pages for block in page.blocks}
-    return {name for name in crops | {page.image for page in parsed.pages} if name}
-
-
-def _encode_vectors(vectors: Vectors) -> list[bytes]:
-    stream = io.BytesIO()
-    np.save(stream, vectors, allow_pickle=False)
-    return [stream.getvalue()]
-
-
-PARSED = Codec(
-    encode=lambda parsed: [to_json(parsed)],
-    decode=lambda parts: from_json(ParsedDocument, parts[0]),
-    pictures=pictures_of,
-)
-VECTORS: Codec[Vectors] = Codec(encode=_encode_vectors, decode=lambda parts: np.load(io.BytesIO(parts[0]), allow_pickle=False))
-GRAPH = Codec(
-    encode=encode_graph,
-    decode=lambda parts: decode_graph(parts[0], parts[1]),
-    pictures=lambda graph: {name for name in [*(n.picture for n in graph.nodes), *(p.image for p in graph.pages)] if name},
-)
-
-
-def structured_hash(structured: Structured) -> dict[str, str]:
-    """Return the hash of what is made anew each time, for the lineage."""
-    return {"0": hash_bytes(to_json(structured))}
-
-
-def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
-    """Key by the bytes, the parser and what it is told; limits may send a page to a fallback, but a ready one is not read again."""
-    reading = tools.settings.reading
-    return StepKey(work.document_id, parse_inputs(work.document_id, reading.parse, reading.ocr), work.name)
-
-
-def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> StepKey:
-    """Key by what was parsed and the OCR engine."""
-    return StepKey(work.document_id, identify(parse_key(work, tools).inputs, ocr_identity()), work.name)
-
-
-def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
-    """Key by the document's version, which names everything."""
-    return StepKey(work.document_id, work.version, work.name)
-
-
-def graph_key(
-    work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, judged: Judged | None
-) -> StepKey:
-    """Key by the version; what is unfinished also by what it holds, so that nobody takes it for the document's graph."""
-    last = judged.structured if judged else structured
-    if not last.unfinished:
-        return version_key(work)
-    return StepKey(work.document_id, identify(work.version, structured_hash(last)["0"]), work.name)
-
-
-def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
-    """Key by the very texts, how they are cut into batches, and the embedder."""
-    batch = tools.settings.reading.embedding.batch_nodes
-    return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
 
 
 @step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)
@@ -225,11 +140,6 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     )
 
 
-def judged_hash(judged: Judged) -> dict[str, str]:
-    """Return the hash of what is made anew each time, for the lineage."""
-    return structured_hash(judged.structured)
-
-
 @step("judge-links", version="1", retries=0, cache_key=version_key, told=judged_hash)
 def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, tools: Tools) -> Judged:
     """Have the model rewrite the nodes and name their links for T rounds (eq. 14); raise UnansweredError as `analyze` does."""
@@ -291,40 +201,6 @@ def evolve(
         initial_vectors=initial,
         vectors=vectors,
         page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
-    )
-
-
-def is_remembered(work: DocumentWork, memo: StepMemo) -> bool:
-    """Say whether an earlier run made the finished graph, so that reading the document costs nothing."""
-    return memo.lookup(work.document_id, evolve.name, identify(evolve.name, evolve.version, work.version)) is not None
-
-
-def remembered_graph(work: DocumentWork) -> DocumentGraph | None:
-    """Return the finished graph where an earlier run made it, published or not."""
-    return evolve.recall(version_key(work))
-
-
-def remembered_outcomes(records: Sequence[DocumentRecord], *, at_once: int) -> Iterator[list[Outcome]]:
-    """Yield documents as they were published before, from their artifacts, `at_once` at a time.
-
-    One whose artifact is gone is left out: the ingest of its file reads it anew.
-    """
-    for first in range(0, len(records), at_once):
-        works = [work_of(record) for record in records[first : first + at_once]]
-        found = [ready(work, graph) for work in works if (graph := remembered_graph(work))]
-        if found:
-            yield found
-
-
-def work_of(record: DocumentRecord) -> DocumentWork:
-    """Return a document of the catalog as work, where its steps need its names and version only."""
-    return DocumentWork(
-        document_id=record.id,
-        version=record.version,
-        path="",
-        paths=record.paths,
-        size_bytes=record.size_bytes,
-        attempt=record.attempt,
     )
 
 

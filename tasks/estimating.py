@@ -15,7 +15,6 @@ from storage.memo import StepMemo
 from storage.records import Node
 from tasks.analysis import analyze_nodes
 from tasks.description_calls import describing, description_calls
-from tasks.document_steps import is_remembered
 from tasks.ingest_model import EVOLVING
 from tasks.models.chat_budget import price
 from tasks.models.chat_request import picture_tokens, text_tokens
@@ -23,6 +22,7 @@ from tasks.models.endpoints import chat_endpoint
 from tasks.parsing import ParseError, count_pages, sample_file
 from tasks.planning import DocumentWork
 from tasks.prompt import load_prompt
+from tasks.remembered_documents import is_remembered
 from tasks.settings import IngestSettings
 from tasks.structure import structure_document
 

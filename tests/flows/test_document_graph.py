@@ -3,7 +3,7 @@
 import asyncio
 
 from flows.document_graph import make_graph
-from tasks.document_steps import Tools
+from tasks.document_step_keys import Tools
 from tasks.lineage import working_at
 from tasks.models.embedder import UnopenedEmbedder, default_identity
 from tasks.settings import IngestSettings

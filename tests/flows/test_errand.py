@@ -8,10 +8,10 @@ import pytest
 from flows.errand import do_errand, read_apart
 from storage.locations import corpora_folder
 from storage.records import DocumentState
-from tasks.document_steps import remembered_graph
 from tasks.errands import Account, WorkersError
 from tasks.lineage import working_at
 from tasks.parsing import ParseError
+from tasks.remembered_documents import remembered_graph
 from tasks.settings import IngestSettings
 from tests.flows.errands import PAGE, errand_for, place_of_run
 

@@ -12,7 +12,7 @@ from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records import DocumentState, EdgeKind
 from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
-from tasks.document_steps import Tools
+from tasks.document_step_keys import Tools
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_request import IngestRequest, look, survey
 from tasks.lineage import lineage_of_run, working_at, writing_calls

@@ -4,34 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from storage.artifacts import ArtifactStore
-from storage.records import DocumentState, EmbedderIdentity, PageParser, ParsedDocument, ParsedPage
+from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage
 from tasks import document_steps as steps
 from tasks.parsing import ParseError
-from tasks.planning import DocumentWork
-from tasks.settings import IngestSettings, LimitSettings
-
-
-class NamedEmbedder:
-    identity = EmbedderIdentity("tiny", "fp32", 4)
-
-
-WORK = DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")
-
-
-def tools(tmp_path, **changes):
-    return steps.Tools(IngestSettings(**changes), ArtifactStore(tmp_path), NamedEmbedder())
 
 
 def page(parser, image=None, note=""):
     return ParsedPage(number=1, width_points=1, height_points=1, parser=parser, blocks=(), image=image, note=note)
-
-
-def test_limits_do_not_enter_a_key_and_settings_do(tmp_path):
-    usual = steps.parse_key(WORK, tools(tmp_path))
-    assert steps.parse_key(WORK, tools(tmp_path, limits=LimitSettings(memory_megabytes=500))) == usual
-    assert steps.parse_key(WORK, tools(tmp_path, reading={"parse": {"crop_dpi": 100}})) != usual
-    assert steps.vectors_key(WORK, ("a",), tools(tmp_path)) != steps.vectors_key(WORK, ("b",), tools(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -47,11 +26,6 @@ def test_a_document_in_which_nothing_can_be_read_fails_with_the_reason(pages, en
     with pytest.raises(ParseError) as raised:
         steps.require_something_to_read(parsed, ocr_enabled=enabled)
     assert raised.value.state is state and said in raised.value.reason
-
-
-def test_pictures_are_those_of_pages_and_blocks():
-    parsed = ParsedDocument("d" * 64, "application/pdf", "", (page(PageParser.OCR, image="i" * 64), page(PageParser.OCR)))
-    assert steps.pictures_of(parsed) == {"i" * 64}
 
 
 def test_a_document_without_words_in_a_page_that_was_read_is_fine():
