@@ -18,7 +18,7 @@ from prefect.runtime import task_run
 from flows.answer_pages import keep_page
 from flows.ask import ask
 from flows.lineage_pages import keep_answer_pages
-from flows.run_labels import first_of
+from flows.run_labels import question_asked
 from flows.showing import CommandError
 from storage.answer_json import answer_json
 from storage.answer_records import Answer
@@ -87,12 +87,7 @@ class Waiting:
 
 waiting = Waiting()
 seats, desk = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
-"""Who answers, and the one who makes pages: of what is answered already, and beside nobody who waits for an answer."""
-
-
-def question_asked() -> str:
-    """Return the name of a task run that asks: its question, and how many come after it."""
-    return first_of(task_run.parameters["request"]["questions"])
+"""Who answers, once the corpus is open, and the one who makes pages: of what is answered already, beside nobody who waits."""
 
 
 def still_shown(given: Sequence[Answer]) -> list[Answer]:
@@ -112,7 +107,7 @@ async def answer(request: dict[str, Any]) -> Answers:
     run_id = UUID(task_run.id)
     waiting.begin(run_id)
     try:
-        async with seats, aclosing(ask(AskRequest.model_validate(request))) as answers:
+        async with aclosing(ask(AskRequest.model_validate(request), seats)) as answers:
             given = [one async for one in answers]
         told = [answer_json(one) for one in given]
     except BaseException as error:
