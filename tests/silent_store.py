@@ -30,7 +30,9 @@ def silent_store(monkeypatch):
     """Be where FLOWREADER_STORE lies while the block runs."""
     store = SilentStore()
     client.cache_clear()
-    for name, value in (KEYS | {"AWS_ENDPOINT_URL": store.address, "FLOWREADER_STORE": "s3://far", "NO_PROXY": "127.0.0.1"}).items():
+    for name, value in (
+        KEYS | {"AWS_ENDPOINT_URL": store.address, "FLOWREADER_STORE": "s3://far", "NO_PROXY": "127.0.0.1"}
+    ).items():
         monkeypatch.setenv(name, value)
     try:
         yield store
