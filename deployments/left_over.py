@@ -17,7 +17,8 @@ from prefect.states import Cancelled, Crashed
 
 from flows.beginning_again import begin_again
 from storage.at_work import killed_runs
-from storage.locations import corpora_folder, corpus_location
+from storage.corpora import corpora_in
+from storage.locations import corpora_folder
 
 AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
 KILLED = "its process was killed; what it finished is kept"
@@ -46,6 +47,4 @@ async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> in
 
 
 def _killed_ids() -> set[str]:
-    folder = corpora_folder()
-    names = [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
-    return {each.path.stem for name in names for each in killed_runs(corpus_location(name))}
+    return {each.path.stem for corpus in corpora_in(corpora_folder()) for each in killed_runs(corpus)}

@@ -37,8 +37,15 @@ from tasks.metrics_endpoint import MetricsError
 from tasks.warming import warm_up_questions
 from tasks.watching import watched
 
-USUAL_ROOM = 64
-"""Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait."""
+USUAL_ROOM, MOST_ROOM = 64, 512
+"""Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait. Each
+may keep a thread while its corpus is fetched: more than a process should have."""
+
+SPARE_THREADS = 32
+"""For those who are answered, and for pages, besides a thread for each question whose object store hangs; asyncio has six."""
+
+WARM_UP_SECONDS = 30.0
+"""A corpus takes two; who waits so long for an object store keeps nobody else from asking."""
 
 POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not tell of; each time costs its database two transactions."""
@@ -87,10 +94,11 @@ class WithoutTraceback(logging.Filter):
 
 async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:
     """Open the three ways in, and answer until it is to stop."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "beside"))
     async with get_client() as prefect:
         await make_pool(prefect)
         await declared_deployment("ask").aapply(work_pool_name=POOL)
-        await asyncio.to_thread(warm_up_questions)
+        await warmed_up()
         door = FrontDoor(prefect, room=room(), token=token)
         web = uvicorn.Server(uvicorn.Config(web_app(door), log_level="warning", timeout_graceful_shutdown=1))
         ways = [
@@ -105,6 +113,13 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         for way in ways:
             way.cancel()
         await asyncio.wait(ways)
+
+
+async def warmed_up() -> None:
+    """Load what the first questions need, but wait no longer than that; what hangs goes on beside."""
+    done, _late = await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(warm_up_questions))], timeout=WARM_UP_SECONDS)
+    for ended in done:
+        ended.result()
 
 
 async def make_pool(prefect: PrefectClient) -> None:
@@ -160,10 +175,10 @@ def required_token(host: str) -> str:
 
 
 def room() -> int:
-    """Return how many questions may be inside at once; raise ServiceError for what is no number."""
+    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise ServiceError for what is none of these numbers."""
     named = os.environ.get("FLOWREADER_ASK_QUEUE", str(USUAL_ROOM))
-    if not named.isdecimal() or not int(named):
-        raise ServiceError(f"FLOWREADER_ASK_QUEUE is {named!r}; set it to a number of questions, such as {USUAL_ROOM}")
+    if not named.isdecimal() or not 1 <= int(named) <= MOST_ROOM:
+        raise ServiceError(f"FLOWREADER_ASK_QUEUE is {named!r}; set it to a number of questions, 1 to {MOST_ROOM}")
     return int(named)
 
 

@@ -5,8 +5,11 @@ keywords -> candidates -> score -> route -> select -> read -> judge -> (refine o
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from uuid import uuid4
 
 from flows.readers import READERS
@@ -14,30 +17,34 @@ from storage.answer_records import Answer
 from storage.disk import check_writable
 from storage.locations import corpus_location
 from storage.runs import ASKING
-from storage.snapshot import open_for_reading
 from tasks.answering import gathered, record
 from tasks.ask_request import AskRequest, asked_scope, checked_questions
 from tasks.call_book import call_bounds, counting_calls
 from tasks.lineage import lineage_of_run, working_at, writing_together
 from tasks.models.embedder import open_question_embedder
+from tasks.opening import opened_for_reading
 from tasks.question import AskDesk, desk_of, understand
 from tasks.reader_choice import chat_server_of, open_reader
 from tasks.step import Workplace
 from tasks.watching import watched_question
 
+NO_SEAT = nullcontext()
+"""No seat is waited for."""
 
-async def ask(request: AskRequest) -> AsyncGenerator[Answer, None]:
-    """Yield the answer of each question, from one snapshot; everything is loaded once.
 
+async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_SEAT) -> AsyncGenerator[Answer, None]:
+    """Yield the answer of each question, from one snapshot; everything is loaded once, beside the event loop.
+
+    The `seat` of who answers is taken once the corpus is open: whose object store hangs takes none.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
     where a chat model reads, EndpointError before all else, and ChatEndedError where it is gone, also between two questions.
     """
     server = chat_server_of(request.settings)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
-    with open_for_reading(location) as snapshot:
+    async with opened_for_reading(location) as snapshot, seat:
         check_writable(location.runs)
         scope, settings = asked_scope(snapshot, request), request.settings
-        embedder = open_question_embedder(snapshot.embedder, models=settings.models)
+        embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
         with (
             open_reader(server, settings, snapshot) as reader,
             lineage_of_run(

@@ -11,9 +11,10 @@ from prefect.states import Failed
 
 from flows.answer_pages import keep_page
 from flows.ask import ask
+from flows.beside_the_work import beside_the_work
 from flows.interruption import ending_in_order
 from flows.run_labels import question_asked, tag_run
-from flows.telling_others import stopped, tell_of_answers
+from flows.telling_others import note_beginning, stopped, tell_of_answers
 from storage.answer_json import answer_json
 from storage.disk import check_writable
 from storage.locations import reports_folder
@@ -28,7 +29,7 @@ from tasks.progress import StoppedError
     persist_result=True,
     result_serializer="json",
     result_storage=reports_folder(),
-    on_running=[tell_of_answers],
+    on_running=[note_beginning],
     on_completion=[tell_of_answers],
     on_failure=[tell_of_answers],
     on_crashed=[tell_of_answers],
@@ -42,7 +43,8 @@ async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None
         try:
             async with aclosing(ask(request)) as answers:
                 async for answer in answers:
-                    await keep_page(answer)
+                    with beside_the_work("the page of an answer"):
+                        await keep_page(answer)
                     answered.append(answer_json(answer))
         except StoppedError:
             return await stopped(tell_of_answers, f"stopped; {len(answered)} of {len(request.questions)} answers are kept")

@@ -17,9 +17,11 @@ from prefect.runtime import task_run
 
 from flows.answer_pages import keep_page
 from flows.ask import ask
+from flows.beside_the_work import beside_the_work
 from flows.lineage_pages import keep_answer_pages
-from flows.run_labels import first_of
+from flows.run_labels import question_asked
 from flows.showing import CommandError
+from flows.telling_others import note_beginning, tell_of_task
 from storage.answer_json import answer_json
 from storage.answer_records import Answer
 from storage.answers import find_answer
@@ -87,12 +89,7 @@ class Waiting:
 
 waiting = Waiting()
 seats, desk = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
-"""Who answers, and the one who makes pages: of what is answered already, and beside nobody who waits for an answer."""
-
-
-def question_asked() -> str:
-    """Return the name of a task run that asks: its question, and how many come after it."""
-    return first_of(task_run.parameters["request"]["questions"])
+"""Who answers, once the corpus is open, and the one who makes pages: of what is answered already, beside nobody who waits."""
 
 
 def still_shown(given: Sequence[Answer]) -> list[Answer]:
@@ -106,13 +103,22 @@ def still_shown(given: Sequence[Answer]) -> list[Answer]:
     return shown
 
 
-@task(name="answer", task_run_name=question_asked, persist_result=True, result_serializer="json", result_storage=reports_folder())
+@task(
+    name="answer",
+    task_run_name=question_asked,
+    persist_result=True,
+    result_serializer="json",
+    result_storage=reports_folder(),
+    on_running=[note_beginning],
+    on_completion=[tell_of_task],
+    on_failure=[tell_of_task],
+)
 async def answer(request: dict[str, Any]) -> Answers:
     """Answer the questions of an AskRequest in JSON; the answers are as `flowreader ask --json` shows them."""
     run_id = UUID(task_run.id)
     waiting.begin(run_id)
     try:
-        async with seats, aclosing(ask(AskRequest.model_validate(request))) as answers:
+        async with aclosing(ask(AskRequest.model_validate(request), seats)) as answers:
             given = [one async for one in answers]
         told = [answer_json(one) for one in given]
     except BaseException as error:
@@ -130,6 +136,7 @@ async def answer(request: dict[str, Any]) -> Answers:
         # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
         shown = await asyncio.to_thread(still_shown, given)
         for one in shown:
-            await keep_page(one)
-        await keep_answer_pages(shown, task_run_id=run_id)
+            with beside_the_work("the page of an answer"):
+                await keep_page(one)
+                await keep_answer_pages([one], task_run_id=run_id)
     return [answer_json(one) for one in shown]

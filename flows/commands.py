@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from flows.progress_display import clock, shown
@@ -13,6 +12,7 @@ from flows.showing import CommandError, Output
 from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import kept_artifacts, write_durably
 from storage.catalog import CatalogDamagedError
+from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
 from storage.lineage_search import short_run
@@ -213,9 +213,10 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
 def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
     """Show all corpora."""
     rows = []
-    for name in _corpora():
+    for location in corpora_in(corpora_folder(), shared_store()):
+        name = location.name
         try:
-            with open_for_reading(corpus_location(name)) as snapshot:
+            with open_for_reading(location) as snapshot:
                 rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals(snapshot)})
         except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError) as error:
             rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
@@ -227,14 +228,6 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
     else:
         output.line(f"no corpus yet in {home()}; make one: flowreader ingest FOLDER")
     return WELL
-
-
-def _corpora() -> Sequence[str]:
-    from storage.shared_current import shared_corpora
-
-    folder, store = corpora_folder(), shared_store()
-    here = {path.name for path in folder.iterdir() if path.is_dir()} if folder.exists() else set()
-    return sorted(here.union(shared_corpora(store) if store else ()))
 
 
 def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:

@@ -6,6 +6,7 @@ discover -> parse -> read words -> structure -> analyze -> embed -> (judge links
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
 
@@ -16,30 +17,24 @@ from prefect.runtime import flow_run
 from prefect.states import Failed
 
 from flows.beginning_again import begin_again
+from flows.beside_the_work import beside_the_work
 from flows.document_graph import make_graph
+from flows.ingest_desk import IngestDesk, at_the_desk
 from flows.interruption import end_all_work, ending_in_order
-from flows.lineage_pages import keep_run_page
 from flows.progress_artifact import shown_in_prefect
 from flows.run_labels import folder_read, tag_run
-from flows.runners import runner_at_work
-from flows.telling_others import stopped, tell_of_ingest
+from flows.telling_others import leave_lineage, stopped, tell_of_ingest
 from flows.workers import Workers
-from storage.corpus import open_for_writing
 from storage.disk import check_writable
-from storage.locations import corpus_location, home
+from storage.locations import home
 from storage.records import DocumentState
-from storage.snapshot import remembered_embedder
 from tasks.batching import as_they_finish
 from tasks.discovery import Discovery
 from tasks.document_happenings import document_began, document_ended
 from tasks.document_step_keys import Tools
-from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
-from tasks.ingest_request import IngestRequest, embedder_for, look, survey
-from tasks.killed_runs import rest_of
-from tasks.lineage import lineage_of_run, working_at, writing_calls
+from tasks.ingest_request import IngestRequest, Survey, look
 from tasks.models.chat_errors import ChatEndedError
-from tasks.models.embedder import UnopenedEmbedder, open_embedder
 from tasks.outcomes import Outcome, failed, ready, unexpected
 from tasks.parsing import ParseError
 from tasks.planning import DocumentWork
@@ -72,58 +67,62 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 
 
 async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport | State[None]:
-    """Read what was found into the corpus."""
-    location, work = corpus_location(request.corpus), request.settings.work
-    embedder = embedder_for(remembered_embedder(location))
-    with (
-        open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
-        lineage_of_run(
-            location,
-            parameters=request.model_dump(mode="json", exclude={"settings"}),
-            settings=request.settings.model_dump(mode="json"),
-            run_id=str(flow_run.id),
-            snapshot=lambda: corpus.snapshot,
-            took_over=rest_of(location, request),
-        ) as place,
-        working_at(place),
-        reading_model(request.settings, writing_calls(place)) as chat,
-        runner_at_work(work) as runner,
-    ):
-        model = (UnopenedEmbedder if runner else partial(open_embedder, apart=True))(embedder, models=request.settings.models)
-        for batch in remembered_outcomes(corpus.lost(), at_once=work.publish_documents):
-            await publish.submit(corpus, batch, {}, request.settings.reading.evolution)
-        reader = reader_identity(request.settings, chat.name if chat else "")
-        found = survey(request, discovery, corpus.documents(), embedder, reader)
-        tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
-        workers = Workers(runner, request.settings, embedder, reader, place) if runner else None
+    """Read what was found into the corpus, publish it, and leave its pages."""
+    with at_the_desk(request, str(flow_run.id)) as desk:
+        await publish_what_was_lost(desk)
+        found = desk.survey(discovery)
         if found.plan.renamed or found.plan.outdated:
-            await rename.submit(corpus, found.plan)
-        finished = as_they_finish(
-            found.plan.work,
-            partial(read_document, tools=tools, workers=workers),
-            at_once=work.documents_in_work,
-            batch_seconds=work.publish_seconds,
-            batch_items=work.publish_documents,
-            stop=end_all_work,
-        )
-        try:
-            async with (
-                shown_in_prefect(found.plan.work, key=f"{artifact_key(request.corpus)}-progress", by_model=chat is not None),
-                aclosing(finished),
-            ):
-                async for outcomes in finished:
-                    await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
-            await index.submit(corpus)
-        except StoppedError:
-            told = f"stopped; {len(corpus.documents())} documents are published, the same command goes on"
-            return await stopped(tell_of_ingest, told)
-        except ChatEndedError as error:
-            request_stop()
-            return Failed(message=f"{error}; {len(corpus.documents())} documents are published")
-        summary = ingest_report(request.corpus, corpus, found, place)
-    await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
-    await keep_run_page(location, str(flow_run.id))
+            await rename.submit(desk.corpus, found.plan)
+        ended = await read_and_publish(found, desk)
+        if ended is not None:
+            return ended
+        summary = ingest_report(request.corpus, desk.corpus, found, desk.place)
+    with beside_the_work("the page of this ingest"):
+        await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
+    with beside_the_work("its lineage"):
+        await leave_lineage(request)
     return summary
+
+
+async def publish_what_was_lost(desk: IngestDesk) -> None:
+    """Publish documents again whose part of the graph was damaged, from their artifacts."""
+    settings = desk.request.settings
+    for batch in remembered_outcomes(desk.corpus.lost(), at_once=settings.work.publish_documents):
+        await publish.submit(desk.corpus, batch, {}, settings.reading.evolution)
+
+
+async def read_and_publish(found: Survey, desk: IngestDesk) -> State[None] | None:
+    """Read the documents and publish them as they finish; return how the run ended where it did before its end."""
+    corpus, request = desk.corpus, desk.request
+    key = f"{artifact_key(request.corpus)}-progress"
+    try:
+        async with (
+            shown_in_prefect(found.plan.work, key=key, by_model=desk.chat is not None),
+            aclosing(documents_read(found.plan.work, desk)) as finished,
+        ):
+            async for outcomes in finished:
+                await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
+        await index.submit(corpus)
+    except StoppedError:
+        told = f"stopped; {len(corpus.documents())} documents are published, the same command goes on"
+        return await stopped(tell_of_ingest, told)
+    except ChatEndedError as error:
+        request_stop()
+        return Failed(message=f"{error}; {len(corpus.documents())} documents are published")
+    return None
+
+
+def documents_read(work: Sequence[DocumentWork], desk: IngestDesk) -> AsyncGenerator[list[Outcome], None]:
+    """Yield what came of the documents, in batches that are to be published."""
+    settings = desk.request.settings.work
+    return as_they_finish(
+        work,
+        partial(read_document, tools=desk.tools, workers=desk.workers()),
+        at_once=settings.documents_in_work,
+        batch_seconds=settings.publish_seconds,
+        batch_items=settings.publish_documents,
+        stop=end_all_work,
+    )
 
 
 async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | None = None) -> Outcome:

@@ -13,7 +13,7 @@ from prefect.client.schemas.actions import ArtifactCreate
 from flows.lineage_tables import show_told, show_tree
 from flows.lineage_tree import MarkdownTree
 from storage.answer_records import Answer
-from storage.locations import CorpusLocation, corpus_location
+from storage.locations import corpus_location
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_page import page_key
 from tasks.ingest_report import artifact_key
@@ -22,18 +22,17 @@ from tasks.lineage_keys import lineage_key
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import RunWalk
 from tasks.lineage_walk import walk
-from tasks.lineage_whole_run import run_walk
 
 DOCUMENTS_SHOWN = 50
 """A page is a row in the server's database; of the other documents it says how many there are."""
 
 
-async def keep_run_page(location: CorpusLocation, run_id: str) -> None:
-    """Leave a page that leads from the ingest to its documents, with their versions, parsers, steps and models."""
-    with open_for_reading(location) as snapshot:
-        markdown = run_page(snapshot, run_walk(Shelf(snapshot), run_id))
+async def keep_run_page(snapshot: Snapshot, told: RunWalk) -> None:
+    """Leave a page that leads from the ingest at work to its documents, with their versions, parsers, steps and models."""
     await acreate_markdown_artifact(
-        key=lineage_key(artifact_key(location.name)), markdown=markdown, description="How it was read in"
+        key=lineage_key(artifact_key(told.corpus)),
+        markdown=await asyncio.to_thread(run_page, snapshot, told),
+        description="How it was read in",
     )
 
 

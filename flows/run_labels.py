@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from prefect.client.orchestration import get_client
-from prefect.runtime import flow_run
+from prefect.runtime import flow_run, task_run
 
 from storage.wording import shortened
-from tasks.ask_request import clean
+from tasks.ask_request import AskRequest, clean
 from tasks.exam import probed_corpus
 
 LONGEST_NAME = 120
@@ -16,8 +16,9 @@ LONGEST_NAME = 120
 
 
 def question_asked() -> str:
-    """Return the name of a run that asks: its question, and how many come after it."""
-    return first_of(flow_run.parameters["request"].questions)
+    """Return the name of a flow's or a task's run that asks: its question, and how many come after it."""
+    request = flow_run.parameters.get("request") or task_run.parameters["request"]
+    return first_of(request.questions if isinstance(request, AskRequest) else request["questions"])
 
 
 def folder_read() -> str:

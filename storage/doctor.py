@@ -11,8 +11,9 @@ import pyarrow.compute as pc
 
 from storage.adjacency_files import intact, place_of
 from storage.catalog import CatalogDamagedError
+from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
-from storage.garbage import KEEP_SECONDS, corpora_in, in_use, unnamed_files
+from storage.garbage import KEEP_SECONDS, in_use, unnamed_files
 from storage.graph_checks import GraphError, check_vectors
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from storage import catalog
 from storage.call_cache import CallCache, questions_owner
+from storage.corpora import corpora_in
 from storage.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
@@ -67,11 +68,6 @@ def collect(
             elsewhere = forget_shared(shared, memo, documents=unwanted, artifacts=deleted, named=named)
             deleted = tuple(sorted({*deleted, *elsewhere}))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
-
-
-def corpora_in(folder: Path) -> list[CorpusLocation]:
-    """Return every corpus in the folder, by name."""
-    return [CorpusLocation(name=entry.name, folder=entry) for entry in sorted(folder.iterdir()) if entry.is_dir()]
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import duckdb
 
 from storage import catalog
 from storage.catalog import CatalogHead
+from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError, held, snapshot_path
 from storage.locations import CorpusLocation, shared_store
 from storage.records import (
@@ -302,11 +303,9 @@ def corpora_beside(location: CorpusLocation) -> tuple[str, list[str]]:
     """Return where corpora are looked for, in words, and which are there."""
     store = shared_store() if location.store else None
     if store is None:
-        names = sorted(current.parent.name for current in location.folder.parent.glob(f"*/{location.current.name}"))
-        return f"FLOWREADER_HOME {str(location.home)!r}", names
-    from storage.shared_current import shared_corpora
-
-    return f"FLOWREADER_STORE {store.uri!r}", shared_corpora(store)
+        published = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
+        return f"FLOWREADER_HOME {str(location.home)!r}", published
+    return f"FLOWREADER_STORE {store.uri!r}", [each.name for each in corpora_in(location.folder.parent, store)]
 
 
 @contextmanager

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 from storage.answer_glimpses import glimpse_of
 from storage.answer_records import Answer
-from storage.locations import corpus_location
-from storage.snapshot import open_for_reading
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_names import Shelf
+from tasks.lineage_records import RunWalk
 from tasks.lineage_walk import documents_used
-from tasks.lineage_whole_run import run_walk
 from tasks.planning import displayed
 
 READ_AT_MOST, MADE_AT_MOST = 50, 200
@@ -54,11 +52,9 @@ def asked_to_read(request: IngestRequest) -> DataFlow:
     return _bounded([DataSet(FILES, displayed(path)) for path in request.paths], [])
 
 
-def ingested(request: IngestRequest, run_id: str) -> DataFlow:
+def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
     """Return what an ingest read, and the documents that it published and that can be read now."""
-    with open_for_reading(corpus_location(request.corpus)) as snapshot:
-        shelf = Shelf(snapshot)
-        ids = [each.document.id for each in run_walk(shelf, run_id).documents if shelf.is_readable(each.document.id)]
+    ids = [each.document.id for each in told.documents if shelf.is_readable(each.document.id)]
     inputs = [DataSet(FILES, displayed(path)) for path in request.paths]
     return _bounded(inputs, [DataSet(OURS, f"{request.corpus}/{each}") for each in ids])
 

@@ -18,7 +18,18 @@ from tasks.object_discovery import discover_objects
 from tasks.planning import Plan, displayed, plan_reading
 from tasks.settings import IngestSettings
 
-Source = Annotated[str, AfterValidator(checked_source), Field(json_schema_extra={"pattern": f"^(?!{CREDENTIALS.pattern})"})]
+
+def whole_path(source: str) -> str:
+    """Return a path from the root on: the request is read again later, and elsewhere. An address is one already."""
+    return source if is_address(source) else str(Path(source).absolute())
+
+
+Source = Annotated[
+    str,
+    AfterValidator(checked_source),
+    AfterValidator(whole_path),
+    Field(json_schema_extra={"pattern": f"^(?!{CREDENTIALS.pattern})"}),
+]
 """A path or an address; the server runs no validator: by the pattern it refuses credentials in one, and keeps them nowhere."""
 
 
@@ -34,7 +45,9 @@ class IngestRequest(BaseModel):
     corpus: str = Field("default", description="the corpus to read them into")
     include: tuple[str, ...] = Field((), description="globs; only files that match are read")
     exclude: tuple[str, ...] = Field((), description="globs; files that match are left out")
-    password_file: str | None = Field(None, description="a file of passwords, a line each: NAME, a tab, PASSWORD")
+    password_file: Annotated[str, AfterValidator(whole_path)] | None = Field(
+        None, description="a file of passwords, a line each: NAME, a tab, PASSWORD"
+    )
     settings: IngestSettings = IngestSettings()
 
 

@@ -81,5 +81,4 @@ def _is_covered(story: RunStory, request: IngestRequest) -> bool:
     chosen = {name: list(getattr(request, name)) for name in ("include", "exclude")}
     if story.head.kind is not RunKind.INGEST or any(story.parameters.get(name, []) != given for name, given in chosen.items()):
         return False
-    folders = [Path(path).absolute() for path in request.paths]
-    return all(any(Path(path).absolute().is_relative_to(folder) for folder in folders) for path in _paths(story))
+    return all(any(Path(path).is_relative_to(named) for named in request.paths) for path in _paths(story))

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
+from storage.corpora import corpora_in
+from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location, shared_store
 from storage.snapshot import unknown_corpus
 
 CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
@@ -24,10 +25,12 @@ class MaintainRequest(BaseModel):
 
 
 def corpora_to_maintain(request: MaintainRequest) -> tuple[CorpusLocation, ...]:
-    """Return where the corpora lie, by name; raise UnknownCorpusError for a named one that is not there."""
-    folder = corpora_folder()
-    there = sorted(path.name for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    """Return where the corpora lie, by name, those of a shared store too.
+
+    Raise UnknownCorpusError for a named one that is not there, StoreError where the store does not answer.
+    """
+    there = {location.name: location for location in corpora_in(corpora_folder(), shared_store())}
     for name in request.corpora:
         if name not in there:
             raise unknown_corpus(corpus_location(name), "name one of them, or none to look after all")
-    return tuple(corpus_location(name) for name in there if name in request.corpora or not request.corpora)
+    return tuple(location for name, location in there.items() if name in request.corpora or not request.corpora)

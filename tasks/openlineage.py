@@ -38,11 +38,11 @@ def is_wanted() -> bool:
     return bool(os.environ.get("OPENLINEAGE_URL")) and os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() != "true"
 
 
-def run_event(kind: EventType, *, run_id: str, job: str, data: DataFlow) -> dict[str, Any]:
-    """Return what happened to a run just now. `run_id` is a UUID, as the standard wants it."""
+def run_event(kind: EventType, *, run_id: str, job: str, data: DataFlow, at: datetime | None = None) -> dict[str, Any]:
+    """Return what happened to a run, just now or at a time in UTC. `run_id` is a UUID, as the standard wants it."""
     return {
         "eventType": kind.value,
-        "eventTime": datetime.now(UTC).isoformat(),
+        "eventTime": (at or datetime.now(UTC)).isoformat(),
         "run": {"runId": run_id},
         "job": {"namespace": os.environ.get("OPENLINEAGE_NAMESPACE") or OURS, "name": job},
         "inputs": _told(data.inputs),

@@ -11,10 +11,11 @@ import numpy as np
 from storage.artifacts import kept_artifacts
 from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
+from storage.corpora import corpora_in
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
 from storage.erasing import erase_quotes, gone_from_answers
-from storage.garbage import KEEP_SECONDS, Garbage, collect, corpora_in, in_use
+from storage.garbage import KEEP_SECONDS, Garbage, collect, in_use
 from storage.graph_checks import GraphError
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo

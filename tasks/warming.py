@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from contextlib import suppress
 
-from storage.locations import CorpusLocation
+from storage.corpora import corpora_in
+from storage.locations import CorpusLocation, corpora_folder, shared_store
 from storage.snapshot import open_for_reading
-from tasks.maintain_request import MaintainRequest, corpora_to_maintain
 from tasks.models.embedder import open_question_embedder
 
 SOLVERS = ("ortools.graph.python.max_flow", "ortools.graph.python.min_cost_flow")
@@ -17,10 +17,11 @@ def warm_up_questions() -> None:
     """Load the solvers, and the embedder and the graph of every corpus that can be read."""
     for name in SOLVERS:
         importlib.import_module(name)
-    for location in corpora_to_maintain(MaintainRequest()):
-        # Whatever is wrong with a corpus, the question that asks it will say so.
-        with suppress(Exception):
-            warm_up_corpus(location)
+    # Whatever is wrong with a corpus, or with the store of all of them, the question that asks will say so.
+    with suppress(Exception):
+        for location in corpora_in(corpora_folder(), shared_store()):
+            with suppress(Exception):
+                warm_up_corpus(location)
 
 
 def warm_up_corpus(location: CorpusLocation) -> None:

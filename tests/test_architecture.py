@@ -65,6 +65,7 @@ RUNS = {
     "ask_task.py",
     "automations.py",
     "beginning_again.py",
+    "beside_the_work.py",
     "front_door.py",
     "questions.py",
     "resident_worker.py",

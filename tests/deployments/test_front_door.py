@@ -1,15 +1,21 @@
 """The front door: what comes in is checked and counted, and every refusal says what, the value and the remedy."""
 
+import asyncio
 import json
 import shutil
+from contextlib import aclosing
 
+import httpx
 import pytest
 from starlette.testclient import TestClient
 
 from deployments.front_door import LARGEST_BODY, FrontDoor, web_app
+from flows.ask import ask
 from flows.cli import main
 from flows.showing import CommandError
+from tasks.ask_request import AskRequest
 from tasks.happenings import QuestionRefused, heard_by
+from tests.silent_store import silent_store
 
 
 class NoServer:
@@ -117,6 +123,34 @@ def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
     page = client().get(f"/answers/{answer_id}/report?corpus=small")
     assert page.status_code == 200 and page.headers["Content-Type"].startswith("text/html") and "163" in page.text
     assert "no answer" in error(client().get("/answers/00000000/report?corpus=small"), 400)["what"]
+
+
+def test_a_corpus_whose_store_hangs_keeps_nobody_else_waiting(library, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
+    seats = asyncio.Semaphore(1)
+
+    async def asked(corpus):
+        request = AskRequest(questions=("What does an MT-3 weigh without its base?",), corpus=corpus)
+        async with aclosing(ask(request, seats)) as answers:
+            return [answer async for answer in answers]
+
+    async def world():
+        far = [asyncio.create_task(asked("far")) for _ in range(3)]
+        for _each in far:
+            await asyncio.wait_for(store.asked(), 30)
+        monkeypatch.delenv("FLOWREADER_STORE")
+        near = asyncio.create_task(asked("small"))
+        door = httpx.ASGITransport(web_app(FrontDoor(NoServer(), room=4)))
+        async with httpx.AsyncClient(transport=door, base_url="http://localhost") as web:
+            health = await asyncio.wait_for(web.get("/health"), 2)
+        (answer,) = await asyncio.wait_for(near, 30)
+        assert health.status_code == 200 and answer.citations and not any(each.done() for each in far)
+        for each in far:
+            each.cancel()
+        store.end()
+
+    with silent_store(monkeypatch) as store:
+        asyncio.run(world())
 
 
 def test_what_nobody_expected_is_not_hidden():

@@ -20,6 +20,7 @@ def deployed(library, tmp_path_factory):
     home = shutil.copytree(library, tmp_path_factory.mktemp("deployed") / "home")
     with lineage_server() as told_outside:
         environment = {**os.environ, "FLOWREADER_HOME": str(home), "OPENLINEAGE_URL": told_outside.address}
+        environment["PREFECT_LOGGING_LEVEL"] = "WARNING"
         done = subprocess.run([sys.executable, str(PROGRAM)], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return {"home": home, "openlineage": told_outside.events, **json.loads(done.stdout.splitlines()[-1])}

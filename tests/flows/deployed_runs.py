@@ -45,6 +45,30 @@ async def assets(client):
     return [[one["event"], asset, related] for one, (asset, *related) in zip(kept, names, strict=True)]
 
 
+async def without_pages(client, called):
+    """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
+    from prefect.client.schemas.filters import LogFilter, LogFilterLevel
+
+    from flows import ingest, lineage_pages
+
+    async def refused(**_page):
+        raise ConnectionError("http://user:secret@server")
+
+    before = ingest.acreate_markdown_artifact
+    ingest.acreate_markdown_artifact = lineage_pages.acreate_markdown_artifact = refused
+    told = await ran(called)
+    ingest.acreate_markdown_artifact = lineage_pages.acreate_markdown_artifact = before
+    told["pages"] = [key for key in await pages(client) if key.startswith("ingest-plain")]
+    warnings = LogFilter(level=LogFilterLevel(ge_=30))
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        told["log"] = [line.message for line in await client.read_logs(log_filter=warnings) if "could not be kept" in line.message]
+        if len(told["log"]) > 1:
+            break
+        await asyncio.sleep(0.5)
+    return told
+
+
 async def main():
     from prefect.client.orchestration import get_client
 
@@ -88,6 +112,9 @@ async def main():
         told["broken"] = await ran(maintain(MaintainRequest(), return_state=True))
         told["broken page"] = (await pages(client))["maintain"][1]
         told["unknown"] = await ran(maintain(MaintainRequest(corpora=("smal",)), return_state=True))
+        told["without pages"] = await without_pages(
+            client, ingest(IngestRequest(paths=(str(folder),), corpus="plain"), return_state=True)
+        )
         told["assets"] = await assets(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
     return told

@@ -60,3 +60,10 @@ def test_deployed_runs_leave_what_the_command_shows(deployed):
     assert as_text(told["question"]) in page and told["documents"] and told["citations"]
     assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
     assert f"(/artifacts/key/answer-{answer[:16]}-lineage)" in deployed["pages"][f"answer-{answer[:16]}"][1]
+
+
+def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says_so(deployed):
+    told = deployed["without pages"]
+    assert (told["state"], told["pages"]) == ("Completed", ["ingest-plain-progress"])
+    assert [line.split(" could")[0] for line in sorted(told["log"])] == ["its lineage", "the page of this ingest"]
+    assert "secret" not in "".join(told["log"])

@@ -2,13 +2,14 @@
 
 import asyncio
 import logging
+from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
-from prefect.client.schemas.objects import FlowRun
-from prefect.states import Cancelled, Running
+from prefect.client.schemas.objects import FlowRun, TaskRun
+from prefect.states import Cancelled, Failed, Running
 
-from flows.telling_others import stopped, tell_of_ingest
+from flows.telling_others import note_beginning, stopped, tell_of_ingest, tell_of_task
 from tests.lineage_server import lineage_server
 
 
@@ -17,9 +18,11 @@ def test_the_server_keeps_what_was_made_of_what(deployed):
     folder = f"file://{deployed['home']}/in"
     (tides,) = [asset for asset in made if asset.startswith("flowreader://tides/")]
     assert folder in made[tides] and any(name.startswith("prefect.flow-run.") for name in made[tides])
-    for answer in deployed["ask"]["returned"]:
-        related = made[f"flowreader://small/answers/{answer['answer_id']}"]
-        assert f"flowreader://small/{answer['citations'][0]['document']['id']}" in related
+    for way, run in (("ask", "prefect.flow-run."), ("task", "prefect.task-run.")):
+        for answer in deployed[way]["returned"]:
+            related = made[f"flowreader://small/answers/{answer['answer_id']}"]
+            assert f"flowreader://small/{answer['citations'][0]['document']['id']}" in related
+            assert any(name.startswith(run) for name in related)
     assert {asset for event, asset, _ in deployed["assets"] if event == "prefect.asset.referenced"} >= {folder}
 
 
@@ -29,14 +32,30 @@ def test_openlineage_hears_how_every_run_began_and_ended(deployed):
         told.setdefault((event["job"]["name"], event["run"]["runId"]), []).append(event["eventType"])
     assert sorted((job, kinds) for (job, _), kinds in told.items()) == [
         ("ask", ["START", "COMPLETE"]),
+        ("ask", ["START", "COMPLETE"]),
+        ("ask", ["START", "FAIL"]),
         ("ask", ["START", "FAIL"]),
         ("ingest", ["START", "COMPLETE"]),
+        ("ingest", ["START", "COMPLETE"]),
     ]
-    (answers,) = [each for each in deployed["openlineage"] if each["job"]["name"] == "ask" and each["outputs"]]
-    given = [f"small/answers/{one['answer_id']}" for one in deployed["ask"]["returned"]]
-    assert [each["name"] for each in answers["outputs"]] == given
-    (ingest,) = [each for each in deployed["openlineage"] if each["job"]["name"] == "ingest" and each["outputs"]]
-    assert ingest["outputs"][0]["name"].startswith("tides/") and ".html" not in str(ingest)
+    told_of = [event["outputs"] for event in deployed["openlineage"] if event["job"]["name"] == "ask" and event["outputs"]]
+    given = [[f"small/answers/{one['answer_id']}" for one in deployed[way]["returned"]] for way in ("ask", "task")]
+    assert [[each["name"] for each in outputs] for outputs in told_of] == given
+    ingests = [event for event in deployed["openlineage"] if event["job"]["name"] == "ingest" and event["outputs"]]
+    assert ingests[0]["outputs"][0]["name"].startswith("tides/") and ".html" not in str(ingests)
+
+
+def test_a_question_is_told_of_when_it_is_answered_with_the_time_at_which_it_began(monkeypatch):
+    asking = TaskRun(flow_run_id=None, task_key="answer", dynamic_key="0")
+    with lineage_server() as server:
+        monkeypatch.setenv("OPENLINEAGE_URL", server.address)
+        asyncio.run(note_beginning(None, asking, Running()))
+        assert server.events == []
+        answered = datetime.now(UTC).isoformat()
+        asyncio.run(tell_of_task(None, asking, Failed()))
+    start, end = server.events
+    assert (start["eventType"], end["eventType"]) == ("START", "FAIL")
+    assert start["eventTime"] <= answered <= end["eventTime"]
 
 
 @pytest.fixture

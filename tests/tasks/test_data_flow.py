@@ -6,9 +6,13 @@ import pytest
 from prefect.types.names import validate_valid_asset_key
 
 from storage.corpus import open_for_writing
+from storage.locations import corpus_location
+from storage.snapshot import open_for_reading
 from tasks import data_flow
 from tasks.data_flow import DataSet, answered, asked_to_read, ingested
 from tasks.ingest_request import IngestRequest
+from tasks.lineage_names import Shelf
+from tasks.lineage_whole_run import run_walk
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
@@ -22,13 +26,15 @@ def test_every_name_makes_a_key_that_prefect_takes(name):
 
 
 def test_an_ingest_read_folders_and_made_the_documents_that_are_published(home):
-    location = data_flow.corpus_location("small")
+    location = corpus_location("small")
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         worlds.publish(corpus, REPORT)
         corpus.index()
     ingest_run(location, REPORT, PAPER)
     request = IngestRequest(paths=("/files",), corpus="small")
-    made = ingested(request, INGEST)
+    with open_for_reading(location) as snapshot:
+        shelf = Shelf(snapshot)
+        made = ingested(request, shelf, run_walk(shelf, INGEST))
     assert made.inputs == asked_to_read(request).inputs == (DataSet("file", "/files"),)
     assert made.outputs == (DataSet("flowreader", f"small/{REPORT.document_id}"),) and asked_to_read(request).outputs == ()
 

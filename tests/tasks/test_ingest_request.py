@@ -97,3 +97,10 @@ def test_credentials_in_an_address_are_refused_by_the_form_and_not_repeated():
     assert "hunter2" not in str(refused.value) and "AWS_ACCESS_KEY_ID" in str(refused.value)
     (pattern,) = [IngestRequest.model_json_schema()["properties"]["paths"]["items"]["pattern"]]
     assert re.search(pattern, "s3://data/who@where") and re.search(pattern, "me@home") and not re.search(pattern, "s3://a:b@data")
+
+
+def test_what_is_named_from_where_one_stands_means_the_same_elsewhere(tmp_path, monkeypatch, home):
+    monkeypatch.chdir(tmp_path)
+    request = IngestRequest(paths=("in", "s3://data/in", "/elsewhere"), password_file="words")
+    assert request.paths == (str(tmp_path / "in"), "s3://data/in", "/elsewhere")
+    assert request.password_file == str(tmp_path / "words")

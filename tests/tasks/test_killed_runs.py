@@ -90,3 +90,15 @@ def test_a_run_that_is_tried_again_under_its_id_goes_on_in_its_file(location, tm
         RunLog(path, iter(range(7, 9))).begin(run_id="r1", parameters={}, settings={}, code_version="1")
         assert story_of(trace(path, [b""])).head.outcome == "still going", "an earlier try's end is not its own"
     assert story_of(trace(path, [b""])).head.outcome == "killed"
+
+
+def test_a_folder_is_the_same_from_wherever_the_command_is_given(location, tmp_path, monkeypatch):
+    for name in ("here", "there"):
+        (tmp_path / name / "in").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "here")
+    path = kill(location, "r1", paths=list(request("in").paths))
+    monkeypatch.chdir(tmp_path / "there")
+    assert killed(location)[0].paths == (str(tmp_path / "here" / "in"),)
+    assert rest_of(location, request("in")) == [] and rest_of(location, request("../here/in")) == []
+    monkeypatch.chdir(tmp_path / "here")
+    assert rest_of(location, request("in")) == [path]
