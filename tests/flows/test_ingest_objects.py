@@ -10,7 +10,7 @@ from flows.ingest import ingest
 from tasks.ingest_request import IngestRequest
 from tasks.object_store import ObjectStoreError
 from tasks.progress import forget_stop, request_stop
-from tests.object_store_server import SECRET
+from tests.object_server import SECRET
 from tests.program import flowreader
 
 

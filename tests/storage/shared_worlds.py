@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,7 +51,7 @@ def exports(place: CorpusLocation) -> dict[str, bytes]:
 def copied(place: CorpusLocation, folder: Path, shared: StoreAddress) -> CorpusLocation:
     """A machine that did what the other did, in a store of its own: to make it again takes seconds."""
     copy = machine(folder, shared)
-    copy_all(os.environ["AWS_ENDPOINT_URL"], place.store.prefix, copy.store.prefix)
+    copy_all(place.store.prefix, copy.store.prefix)
     shutil.copytree(place.folder, copy.folder)
     copy.store_note.write_text(copy.store.uri)
     return copy

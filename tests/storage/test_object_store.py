@@ -7,6 +7,7 @@ import pytest
 from storage import object_store
 from storage.locations import StoreAddress
 from storage.object_store import Look, ObjectStore, StoreError, lance_options
+from tests.object_server import SECRET
 
 
 @pytest.fixture
@@ -78,7 +79,7 @@ def test_a_store_that_does_not_answer_is_told_without_a_key(store, monkeypatch):
             store.read("a")
     finally:
         object_store.client.cache_clear()
-    assert "planted-secret" not in str(told.value)
+    assert SECRET not in str(told.value)
 
 
 def test_boto3_is_asked_for_where_it_is_missing(store, monkeypatch):

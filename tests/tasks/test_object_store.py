@@ -9,7 +9,7 @@ import pytest
 from tasks.object_address import object_address
 from tasks.object_store import ListedObject, ObjectSkippedError, ObjectStore, ObjectStoreError
 from tasks.progress import StoppedError, forget_stop, request_stop
-from tests.object_store_server import SECRET
+from tests.object_server import SECRET
 
 
 def keys(address):
