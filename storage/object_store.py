@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from storage.locations import StoreAddress
+from storage.object_address import StoreAddress
 
 CONNECT_SECONDS = 5.0
 """A store that does not answer is told within a quarter of a minute: twice this and the pause between."""
@@ -101,7 +101,7 @@ class ObjectStore:
                 raise self._failure("delete", names[first], str(refused[0].get("Message", "refused")))
 
     def _key(self, name: str) -> str:
-        return self.address.below(name).prefix
+        return self.address.below(name).key
 
     @contextmanager
     def _asked(self, what: str, name: str, *, none_where: Collection[str] = ()) -> Iterator[Any]:

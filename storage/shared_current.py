@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 
 from storage import catalog
 from storage.current import Current, CurrentDamagedError
-from storage.locations import StoreAddress
 from storage.lock import FencedError
+from storage.object_address import StoreAddress
 from storage.object_store import ObjectStore, StoreError
 
 NAME = "CURRENT"

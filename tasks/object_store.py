@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, BinaryIO
 
-from tasks.object_address import ObjectAddress
+from storage.object_address import StoreAddress
 from tasks.progress import StoppedError, stop_requested
 
 READ_BYTES = 1 << 20
@@ -55,7 +55,7 @@ class ListedObject:
 class ObjectStore:
     """The store of an address, with the credentials and the endpoint that boto3 finds in the environment or AWS's own files."""
 
-    address: ObjectAddress
+    address: StoreAddress
 
     def listed(self) -> Iterator[ListedObject]:
         """Yield every object at or below the address, by key; raise ObjectStoreError where that cannot be told."""

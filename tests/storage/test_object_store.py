@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from storage import object_store
-from storage.locations import StoreAddress
+from storage.object_address import StoreAddress
 from storage.object_store import Look, ObjectStore, StoreError, lance_options
 from tests.object_server import SECRET
 
