@@ -12,7 +12,8 @@ from storage import catalog
 from storage.current import Current, CurrentDamagedError
 from storage.lock import FencedError
 from storage.object_address import StoreAddress
-from storage.object_store import ObjectStore, StoreError
+from storage.object_client import StoreError
+from storage.object_store import ObjectStore
 
 NAME = "CURRENT"
 ATTEMPTS = 5

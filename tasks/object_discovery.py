@@ -14,7 +14,7 @@ from tasks.object_mirror import mirrored
 def discover_objects(addresses: Sequence[str], *, include: Sequence[str], exclude: Sequence[str], file_megabytes: int) -> Discovery:
     """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
 
-    Globs match the key below the address, or its last part. Raises AddressError, ObjectStoreError, DiskFullError or StoppedError.
+    Globs match the key below the address, or its last part. Raises AddressError, StoreError, DiskFullError or StoppedError.
     """
     files: dict[str, SourceFile] = {}
     skipped: list[SkippedFile] = []

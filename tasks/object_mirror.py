@@ -22,7 +22,7 @@ from storage.disk import full_disk_explained, require_room
 from storage.locations import mirrors_folder
 from storage.object_address import StoreAddress
 from tasks.discovery import UNREADABLE
-from tasks.object_store import ListedObject, ObjectSkippedError, ObjectStore
+from tasks.object_source import ListedObject, ObjectSkippedError, ObjectSource
 from tasks.progress import StoppedError, stop_requested
 
 FETCHED_AT_ONCE = 8
@@ -81,10 +81,10 @@ def mirrored(
 ) -> tuple[tuple[MirroredObject, ...], frozenset[str]]:
     """Bring the mirror up to date; return the objects that `wanted` takes, by address, and how every object is shown.
 
-    `wanted` gets what globs match. Raises ObjectStoreError, DiskFullError or StoppedError; what was fetched by then is kept.
+    `wanted` gets what globs match. Raises StoreError, DiskFullError or StoppedError; what was fetched by then is kept.
     """
     with _held(address, file_megabytes << 20) as mirror:
-        store = ObjectStore(address)
+        store = ObjectSource(address)
         listed = tuple(store.listed())
         reasons = {found.key: mirror.reason_against(found) for found in listed}
         chosen = [found for found in listed if not _is_mark(found) and (reasons[found.key] or wanted(address.inner(found.key)))]
@@ -135,7 +135,7 @@ def _alone(descriptor: int) -> bool:
     return True
 
 
-def _fetch(mirror: _Mirror, store: ObjectStore, missing: Sequence[ListedObject]) -> dict[str, str]:
+def _fetch(mirror: _Mirror, store: ObjectSource, missing: Sequence[ListedObject]) -> dict[str, str]:
     """Fetch what is missing; return by key why some could not be."""
     needed_bytes = sum(found.size_bytes for found in missing)
     require_room(mirror.folder, needed_bytes)
@@ -156,7 +156,7 @@ def _fetch(mirror: _Mirror, store: ObjectStore, missing: Sequence[ListedObject])
             ending.set()
 
 
-def _fetch_one(mirror: _Mirror, store: ObjectStore, found: ListedObject, ending: threading.Event) -> None:
+def _fetch_one(mirror: _Mirror, store: ObjectSource, found: ListedObject, ending: threading.Event) -> None:
     """Make a copy under another name, and rename it when it is whole and on the disk."""
     descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=mirror.folder)
     try:
