@@ -15,7 +15,7 @@ from prefect.flows import load_flow_from_entrypoint
 from prefect.schedules import Cron
 from prefect.types.entrypoint import EntrypointType
 
-from tasks.object_address import checked_source, is_address
+from storage.object_address import checked_source, is_address
 
 DECLARATIONS = Path(__file__).with_name("prefect.yaml")
 SOURCES = re.compile("s3://[^:@/]*:[^:@]*@[^:]*|s3://[^:]*|[^:]+")

@@ -29,8 +29,8 @@ from flows.prefect_environment import (
 )
 from storage.disk import check_writable, require_room
 from storage.locations import home, prefect_folder
+from storage.object_address import is_address
 from tasks.metrics_endpoint import share_metrics
-from tasks.object_address import is_address
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0

@@ -18,13 +18,13 @@ from storage.disk import check_writable
 from storage.lineage_search import short_run
 from storage.locations import corpora_folder, corpus_location, home, shared_store, steps_folder
 from storage.memo import StepMemo
+from storage.object_address import checked_source, is_address
 from storage.records import DocumentState
 from storage.shared_lock import wait_until_writable
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
 from tasks.killed_runs import killed, rest_of
-from tasks.object_address import checked_source, is_address
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings, load_settings

@@ -15,7 +15,8 @@ from storage.graph_store import GraphDamagedError
 from storage.lineage_search import AmbiguousLineageError, UnknownLineageError
 from storage.locations import LocationError
 from storage.lock import CorpusBusyError, FencedError
-from storage.object_store import StoreError
+from storage.object_address import AddressError
+from storage.object_client import StoreError
 from storage.reconciling import EmbedderMismatchError
 from storage.runs import RunGoneError
 from storage.shared_snapshots import StoreMismatchError
@@ -29,8 +30,6 @@ from tasks.models.chat_errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
-from tasks.object_address import AddressError
-from tasks.object_store import ObjectStoreError
 from tasks.parsers.supervisor import ParserStartError
 from tasks.settings import SettingsError
 
@@ -60,7 +59,6 @@ EXPECTED = (
     MetricsError,
     NotWritableError,
     OSError,
-    ObjectStoreError,
     OcrError,
     ParserStartError,
     PrefectServerError,

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from storage.filters import Column, Filter, either, one_of
 from storage.indexes import make_indexes
-from storage.locations import StoreAddress
 from storage.lock import FencedError
+from storage.object_address import StoreAddress
 from storage.object_store import lance_options
 from storage.tables import TableName, schemas
 

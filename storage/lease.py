@@ -15,9 +15,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 
-from storage.locations import StoreAddress
 from storage.lock import CorpusBusyError, FencedError, Holder, busy_words, signature
-from storage.object_store import ObjectStore, Stored, StoreError
+from storage.object_address import StoreAddress
+from storage.object_client import StoreError
+from storage.object_store import ObjectStore, Stored
 
 NAME = "lease"
 GOOD_SECONDS = 15.0

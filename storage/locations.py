@@ -7,8 +7,12 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.object_address import WITHOUT_CREDENTIALS, StoreAddress, store_address
+
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-STORE_ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:/[A-Za-z0-9][A-Za-z0-9._-]*)*)/?")
+STORE_ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9][A-Za-z0-9._-]*)*/?")
+HIDDEN = re.compile(r"(?:\w+://)?+.*[:@]", re.DOTALL)
+"""Signs that no store's address holds, wherever they stand: what does may hold a password, and is not repeated."""
 
 
 class LocationError(ValueError):
@@ -72,34 +76,18 @@ def prefect_folder() -> Path:
     return Path(named).expanduser().absolute() if named else home() / "prefect"
 
 
-@dataclass(frozen=True, slots=True)
-class StoreAddress:
-    """A place in an object store: a bucket and the beginning of the names in it, without a slash at either end."""
-
-    bucket: str
-    prefix: str
-
-    @property
-    def uri(self) -> str:
-        """The address as people write it."""
-        return f"s3://{self.bucket}/{self.prefix}".rstrip("/")
-
-    def below(self, name: str) -> StoreAddress:
-        """Return the place of that name inside this one."""
-        return StoreAddress(self.bucket, f"{self.prefix}/{name}".lstrip("/"))
-
-
 def shared_store() -> StoreAddress | None:
     """Return where several machines share what they make, None without FLOWREADER_STORE; LocationError where it is odd."""
     named = os.environ.get("FLOWREADER_STORE")
     if not named:
         return None
-    match = STORE_ADDRESS.fullmatch(named)
-    if match is None:
+    if HIDDEN.match(named):
+        raise LocationError(f"FLOWREADER_STORE holds a user or a password; {WITHOUT_CREDENTIALS}")
+    if STORE_ADDRESS.fullmatch(named) is None:
         raise LocationError(
             f"FLOWREADER_STORE {named!r} is no address of an object store; write it as s3://BUCKET or s3://BUCKET/PREFIX"
         )
-    return StoreAddress(match[1], match[2].strip("/"))
+    return store_address(named.rstrip("/"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,32 +1,23 @@
 """An object store that several machines share: a part of an S3 bucket whose objects are put only where nobody else was faster.
 
-The condition is the store's own (If-None-Match, If-Match), so it holds between machines. boto3 is loaded at the first request; it
-finds endpoint, region and keys where it always does, in the environment first.
+The condition is the store's own (If-None-Match, If-Match), so it holds between machines.
 """
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from storage.locations import StoreAddress
+from storage.object_address import StoreAddress
+from storage.object_client import client, explained, failure
 
-CONNECT_SECONDS = 5.0
-"""A store that does not answer is told within a quarter of a minute: twice this and the pause between."""
-READ_SECONDS = 30.0
-ATTEMPTS = 3
 DELETE_AT_ONCE = 1000
 """What S3 takes in one request."""
 ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 REFUSED = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
-
-
-class StoreError(RuntimeError):
-    """An object store that cannot be reached or that refuses us; nothing is left half done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,40 +89,20 @@ class ObjectStore:
             with self._asked("delete", names[first]) as s3:
                 refused = s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True}).get("Errors")
             if refused:
-                raise self._failure("delete", names[first], str(refused[0].get("Message", "refused")))
+                told = refused[0]
+                raise failure(self._doing("delete", names[first]), str(told.get("Code", "")), str(told.get("Message", "refused")))
 
     def _key(self, name: str) -> str:
-        return self.address.below(name).prefix
+        return self.address.below(name).key
 
     @contextmanager
     def _asked(self, what: str, name: str, *, none_where: Collection[str] = ()) -> Iterator[Any]:
         """Give the client; end the block in silence where the store answers with one of these codes, else with a StoreError."""
-        s3 = client()
-        from botocore.exceptions import BotoCoreError, ClientError
+        with explained(self._doing(what, name), quiet_where=none_where):
+            yield client()
 
-        try:
-            yield s3
-        except (BotoCoreError, ClientError) as error:
-            if not (isinstance(error, ClientError) and error.response["Error"]["Code"] in none_where):
-                raise self._failure(what, name, str(error)) from error
-
-    def _failure(self, what: str, name: str, reason: str) -> StoreError:
-        return StoreError(
-            f"cannot {what} {self.address.below(name).uri!r}: {reason}; "
-            "look at FLOWREADER_STORE, AWS_ENDPOINT_URL, AWS_REGION and the keys, and run the same command again"
-        )
-
-
-@functools.cache
-def client() -> Any:  # noqa: ANN401 - boto3 makes its classes at run time
-    """Return this process's client, which many threads may use; raise StoreError where boto3 is not installed."""
-    try:
-        import boto3
-        from botocore.config import Config
-    except ImportError as error:
-        raise StoreError("FLOWREADER_STORE is set and boto3 is not installed; pip install 'flowreader[s3]'") from error
-    retries = {"max_attempts": ATTEMPTS, "mode": "standard"}
-    return boto3.client("s3", config=Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries=retries))
+    def _doing(self, what: str, name: str) -> str:
+        return f"{what} {self.address.below(name).uri!r} of FLOWREADER_STORE"
 
 
 def lance_options() -> dict[str, str]:

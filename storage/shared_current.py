@@ -10,9 +10,10 @@ from dataclasses import asdict, dataclass
 
 from storage import catalog
 from storage.current import Current, CurrentDamagedError
-from storage.locations import StoreAddress
 from storage.lock import FencedError
-from storage.object_store import ObjectStore, StoreError
+from storage.object_address import StoreAddress
+from storage.object_client import StoreError
+from storage.object_store import ObjectStore
 
 NAME = "CURRENT"
 ATTEMPTS = 5

@@ -8,8 +8,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from storage.lease import Lease, take_lease, wait_for_turn
-from storage.locations import CorpusLocation, StoreAddress
+from storage.locations import CorpusLocation
 from storage.lock import WriterLock, acquire, announce, read_holder, wait_until_free
+from storage.object_address import StoreAddress
 from storage.object_store import ObjectStore
 from storage.shared_current import last_fence
 

@@ -27,7 +27,8 @@ from storage.current import (
     snapshot_path,
 )
 from storage.lease import NAME as LEASE
-from storage.locations import CorpusLocation, StoreAddress
+from storage.locations import CorpusLocation
+from storage.object_address import StoreAddress
 from storage.object_store import ObjectStore
 from storage.shared_current import NAME, NOTHING, claim, move, read_published
 

@@ -10,10 +10,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
 from storage.records import DocumentRecord, EmbedderIdentity
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
-from tasks.object_address import CREDENTIALS, checked_source, is_address, object_address
 from tasks.object_discovery import discover_objects
 from tasks.planning import Plan, displayed, plan_reading
 from tasks.settings import IngestSettings
@@ -90,7 +90,7 @@ def survey(
 
 def _root(source: str) -> str:
     """Return how the catalog shows a root."""
-    return object_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
+    return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
 
 
 def embedder_for(remembered: EmbedderIdentity | None) -> EmbedderIdentity:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from storage.at_work import KilledFile, close, killed_runs
 from storage.locations import CorpusLocation
+from storage.object_address import is_address
 from storage.run_traces import ALWAYS_READ, trace
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_records import RunKind
 from tasks.lineage_runs import KILLED, RunStory, story_of
-from tasks.object_address import is_address
 from tasks.planning import displayed
 
 NAMES = {RunKind.INGEST: "ingest", RunKind.EVALUATE: "evaluation", RunKind.ASK: "run that answered", RunKind.UNKNOWN: "run"}

@@ -10,10 +10,10 @@ from typing import Any
 
 from storage.answer_records import NamedDocument
 from storage.lineage_search import file_names
+from storage.object_address import is_address, store_address
 from storage.records import DocumentRecord, DocumentState
 from storage.snapshot import Snapshot
 from tasks.lineage_records import Standing
-from tasks.object_address import is_address, object_address
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def shown_parameters(parameters: Mapping[str, Any], shelf: Shelf) -> dict[str, A
 def _has_path(shelf: Shelf, given: str) -> bool:
     """Say whether a published document lies at or below a path, which may be relative to an unknown folder."""
     if is_address(given):
-        whole = object_address(given).shown.rstrip("/")
+        whole = store_address(given).shown.rstrip("/")
         return any(known == whole or known.startswith(f"{whole}/") for record in shelf.records.values() for known in record.paths)
     path = os.path.normpath(given)
     while path == ".." or path.startswith("../"):

@@ -20,9 +20,9 @@ from pathlib import Path
 
 from storage.disk import full_disk_explained, require_room
 from storage.locations import mirrors_folder
+from storage.object_address import StoreAddress
 from tasks.discovery import UNREADABLE
-from tasks.object_address import ObjectAddress
-from tasks.object_store import ListedObject, ObjectSkippedError, ObjectStore
+from tasks.object_source import ListedObject, ObjectSkippedError, ObjectSource
 from tasks.progress import StoppedError, stop_requested
 
 FETCHED_AT_ONCE = 8
@@ -47,14 +47,14 @@ class MirroredObject:
 class _Mirror:
     """The folder of an address's copies, held by this process."""
 
-    address: ObjectAddress
+    address: StoreAddress
     folder: Path
     most_bytes: int
 
     def copy_of(self, found: ListedObject) -> Path:
         """Return where the copy of an object lies, whether or not it is there; readers want its suffix, and nothing else of it."""
         suffix = SUFFIX.search(found.key)
-        shown = ObjectAddress(self.address.bucket, found.key).shown
+        shown = StoreAddress(self.address.bucket, found.key).shown
         return self.folder / f"{_digest(shown)}-{_digest(found.tag)[:16]}{suffix[0].lower() if suffix else ''}"
 
     def has(self, found: ListedObject) -> bool:
@@ -77,27 +77,27 @@ class _Mirror:
 
 
 def mirrored(
-    address: ObjectAddress, *, wanted: Callable[[str], bool], file_megabytes: int
+    address: StoreAddress, *, wanted: Callable[[str], bool], file_megabytes: int
 ) -> tuple[tuple[MirroredObject, ...], frozenset[str]]:
     """Bring the mirror up to date; return the objects that `wanted` takes, by address, and how every object is shown.
 
-    `wanted` gets what globs match. Raises ObjectStoreError, DiskFullError or StoppedError; what was fetched by then is kept.
+    `wanted` gets what globs match. Raises StoreError, DiskFullError or StoppedError; what was fetched by then is kept.
     """
     with _held(address, file_megabytes << 20) as mirror:
-        store = ObjectStore(address)
+        store = ObjectSource(address)
         listed = tuple(store.listed())
         reasons = {found.key: mirror.reason_against(found) for found in listed}
-        chosen = [found for found in listed if not _is_mark(found) and (reasons[found.key] or wanted(address.below(found.key)))]
+        chosen = [found for found in listed if not _is_mark(found) and (reasons[found.key] or wanted(address.inner(found.key)))]
         missing = [found for found in chosen if not reasons[found.key] and not mirror.has(found)]
         reasons |= _fetch(mirror, store, missing)
         _remove_all_but(mirror, {mirror.copy_of(found).name for found in listed})
-    shown = {found.key: ObjectAddress(address.bucket, found.key).shown for found in listed}
+    shown = {found.key: StoreAddress(address.bucket, found.key).shown for found in listed}
     objects = [MirroredObject(shown[found.key], str(mirror.copy_of(found)), reasons[found.key]) for found in chosen]
     return tuple(sorted(objects, key=lambda one: one.shown)), frozenset(shown.values())
 
 
 def copy_in_mirrors(shown: str) -> str | None:
-    """Return the youngest copy of an object as `ObjectAddress.shown` names it, None where there is none."""
+    """Return the youngest copy of an object as `StoreAddress.shown` names it, None where there is none."""
     copies = sorted(mirrors_folder().glob(f"*/{_digest(shown)}-*"), key=lambda path: path.stat().st_mtime)
     return str(copies[-1]) if copies else None
 
@@ -110,7 +110,7 @@ def forget_copies(shown: Sequence[str]) -> None:
 
 
 @contextmanager
-def _held(address: ObjectAddress, most_bytes: int) -> Iterator[_Mirror]:
+def _held(address: StoreAddress, most_bytes: int) -> Iterator[_Mirror]:
     """Have the mirror for this process alone: a second run waits, and then finds what the first one fetched."""
     folder = mirrors_folder() / _digest(address.shown)
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def _alone(descriptor: int) -> bool:
     return True
 
 
-def _fetch(mirror: _Mirror, store: ObjectStore, missing: Sequence[ListedObject]) -> dict[str, str]:
+def _fetch(mirror: _Mirror, store: ObjectSource, missing: Sequence[ListedObject]) -> dict[str, str]:
     """Fetch what is missing; return by key why some could not be."""
     needed_bytes = sum(found.size_bytes for found in missing)
     require_room(mirror.folder, needed_bytes)
@@ -156,7 +156,7 @@ def _fetch(mirror: _Mirror, store: ObjectStore, missing: Sequence[ListedObject])
             ending.set()
 
 
-def _fetch_one(mirror: _Mirror, store: ObjectStore, found: ListedObject, ending: threading.Event) -> None:
+def _fetch_one(mirror: _Mirror, store: ObjectSource, found: ListedObject, ending: threading.Event) -> None:
     """Make a copy under another name, and rename it when it is whole and on the disk."""
     descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=mirror.folder)
     try:

@@ -41,12 +41,26 @@ def objects():
 
 
 @pytest.fixture
-def shared(objects, monkeypatch):
-    """An address in that server as the store of this process and of those it starts."""
+def objects_found(objects, monkeypatch):
+    """The S3 server, as boto3 finds it by the environment of this process and of those it starts."""
     for name, value in objects.environment.items():
         monkeypatch.setenv(name, value)
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.delenv(name, raising=False)
+    return objects
+
+
+@pytest.fixture
+def shared(objects_found, monkeypatch):
+    """An address in that server as the store of this process and of those it starts."""
     monkeypatch.setenv("FLOWREADER_STORE", fresh_prefix())
     return shared_store()
+
+
+@pytest.fixture
+def store(objects_found):
+    """The S3 server with an empty bucket, to read documents from."""
+    return objects_found.with_empty_bucket()
 
 
 @pytest.fixture(scope="session")
@@ -85,26 +99,6 @@ def own_home(library, tmp_path, monkeypatch):
     home = shutil.copytree(library, tmp_path / "home")
     monkeypatch.setenv("FLOWREADER_HOME", str(home))
     return home
-
-
-@pytest.fixture(scope="session")
-def object_store_server():
-    """An S3 server."""
-    # Here, because most tests need none of it, and it takes seconds to load.
-    from tests.object_store_server import object_store
-
-    with object_store() as server:
-        yield server
-
-
-@pytest.fixture
-def store(object_store_server, monkeypatch):
-    """The S3 server with an empty bucket; boto3 finds it by the environment."""
-    for name, value in object_store_server.environment.items():
-        monkeypatch.setenv(name, value)
-    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL_S3"):
-        monkeypatch.delenv(name, raising=False)
-    return object_store_server.with_empty_bucket()
 
 
 @pytest.fixture

@@ -1,104 +1,146 @@
-"""An S3 server of moto's in a process of its own, on a free port: `python -m tests.object_server` prints where it listens.
+"""An S3 server on a real loopback socket, moto's: what it is asked is written down, and it can be slow, or refuse.
+
+with object_server() as server:
+    store = server.with_empty_bucket()
+    store.put("reports/a.txt", b"...")
+    ... discover_objects([store.address("reports/")], ...), with store.environment ...
+    assert store.fetched == ["reports/a.txt"]
 
 moto honours If-Match and If-None-Match on PutObject, but looks and puts in two steps, and another thread may come between; S3 does
-both in one. So here one request is served at a time.
+both in one. So here moto serves one request at a time. It takes seconds to load, and is loaded where a server begins.
 """
 
 import contextlib
+import itertools
+import logging
 import os
-import subprocess
-import sys
 import threading
 import uuid
-from dataclasses import dataclass
-from http.client import HTTPConnection
+from functools import cached_property
+from xml.sax.saxutils import escape
 
-BUCKET = "machines"
-
-
-def serve():
-    """Serve until the process is killed."""
-    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-    from werkzeug.serving import WSGIRequestHandler, make_server
-
-    class Quiet(WSGIRequestHandler):
-        def log_request(self, *_arguments):
-            pass
-
-    app, turn = DomainDispatcherApplication(create_backend_app), threading.Lock()
-
-    def one_at_a_time(environ, start_response):
-        with turn:
-            if environ["REQUEST_METHOD"] == "COPY":
-                _copy_all(*environ["PATH_INFO"].split(":"))
-                start_response("204 No Content", [])
-                return []
-            return list(app(environ, start_response))
-
-    server = make_server("127.0.0.1", 0, one_at_a_time, threaded=True, request_handler=Quiet)
-    sys.stdout.write(f"http://127.0.0.1:{server.port}\n")
-    sys.stdout.flush()
-    server.serve_forever()
+SECRET = "a-secret-that-nobody-may-see"
+OURS = "the-tests-themselves"
+MACHINES = "machines"
+"""The bucket in which machines share what they make."""
+_numbers = itertools.count()
 
 
-def _copy_all(old, new):
-    """Put every object whose name begins with `old` under `new` too: one by one from outside it takes seconds."""
-    from moto.s3.models import s3_backends
-
-    backend = s3_backends["123456789012"]["aws"]
-    for name, key in list(backend.get_bucket(BUCKET).keys.items()):
-        if name.startswith(old):
-            backend.put_object(BUCKET, new + name.removeprefix(old), key.value)
-
-
-def copy_all(endpoint, old, new):
-    """Have the server copy every object whose name begins with `old`."""
-    connection = HTTPConnection(endpoint.removeprefix("http://"))
-    connection.request("COPY", f"{old}:{new}")
-    assert connection.getresponse().status == 204
-    connection.close()
-
-
-@dataclass(frozen=True)
 class ObjectServer:
-    """A running server: its process, and what a machine needs in its environment to use it."""
+    """What is served, and what was asked by others than the tests.
 
-    process: subprocess.Popen
-    environment: dict[str, str]
+    `hold` keeps downloads back until it is set, and listings too where `holds_listings`; `refusals` maps keys to an error's code,
+    "" is the listing; `ignores_conditions` gives an object whatever tag was asked for.
+    """
+
+    def __init__(self):
+        from moto.server import DomainDispatcherApplication, create_backend_app
+        from werkzeug.serving import make_server
+
+        self.moto, self.turn = DomainDispatcherApplication(create_backend_app), threading.Lock()
+        self.hold = threading.Event()
+        self.server = make_server("127.0.0.1", 0, self, threaded=True)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.environment = {
+            "AWS_ENDPOINT_URL": self.url,
+            "AWS_ACCESS_KEY_ID": "reader",
+            "AWS_SECRET_ACCESS_KEY": SECRET,
+            "AWS_REGION": "us-east-1",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "NO_PROXY": "127.0.0.1",
+        }
+        self.with_empty_bucket(MACHINES)
+
+    def with_empty_bucket(self, name=None):
+        """Forget what was asked and how to misbehave; return self, with another bucket."""
+        self.bucket = name or f"bucket-{next(_numbers)}"
+        self.holds_listings = self.ignores_conditions = False
+        self.refusals, self.requests = {}, []
+        self.hold.set()
+        backend().create_bucket(self.bucket, "us-east-1")
+        return self
+
+    def __call__(self, environ, start_response):
+        if OURS not in environ.get("HTTP_USER_AGENT", ""):
+            path = environ["PATH_INFO"].encode("latin-1").decode()
+            key = path.removeprefix(f"/{self.bucket}").removeprefix("/")
+            self.requests.append((environ["REQUEST_METHOD"], key))
+            if code := self.refusals.get(key):
+                start_response("403 Forbidden", [("Content-Type", "application/xml")])
+                return [f"<Error><Code>{escape(code)}</Code><Message>no</Message></Error>".encode()]
+            if key or self.holds_listings:
+                self.hold.wait()
+            if self.ignores_conditions:
+                environ.pop("HTTP_IF_MATCH", None)
+        with self.turn:
+            return list(self.moto(environ, start_response))
+
+    @property
+    def fetched(self):
+        """The keys of all downloads, in the order of their requests."""
+        return [key for method, key in self.requests if method == "GET" and key]
+
+    @cached_property
+    def client(self):
+        import boto3
+        from botocore.config import Config
+
+        return boto3.client(
+            "s3",
+            endpoint_url=self.url,
+            aws_access_key_id="writer",
+            aws_secret_access_key="writer",
+            region_name="us-east-1",
+            config=Config(user_agent=OURS, proxies={}),
+        )
+
+    def put(self, key, data):
+        self.client.put_object(Bucket=self.bucket, Key=key, Body=data)
+
+    def put_directly(self, key, data):
+        """Put an object without the socket, where there are many."""
+        backend().put_object(self.bucket, key, data)
+
+    def delete(self, key):
+        self.client.delete_object(Bucket=self.bucket, Key=key)
+
+    def address(self, key=""):
+        return f"s3://{self.bucket}/{key}"
 
 
 @contextlib.contextmanager
 def object_server():
-    """Run a server with one empty bucket while the block runs."""
-    with subprocess.Popen([sys.executable, "-m", "tests.object_server"], stdout=subprocess.PIPE, text=True) as process:
-        try:
-            environment = {
-                "AWS_ENDPOINT_URL": process.stdout.readline().strip(),
-                "AWS_ACCESS_KEY_ID": "machine",
-                "AWS_SECRET_ACCESS_KEY": "planted-secret",
-                "AWS_REGION": "us-east-1",
-                "AWS_EC2_METADATA_DISABLED": "true",
-                "NO_PROXY": "127.0.0.1",
-            }
-            _make_bucket(environment)
-            yield ObjectServer(process, environment)
-        finally:
-            process.kill()
-
-
-def _make_bucket(environment):
-    import boto3
-
-    keys = {"aws_access_key_id": "machine", "aws_secret_access_key": "planted-secret", "region_name": "us-east-1"}
-    s3 = boto3.client("s3", endpoint_url=environment["AWS_ENDPOINT_URL"], **keys)
-    s3.create_bucket(Bucket=BUCKET)
-    s3.close()
+    """Serve on a port of its own until the block ends."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    served = ObjectServer()
+    thread = threading.Thread(target=served.server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        served.client.close()
+        served.hold.set()
+        served.server.shutdown()
+        thread.join()
+        served.server.server_close()
 
 
 def fresh_prefix():
     """Return an address that nothing was put under."""
-    return f"s3://{BUCKET}/{os.getpid()}/{uuid.uuid4().hex}"
+    return f"s3://{MACHINES}/{os.getpid()}/{uuid.uuid4().hex}"
 
 
-if __name__ == "__main__":
-    serve()
+def backend():
+    """What moto keeps: for what would take long through the socket."""
+    from moto.core import DEFAULT_ACCOUNT_ID
+    from moto.s3.models import s3_backends
+
+    return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+
+
+def copy_all(old, new):
+    """Put every object of the machines whose name begins with `old` under `new` too."""
+    for name, key in list(backend().get_bucket(MACHINES).keys.items()):
+        if name.startswith(old):
+            backend().put_object(MACHINES, new + name.removeprefix(old), key.value)

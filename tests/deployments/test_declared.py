@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from deployments.declared import DECLARATIONS, EVALUATE_DATASET, INGEST_PATHS, declared_deployments
-from tasks.object_address import AddressError
+from storage.object_address import AddressError
 
 
 @pytest.fixture

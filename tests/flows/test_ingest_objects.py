@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from flows.ingest import ingest
+from storage.object_client import StoreError
 from tasks.ingest_request import IngestRequest
-from tasks.object_store import ObjectStoreError
 from tasks.progress import forget_stop, request_stop
-from tests.object_store_server import SECRET
+from tests.object_server import SECRET
 from tests.program import flowreader
 
 
@@ -76,7 +76,7 @@ def without_server(monkeypatch):
 
 
 def test_a_deployed_ingest_makes_no_corpus_either(store, home, without_server):
-    with pytest.raises(ObjectStoreError, match="NoSuchBucket"):
+    with pytest.raises(StoreError, match="NoSuchBucket"):
         asyncio.run(ingest.fn(IngestRequest(paths=("s3://nowhere-at-all/in/",))))
     assert not (home / "corpora").exists()
 

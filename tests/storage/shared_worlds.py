@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,8 @@ from pathlib import Path
 
 from storage.corpus import CorpusWriter, open_for_writing
 from storage.export import export_document
-from storage.locations import CorpusLocation, StoreAddress
+from storage.locations import CorpusLocation
+from storage.object_address import StoreAddress
 from storage.snapshot import open_for_reading
 from tests.object_server import copy_all
 from tests.storage.worlds import EMBEDDER, corpus_in
@@ -52,7 +52,7 @@ def exports(place: CorpusLocation) -> dict[str, bytes]:
 def copied(place: CorpusLocation, folder: Path, shared: StoreAddress) -> CorpusLocation:
     """A machine that did what the other did, in a store of its own: to make it again takes seconds."""
     copy = machine(folder, shared)
-    copy_all(os.environ["AWS_ENDPOINT_URL"], place.store.prefix, copy.store.prefix)
+    copy_all(place.store.key, copy.store.key)
     shutil.copytree(place.folder, copy.folder)
     copy.store_note.write_text(copy.store.uri)
     return copy

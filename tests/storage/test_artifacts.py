@@ -3,7 +3,7 @@ import os
 import pytest
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts, share, shared_name, write_durably
-from storage.locations import StoreAddress
+from storage.object_address import StoreAddress
 from storage.object_store import ObjectStore
 
 

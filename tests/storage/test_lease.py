@@ -14,7 +14,8 @@ import pytest
 from storage import lease
 from storage.lease import NAME, is_free, read_terms, take_lease
 from storage.lock import CorpusBusyError, FencedError
-from storage.object_store import ObjectStore, StoreError
+from storage.object_client import StoreError
+from storage.object_store import ObjectStore
 
 GOOD = 0.6
 

@@ -66,9 +66,21 @@ def test_a_corpus_has_its_place_in_the_store(monkeypatch, named, prefix):
 
 
 @pytest.mark.parametrize(
-    "named", ["bucket", "gs://bucket", "s3://", "s3://B", "s3://bucket/../x", "s3://bucket//x", "s3://k:s@host/x"]
+    "named", ["bucket", "gs://bucket", "s3://", "s3://B", "s3://bucket/../x", "s3://bucket//x", "s3://bucket//"]
 )
 def test_an_odd_store_is_refused(monkeypatch, named):
     monkeypatch.setenv("FLOWREADER_STORE", named)
     with pytest.raises(LocationError, match="write it as s3://BUCKET"):
         corpus_location("a")
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["s3://key:hunter2@bucket/", "s3://key:hunt/hunter2@bucket/x", "s3://bucket/hunter2@x", "S3://key:hunter2@bucket",
+     "https://key:hunter2@host/bucket", "key:hunter2@bucket", "s3://key:\nhunter2@bucket"],
+)  # fmt: skip
+def test_credentials_in_a_store_are_refused_and_not_repeated(monkeypatch, named):
+    monkeypatch.setenv("FLOWREADER_STORE", named)
+    with pytest.raises(LocationError, match=r"FLOWREADER_STORE holds a user or a password; .*AWS_ACCESS_KEY_ID") as refused:
+        corpus_location("a")
+    assert "hunter2" not in str(refused.value)

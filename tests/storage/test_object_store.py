@@ -5,8 +5,9 @@ import sys
 import pytest
 
 from storage import object_store
-from storage.locations import StoreAddress
-from storage.object_store import Look, ObjectStore, StoreError, lance_options
+from storage.object_address import StoreAddress
+from storage.object_client import StoreError
+from storage.object_store import Look, ObjectStore, lance_options
 
 
 @pytest.fixture
@@ -56,36 +57,18 @@ def test_more_objects_than_one_request_takes_are_deleted(store, monkeypatch):
 def test_a_delete_that_is_refused_is_told(store, monkeypatch):
     class Refusing:
         def delete_objects(self, **_asked):
-            return {"Errors": [{"Message": "Access Denied"}]}
+            return {"Errors": [{"Code": "AccessDenied", "Message": "Access Denied"}]}
 
     monkeypatch.setattr(object_store, "client", Refusing)
-    with pytest.raises(StoreError, match=r"cannot delete 's3://.*/a': Access Denied"):
+    with pytest.raises(StoreError, match=r"cannot delete 's3://.*/a' of FLOWREADER_STORE: .*\(AccessDenied\); .*to delete"):
         store.delete(["a"])
 
 
-def test_a_missing_bucket_is_named_with_what_to_look_at(store):
+def test_a_missing_bucket_is_named_and_where_it_was_named(store):
     absent = ObjectStore(StoreAddress("no-such-bucket", "x"))
     for ask in (lambda: absent.read("a"), lambda: absent.put("a", b"", over=None), lambda: list(absent.names(""))):
-        with pytest.raises(StoreError, match=r"'s3://no-such-bucket/x.*bucket does not exist; look at FLOWREADER_STORE"):
+        with pytest.raises(StoreError, match=r"'s3://no-such-bucket/x.*' of FLOWREADER_STORE: .*bucket does not exist \(NoSuchB"):
             ask()
-
-
-def test_a_store_that_does_not_answer_is_told_without_a_key(store, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    object_store.client.cache_clear()
-    try:
-        with pytest.raises(StoreError, match=r"cannot read .*http://127\.0\.0\.1:9/") as told:
-            store.read("a")
-    finally:
-        object_store.client.cache_clear()
-    assert "planted-secret" not in str(told.value)
-
-
-def test_boto3_is_asked_for_where_it_is_missing(store, monkeypatch):
-    object_store.client.cache_clear()
-    monkeypatch.setitem(sys.modules, "boto3", None)
-    with pytest.raises(StoreError, match=r"pip install 'flowreader\[s3\]'"):
-        store.read("a")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ from storage.doctor import examine
 from storage.graph_store import GraphDamagedError
 from storage.locations import shared_store
 from storage.lock import CorpusBusyError, FencedError
-from storage.object_store import ObjectStore, StoreError
+from storage.object_client import StoreError
+from storage.object_store import ObjectStore
 from storage.shared_current import NOTHING
 from storage.shared_snapshots import StoreMismatchError, drop_unkept, fetch, remove_shared, snapshot_name
 from storage.snapshot import UnknownCorpusError, open_for_reading

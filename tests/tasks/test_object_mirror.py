@@ -13,8 +13,8 @@ import pytest
 
 from storage.disk import DiskFullError
 from storage.locations import mirrors_folder
+from storage.object_client import StoreError
 from tasks.object_mirror import PARTIAL, copy_in_mirrors, forget_copies
-from tasks.object_store import ObjectStoreError
 from tasks.planning import real_path
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.tasks.test_object_discovery import copies, found
@@ -61,7 +61,7 @@ def test_a_store_that_goes_away_leaves_what_was_fetched(store, home):
     store.put("a.txt", b"x")
     found(store.address())
     store.refusals[""] = "AccessDenied"
-    with pytest.raises(ObjectStoreError, match="rights to list"):
+    with pytest.raises(StoreError, match="rights to list"):
         found(store.address())
     assert len(copies()) == 1
 

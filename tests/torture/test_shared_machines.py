@@ -8,6 +8,7 @@ import pytest
 
 from storage.locations import shared_store
 from storage.object_store import ObjectStore
+from tests.object_server import SECRET
 from tests.program import CORPUS, flowreader
 
 pytestmark = pytest.mark.torture
@@ -61,7 +62,7 @@ def test_machines_share_a_corpus(shared, tmp_path):
     gone = flowreader("ask", QUESTION, home=one, check=2)
     assert "there is no corpus 'default': FLOWREADER_STORE 's3://" in gone.stderr
     for home in (one, two, three):
-        assert subprocess.run(["grep", "-rlq", "planted-secret", str(home)], check=False).returncode == 1
+        assert subprocess.run(["grep", "-rlq", SECRET, str(home)], check=False).returncode == 1
 
 
 def test_an_ingest_on_a_second_machine_is_refused_with_the_name_of_the_first(shared, tmp_path):

@@ -1,30 +1,30 @@
 """A store lists and gives bytes, checked; where it cannot, one error says what, why and the remedy, soon."""
 
 import io
-import sys
 import time
 
 import pytest
 
-from tasks.object_address import object_address
-from tasks.object_store import ListedObject, ObjectSkippedError, ObjectStore, ObjectStoreError
+from storage.object_address import store_address
+from storage.object_client import StoreError
+from tasks.object_source import ListedObject, ObjectSkippedError, ObjectSource
 from tasks.progress import StoppedError, forget_stop, request_stop
-from tests.object_store_server import SECRET
+from tests.object_server import SECRET
 
 
 def keys(address):
-    return [found.key for found in ObjectStore(object_address(address)).listed()]
+    return [found.key for found in ObjectSource(store_address(address)).listed()]
 
 
 def fetched(store, found, ended=lambda: False):
     target = io.BytesIO()
-    ObjectStore(object_address(store.address())).fetch(found, target, ended=ended)
+    ObjectSource(store_address(store.address())).fetch(found, target, ended=ended)
     return target.getvalue()
 
 
 def refused(address="s3://data"):
     began = time.monotonic()
-    with pytest.raises(ObjectStoreError) as error:
+    with pytest.raises(StoreError) as error:
         keys(address)
     assert time.monotonic() - began < 8 and address in str(error.value) and SECRET not in str(error.value)
     return str(error.value)
@@ -46,7 +46,7 @@ def test_more_than_a_page_of_objects_is_listed_whole(store):
 
 def test_the_bytes_are_those_of_the_listing(store):
     store.put("a", b"one")
-    (found,) = ObjectStore(object_address(store.address())).listed()
+    (found,) = ObjectSource(store_address(store.address())).listed()
     assert found.size_bytes == 3 and fetched(store, found) == b"one"
     store.put("a", b"two")
     with pytest.raises(ObjectSkippedError, match="it changed while it was fetched"):
@@ -59,7 +59,7 @@ def test_the_bytes_are_those_of_the_listing(store):
 @pytest.mark.parametrize("wrong", [{"tag": "0" * 32}, {"size_bytes": 4}])
 def test_bytes_that_are_not_what_the_listing_says_are_refused(store, wrong, monkeypatch):
     store.put("a", b"one")
-    (found,) = ObjectStore(object_address(store.address())).listed()
+    (found,) = ObjectSource(store_address(store.address())).listed()
     told = {"key": "a", "tag": found.tag, "size_bytes": 3} | wrong
     store.ignores_conditions = True
     with pytest.raises(ObjectSkippedError, match="not what the store lists"):
@@ -71,21 +71,21 @@ def test_a_tag_that_is_no_hash_of_the_bytes_is_not_held_against_them(store):
     of = {"Bucket": store.bucket, "Key": "a", "UploadId": upload}
     tag = store.client.upload_part(**of, PartNumber=1, Body=b"one")["ETag"]
     store.client.complete_multipart_upload(**of, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": tag}]})
-    (found,) = ObjectStore(object_address(store.address())).listed()
+    (found,) = ObjectSource(store_address(store.address())).listed()
     assert found.tag.endswith("-1") and fetched(store, found) == b"one"
 
 
 def test_an_object_that_may_not_be_read_is_one_objects_reason(store):
     store.put("a", b"one")
     store.refusals["a"] = "AccessDenied"
-    (found,) = ObjectStore(object_address(store.address())).listed()
+    (found,) = ObjectSource(store_address(store.address())).listed()
     with pytest.raises(ObjectSkippedError, match=r"the store refuses it \(AccessDenied\)"):
         fetched(store, found)
 
 
 def test_the_wish_to_stop_ends_a_listing_and_a_download(store):
     store.put("a", b"one")
-    (found,) = ObjectStore(object_address(store.address())).listed()
+    (found,) = ObjectSource(store_address(store.address())).listed()
     with pytest.raises(StoppedError):
         fetched(store, found, ended=lambda: True)
     request_stop()
@@ -114,26 +114,8 @@ def test_a_store_that_is_not_there_is_said_to_be_so(store, monkeypatch):
 
 
 def test_a_store_that_never_answers_is_said_to_be_so(store, monkeypatch):
-    monkeypatch.setattr("tasks.object_store.READ_SECONDS", 0.5)
+    monkeypatch.setattr("storage.object_client.READ_SECONDS", 0.5)
     store.put("a", b"x")
     store.holds_listings = True
     store.hold.clear()
     assert "Read timeout" in refused(store.address().rstrip("/"))
-
-
-def test_no_credentials_and_a_wrong_endpoint_are_named(store, monkeypatch, tmp_path):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
-    assert "Invalid endpoint: nonsense" in refused()
-    monkeypatch.setenv("AWS_PROFILE", "absent")
-    assert "set AWS_PROFILE" in refused()
-    monkeypatch.delenv("AWS_PROFILE")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", store.url)
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" in refused()
-
-
-def test_without_boto3_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "boto3.exceptions", None)
-    assert "pip install 'flowreader[s3]'" in refused()

@@ -1,4 +1,4 @@
-"""Addresses of objects, `s3://BUCKET/KEY`: what they name, and how they are shown."""
+"""Addresses in object stores, `s3://BUCKET/KEY`: what they name, and how they are shown."""
 
 from __future__ import annotations
 
@@ -9,31 +9,44 @@ SCHEME = "s3://"
 CREDENTIALS = re.compile(f"{SCHEME}(?!arn:)[^/]*[:@]")
 """No bucket's name holds a colon or an `@`, unless it is an access point's; a password may hold a slash."""
 
+WITHOUT_CREDENTIALS = (
+    "write s3://BUCKET/PREFIX/ alone, and give the credentials in the environment "
+    "(AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in AWS's own files"
+)
+
 
 class AddressError(ValueError):
     """An address that names nothing, or that holds what no address may hold; nothing was done."""
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectAddress:
-    """A bucket and, in it, an object or a prefix; the key "" is the whole bucket."""
+class StoreAddress:
+    """A bucket and, in it, an object or all whose names begin so; the key "" is the whole bucket."""
 
     bucket: str
     key: str
 
     @property
+    def uri(self) -> str:
+        """The address as programs take it."""
+        return f"{SCHEME}{self.bucket}/{self.key}" if self.key else f"{SCHEME}{self.bucket}"
+
+    @property
     def shown(self) -> str:
         """The address fit for the catalog and a terminal; no two addresses are shown alike."""
-        return f"{SCHEME}{_printable(self.bucket)}/{_printable(self.key)}" if self.key else f"{SCHEME}{_printable(self.bucket)}"
+        return StoreAddress(_printable(self.bucket), _printable(self.key)).uri
+
+    def below(self, name: str) -> StoreAddress:
+        """Return the place of that name inside this one, as inside a folder."""
+        return StoreAddress(self.bucket, f"{self.key}/{name}".lstrip("/"))
 
     def holds(self, key: str) -> bool:
         """Say whether a key is this one or lies below it, as a file is a folder's: `a` holds `a` and `a/b`, never `ab`."""
         return not self.key or key == self.key or key.startswith(self.key if self.key.endswith("/") else f"{self.key}/")
 
-    def below(self, key: str) -> str:
+    def inner(self, key: str) -> str:
         """Return what globs match: the key without this prefix, or its last part where it is the very object."""
-        inner = key[len(self.key) :].lstrip("/")
-        return inner or key.rsplit("/", 1)[-1]
+        return key[len(self.key) :].lstrip("/") or key.rsplit("/", 1)[-1]
 
 
 def is_address(source: str) -> bool:
@@ -41,23 +54,20 @@ def is_address(source: str) -> bool:
     return source.startswith(SCHEME)
 
 
-def object_address(source: str) -> ObjectAddress:
+def store_address(source: str) -> StoreAddress:
     """Return what `s3://BUCKET`, `s3://BUCKET/PREFIX/` or `s3://BUCKET/KEY` names; AddressError repeats no secret."""
     bucket, _, key = source.removeprefix(SCHEME).partition("/")
     if CREDENTIALS.match(source):
-        raise AddressError(
-            "an s3 address holds a user or a password; write s3://BUCKET/PREFIX/ alone, and give the credentials in "
-            "the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY) or in AWS's own files"
-        )
+        raise AddressError(f"an s3 address holds a user or a password; {WITHOUT_CREDENTIALS}")
     if not bucket:
         raise AddressError(f"{source!r} names no bucket; write s3://BUCKET/PREFIX/")
-    return ObjectAddress(bucket=bucket, key=key)
+    return StoreAddress(bucket=bucket, key=key)
 
 
 def checked_source(source: str) -> str:
     """Return the source, a path or an address, as it is; raise AddressError where it is an address that cannot be used."""
     if is_address(source):
-        object_address(source)
+        store_address(source)
     return source
 
 

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.object_address import AddressError, ObjectAddress, checked_source, is_address, object_address
+from storage.object_address import AddressError, StoreAddress, checked_source, is_address, store_address
 from tasks.planning import displayed
 
 
 def test_a_bucket_a_prefix_and_a_key_are_named():
-    assert object_address("s3://data") == object_address("s3://data/") == ObjectAddress("data", "")
-    assert object_address("s3://data/reports/2024/") == ObjectAddress("data", "reports/2024/")
-    assert object_address("s3://data//a") == ObjectAddress("data", "/a")
+    assert store_address("s3://data") == store_address("s3://data/") == StoreAddress("data", "")
+    assert store_address("s3://data/reports/2024/") == StoreAddress("data", "reports/2024/")
+    assert store_address("s3://data//a") == StoreAddress("data", "/a")
     assert is_address("s3://data") and not is_address("/data") and not is_address("s3:/data")
 
 
@@ -28,22 +28,27 @@ def test_credentials_in_an_address_are_refused_and_not_repeated():
 def test_an_address_without_a_bucket_is_refused():
     for address in ("s3://", "s3:///key"):
         with pytest.raises(AddressError, match="names no bucket"):
-            object_address(address)
+            store_address(address)
 
 
 def test_a_key_holds_itself_and_what_lies_below_as_a_folder_does():
-    assert [key for key in ("a", "a/b", "ab", "b") if ObjectAddress("x", "a").holds(key)] == ["a", "a/b"]
-    assert [key for key in ("a", "a/b", "ab") if ObjectAddress("x", "a/").holds(key)] == ["a/b"]
-    assert ObjectAddress("x", "").holds("anything")
+    assert [key for key in ("a", "a/b", "ab", "b") if StoreAddress("x", "a").holds(key)] == ["a", "a/b"]
+    assert [key for key in ("a", "a/b", "ab") if StoreAddress("x", "a/").holds(key)] == ["a/b"]
+    assert StoreAddress("x", "").holds("anything")
 
 
 def test_globs_see_the_key_below_the_address():
-    assert ObjectAddress("x", "a/").below("a/b/c.pdf") == ObjectAddress("x", "a").below("a/b/c.pdf") == "b/c.pdf"
-    assert ObjectAddress("x", "a/c.pdf").below("a/c.pdf") == "c.pdf"
+    assert StoreAddress("x", "a/").inner("a/b/c.pdf") == StoreAddress("x", "a").inner("a/b/c.pdf") == "b/c.pdf"
+    assert StoreAddress("x", "a/c.pdf").inner("a/c.pdf") == "c.pdf"
+
+
+def test_places_lie_in_places_as_folders_do():
+    assert StoreAddress("x", "").below("a").below("b/c") == StoreAddress("x", "a/b/c")
+    assert [StoreAddress("x", key).uri for key in ("", "a/b")] == ["s3://x", "s3://x/a/b"]
 
 
 @given(st.text(max_size=6), st.text(max_size=6))
 def test_no_two_keys_are_shown_alike_and_none_obeys(one, other):
-    shown = ObjectAddress("x", one).shown
+    shown = StoreAddress("x", one).shown
     assert shown.isprintable() and displayed(shown) == shown
-    assert (shown == ObjectAddress("x", other).shown) == (one == other)
+    assert (shown == StoreAddress("x", other).shown) == (one == other)
