@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from storage.locations import CorpusLocation, StoreAddress
+from storage.locations import CorpusLocation
+from storage.object_address import StoreAddress
 
 
 def corpora_in(folder: Path, store: StoreAddress | None = None) -> list[CorpusLocation]:
