@@ -30,7 +30,7 @@ from storage.locations import home
 from storage.records import DocumentState
 from tasks.batching import as_they_finish
 from tasks.discovery import Discovery
-from tasks.document_happenings import document_began, document_ended
+from tasks.document_happenings import watched_document
 from tasks.document_step_keys import Tools
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, Survey, look
@@ -127,21 +127,21 @@ def documents_read(work: Sequence[DocumentWork], desk: IngestDesk) -> AsyncGener
 
 async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | None = None) -> Outcome:
     """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
-    began = document_began(work)
-    try:
-        graph, unfinished = remembered_graph(work), False
-        if graph is None and workers is not None:
-            await workers.read(work)
-            graph = remembered_graph(work)
-        if graph is None:
-            graph, unfinished = await make_graph(work, tools)
-        outcome = ready(work, graph, unfinished=unfinished)
-    except ParseError as error:
-        outcome = failed(work, error.state, error.reason)
-    except UnansweredError as error:
-        outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, told=type(error).__name__)
-    except Exception as error:
-        outcome = unexpected(work, error)
-    document_ended(work, outcome, began=began)
+    with watched_document(work) as told:
+        try:
+            graph, unfinished = remembered_graph(work), False
+            if graph is None and workers is not None:
+                await workers.read(work)
+                graph = remembered_graph(work)
+            if graph is None:
+                graph, unfinished = await make_graph(work, tools)
+            outcome = ready(work, graph, unfinished=unfinished)
+        except ParseError as error:
+            outcome = failed(work, error.state, error.reason)
+        except UnansweredError as error:
+            outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, told=type(error).__name__)
+        except Exception as error:
+            outcome = unexpected(work, error)
+        told(outcome)
     report(work.document_id, "done", 1, outcome.record.pages)
     return outcome

@@ -48,7 +48,8 @@ def step_line(step: StepSum) -> str:
     told += [f"{step.times} times"] if step.times > 1 else []
     told += [f"{step.cache_hits} from the cache" if step.times > 1 else "from the cache"] if step.cache_hits else []
     told += [f"{step.attempts} attempts"] if step.attempts > 1 else []
-    told += [f"{step.failed} failed" if step.times > 1 else "failed"] if step.failed else []
+    for count, outcome in ((step.failed, "failed"), (step.stopped, "stopped")):
+        told += [f"{count} {outcome}" if step.times > 1 else outcome] if count else []
     return f"{step.step:{STEP_WIDTH}} {', '.join(told)}"
 
 

@@ -20,6 +20,7 @@ from tasks.happenings import (
     StepEnded,
 )
 from tasks.models.chat_call import ModelCall
+from tasks.progress import STOPPED
 
 Line: TypeAlias = Mapping[str, str | int | float]
 
@@ -70,7 +71,9 @@ def words_of(line: Line) -> str:
 
 def step_outcome(record: StepRecord) -> str:
     """Return how a step went, in a word."""
-    return "failed" if record.error else "remembered" if record.cache_hit else "done"
+    if record.error:
+        return "stopped" if error_kind(record) == STOPPED else "failed"
+    return "remembered" if record.cache_hit else "done"
 
 
 def error_kind(record: StepRecord) -> str:
@@ -82,10 +85,10 @@ def _of_step(record: StepRecord, names: Mapping[str, str]) -> dict[str, str | in
     return {
         "step": record.step,
         **_subject(record.subject, names),
-        "outcome": step_outcome(record),
+        "outcome": (outcome := step_outcome(record)),
         "seconds": record.seconds,
         "attempts": record.attempts,
-        "error": error_kind(record),
+        "error": error_kind(record) if outcome == "failed" else "",
     }
 
 

@@ -45,7 +45,7 @@ class DocumentBegan:
 
 @dataclass(frozen=True, slots=True)
 class DocumentEnded:
-    """It has its state, with the reason in `error` where it is not ready."""
+    """It has its state, with the reason in `error` where it is not ready; `stopped` where the reading was broken off."""
 
     run: str
     document: str
@@ -84,7 +84,7 @@ class QuestionBegan:
 
 @dataclass(frozen=True, slots=True)
 class QuestionEnded:
-    """A question was answered by a reader, with this status, or failed with this kind of error."""
+    """A question was answered by a reader, with this status, was `stopped`, or `failed` with this kind of error."""
 
     run: str
     answer: str

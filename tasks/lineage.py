@@ -18,7 +18,7 @@ from storage.records import StepRecord
 from storage.runs import RunLog, continued
 from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
-from tasks.progress import stop_requested
+from tasks.progress import is_broken_off, stop_requested
 from tasks.step import Workplace, workplace
 from tasks.watching import watched_run
 
@@ -55,6 +55,9 @@ def lineage_of_run(
         try:
             yield place
             outcome = "stopped" if stop_requested() else "ended"
+        except BaseException as problem:
+            outcome = "stopped" if is_broken_off(problem) else outcome
+            raise
         finally:
             log.end(run_id=run_id, outcome=outcome, snapshot=snapshot())
             put_away(path)

@@ -74,7 +74,7 @@ class CallTold:
 
 @dataclass(frozen=True, slots=True)
 class StepSum:
-    """All of a run's work under one step's name; `attempts` is the most that one took."""
+    """All of a run's work under one step's name; `attempts` is the most that one took. A stop is no failure."""
 
     step: str
     version: str
@@ -83,6 +83,7 @@ class StepSum:
     attempts: int
     cache_hits: int
     failed: int
+    stopped: int = 0
 
 
 @dataclass(frozen=True, slots=True)

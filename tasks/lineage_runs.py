@@ -14,6 +14,7 @@ from storage.codec import adapter
 from storage.records import StepRecord
 from storage.run_traces import RunTrace
 from storage.runs import ASKING, EntryKind
+from tasks.happening_lines import step_outcome
 from tasks.lineage_records import CallSum, CallTold, Damage, RunHead, RunKind, StepSum
 from tasks.prompt import prompt_files
 
@@ -145,7 +146,8 @@ def sum_of_steps(steps: Iterable[StepRecord]) -> tuple[StepSum, ...]:
             seconds=round(sum(step.seconds for step in group), 4),
             attempts=max(step.attempts for step in group),
             cache_hits=sum(step.cache_hit for step in group),
-            failed=sum(bool(step.error) for step in group),
+            failed=sum(step_outcome(step) == "failed" for step in group),
+            stopped=sum(step_outcome(step) == "stopped" for step in group),
         )
         for (name, version), group in groups.items()
     )

@@ -9,6 +9,7 @@ from storage.answer_records import NamedDocument
 from storage.memo import HEXADECIMAL
 from storage.run_traces import lines_with, trace
 from storage.runs import EntryKind
+from tasks.happening_lines import step_outcome
 from tasks.lineage_documents import wordless
 from tasks.lineage_names import Shelf, shown_parameters
 from tasks.lineage_records import DocumentInRun, RunKind, RunWalk
@@ -34,7 +35,7 @@ def run_walk(shelf: Shelf, run_id: str) -> RunWalk:
         failed=tuple(
             step if step.subject in shelf.records or not _is_document(story, step.subject) else wordless(step)
             for step in story.steps
-            if step.error
+            if step_outcome(step) == "failed"
         ),
         calls=sum_of_calls(story.calls),
         documents=_documents(shelf, (*_read(story), *used)),

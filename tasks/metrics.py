@@ -94,8 +94,9 @@ class Metrics:
                 self._refused.inc()
 
     def _count_step(self, record: StepRecord) -> None:
-        self._steps.labels(record.step, step_outcome(record)).observe(record.seconds)
-        if record.error:
+        outcome = step_outcome(record)
+        self._steps.labels(record.step, outcome).observe(record.seconds)
+        if outcome == "failed":
             self._errors.labels(record.step, error_kind(record)).inc()
 
     def _count_call(self, happening: CallEnded) -> None:

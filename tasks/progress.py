@@ -22,6 +22,9 @@ class StoppedError(Exception):
     """The user asked for the end; what is unfinished is left for the next run."""
 
 
+STOPPED = StoppedError.__name__
+"""As the kind of error, in the record of a step: what broke because the user asked for the end is that end, and no failure."""
+
 _listeners: list[Callable[[Progress], None]] = []
 _stop = threading.Event()
 
@@ -52,6 +55,16 @@ def request_stop() -> None:
 def stop_requested() -> bool:
     """Say whether the end was asked for."""
     return _stop.is_set()
+
+
+def kind_of(problem: BaseException) -> str:
+    """Return the kind of error, STOPPED for whatever breaks after the end was asked for, and for Ctrl-C itself."""
+    return type(problem).__name__ if isinstance(problem, Exception) and not stop_requested() else STOPPED
+
+
+def is_broken_off(problem: BaseException) -> bool:
+    """Say whether this is the end that was asked for, and not what made others ask for it."""
+    return isinstance(problem, StoppedError) or not isinstance(problem, Exception)
 
 
 def forget_stop() -> None:

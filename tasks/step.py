@@ -22,6 +22,7 @@ from storage.memo import StepMemo
 from storage.records import StepRecord, identify
 from storage.runs import RunLog
 from tasks.happenings import StepEnded, tell
+from tasks.progress import kind_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -163,7 +164,7 @@ class Step(Generic[P, R]):
                 names = self.told(result)
             return result, False
         except BaseException as problem:
-            error = f"{type(problem).__name__}: {problem}"
+            error = f"{kind_of(problem)}: {problem}"
             raise
         finally:
             place.note(entry.record(place, names, remembered=remembered, error=error))

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from storage.answer_records import AnswerStatus
 from tasks.happenings import QuestionBegan, QuestionEnded, RunBegan, RunEnded, tell
 from tasks.prefect_log import flow_at_work, told_to_prefect
+from tasks.progress import STOPPED, kind_of
 
 _lock = threading.Lock()
 _blocks = 0
@@ -75,7 +76,7 @@ def watched_question(run: str, answer: str, reader: str) -> Iterator[Callable[[A
     try:
         yield take
     except BaseException as problem:
-        said, error = "failed", type(problem).__name__
+        said, error = ("stopped", "") if kind_of(problem) == STOPPED else ("failed", kind_of(problem))
         raise
     finally:
         tell(QuestionEnded(run, answer, reader, said, time.monotonic() - began, error))

@@ -52,6 +52,7 @@ def test_a_run_is_told_by_what_it_did_when_and_how_it_ended(run, said):
     [
         (StepSum("parse", "1", 1, 0.254, 1, 0, 0), "parse          0.25 s"),
         (StepSum("parse", "1", 1, 0.0, 2, 1, 1), "parse          0.00 s, from the cache, 2 attempts, failed"),
+        (StepSum("parse", "1", 4, 0.0, 1, 0, 1, 3), "parse          0.00 s, 4 times, 1 failed, 3 stopped"),
         (StepSum("read-words", "1", 9, 12.0, 1, 3, 2), "read-words     12.00 s, 9 times, 3 from the cache, 2 failed"),
     ],
 )

@@ -39,6 +39,9 @@ def test_of_an_error_only_the_kind_is_said_for_its_words_may_quote_a_document():
         (worlds.RUN_BROKE, logging.ERROR),
         (worlds.step(), logging.INFO),
         (worlds.step("OSError: x"), logging.WARNING),
+        (worlds.step("StoppedError: "), logging.INFO),
+        (worlds.ended("stopped"), logging.INFO),
+        (worlds.question("stopped"), logging.INFO),
         (worlds.call(Outcome.CACHED), logging.INFO),
         (worlds.call(Outcome.INVALID), logging.WARNING),
         (worlds.ended(), logging.INFO),
@@ -49,6 +52,11 @@ def test_of_an_error_only_the_kind_is_said_for_its_words_may_quote_a_document():
 )
 def test_what_failed_is_louder(happening, level):
     assert level_of(line_of(happening, NAMES)) == level
+
+
+def test_a_step_that_was_stopped_did_not_fail():
+    line = line_of(worlds.step("StoppedError: the parser children were stopped"), NAMES)
+    assert line["outcome"] == "stopped" and "error" not in line
 
 
 def test_names_are_written_so_that_no_sign_of_them_does_anything():

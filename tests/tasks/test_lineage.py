@@ -11,7 +11,7 @@ from tasks.happenings import CallEnded, RunBegan, StepEnded, heard_by
 from tasks.lineage import lineage_of_run, working_at, writing_calls, writing_together
 from tasks.models.chat_call import ModelCall
 from tasks.models.chat_errors import Outcome
-from tasks.progress import forget_stop, request_stop
+from tasks.progress import StoppedError, forget_stop, request_stop
 from tasks.step import StepKey, step, workplace
 from tests.storage import worlds
 
@@ -43,6 +43,29 @@ def test_a_run_that_fails_says_so_and_its_name_is_made_where_none_is_given(corpu
         raise ValueError("broken")
     (path,) = corpus.location.runs.iterdir()
     assert read_run(path).entries[-1]["outcome"] == "ended by an error"
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, StoppedError, asyncio.CancelledError])
+def test_a_run_that_is_broken_off_was_stopped(corpus, problem):
+    with (
+        pytest.raises(problem),
+        lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r9"),
+    ):
+        raise problem
+    assert read_run(corpus.location.runs / "r9.jsonl").entries[-1]["outcome"] == "stopped"
+
+
+def test_what_made_everything_stop_is_an_error_all_the_same(corpus):
+    try:
+        with (
+            pytest.raises(OSError, match="full"),
+            lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r9"),
+        ):
+            request_stop()
+            raise OSError("full")
+    finally:
+        forget_stop()
+    assert read_run(corpus.location.runs / "r9.jsonl").entries[-1]["outcome"] == "ended by an error"
 
 
 def test_a_stopped_run_says_so(corpus):

@@ -31,6 +31,9 @@ def test_documents_pages_and_nodes(counted):
 
 def test_steps_by_how_they_went_and_errors_by_kind(counted):
     counted("", worlds.step(seconds=0.2), worlds.step(cached=True, seconds=0.02), worlds.step("OSError: x", seconds=3))
+    counted("", worlds.step("StoppedError: "))
+    assert counted("step_seconds_count", step="parse", outcome="stopped") == 1
+    assert counted("step_errors_total", step="parse", error="StoppedError") is None, "a stop is no error"
     assert counted("step_seconds_count", step="parse", outcome="done") == 1
     assert counted("step_seconds_sum", step="parse", outcome="remembered") == 0.02
     assert counted("step_seconds_bucket", step="parse", outcome="done", le="0.25") == 1

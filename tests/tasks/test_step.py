@@ -10,6 +10,7 @@ from storage.locations import corpus_location
 from storage.memo import StepMemo
 from storage.records import identify
 from storage.runs import RunLog, read_run
+from tasks.progress import forget_stop, request_stop
 from tasks.step import Codec, StepKey, Workplace, may_pass, step, workplace
 
 DOCUMENT = identify("a document")
@@ -24,6 +25,16 @@ def place(home):
     token = workplace.set(made)
     yield made
     workplace.reset(token)
+
+
+def test_what_breaks_after_the_user_asked_for_the_end_was_stopped(place):
+    request_stop()
+    try:
+        with pytest.raises(ValueError, match="too bad"):
+            shouting([])("bad")
+    finally:
+        forget_stop()
+    assert [record.error for record in read_run(place.log.path).steps()] == ["StoppedError: too bad"]
 
 
 def shouting(calls, version="1", codec=TEXT):

@@ -87,8 +87,10 @@ def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
     with pytest.raises(ValueError, match="in 2024"), watched_question("r1", "a2", "top-k") as told:
         told(AnswerStatus.ANSWERED)
         raise ValueError("no revenue in 2024")
-    assert heard[0] == QuestionBegan("r1", "a1", "flow")
-    assert [(one.answer, one.reader, one.status, one.error) for one in heard[1::2]] == [
+    with pytest.raises(KeyboardInterrupt), watched_question("r1", "a3", "flow"):
+        raise KeyboardInterrupt
+    assert heard[0] == QuestionBegan("r1", "a1", "flow") and (heard[-1].status, heard[-1].error) == ("stopped", "")
+    assert [(one.answer, one.reader, one.status, one.error) for one in heard[1:4:2]] == [
         ("a1", "flow", "partial", ""),
         ("a2", "top-k", "failed", "ValueError"),
     ]
