@@ -170,11 +170,11 @@ def _show_run(walk: RunWalk, tree: Tree) -> None:
         tree.line(1, call_line(call))
     tree.some(1, [f"{step.step} failed on {step.subject[:8]}: {step.error}" for step in walk.failed])
     published = [each.document for each in walk.documents if each.published]
-    others = [each.document.id[:8] for each in walk.documents if not each.published]
+    others = [f"{each.document.id[:8]} is {each.why}" for each in walk.documents if not each.published]
     if walk.documents:
         tree.heading("documents")
     tree.some(1, [f"{document.id[:8]} {document.name}" for document in published])
-    tree.some(1, [f"{name} is not published any more" for name in others])
+    tree.some(1, others)
     if walk.answers:
         tree.heading("answers")
     tree.some(1, [f"{each.answer_id[:8]} {each.status}: {shortened(each.question)}" for each in walk.answers])

@@ -67,6 +67,8 @@ def document_line(document: DocumentTold) -> str:
     short = document.document.id[:8]
     if document.standing is Standing.GONE:
         return f"{short}, not in the corpus any more"
+    if document.standing is Standing.UNPUBLISHED:
+        return f"{short}, never published: no run that read it came so far"
     if document.standing is Standing.REPLACED:
         return f"{document.document.name} {short}, replaced: its file has another content now"
     size = f"{document.size_bytes:,} bytes, {counting(document.pages, 'pages')}, {counting(document.nodes, 'nodes')}"

@@ -10,10 +10,11 @@ from pydantic import ValidationError
 
 from storage.answer_records import NamedDocument
 from storage.records import DocumentRecord, DocumentState, StepRecord, identify
-from storage.run_traces import other_files, traces
+from storage.run_traces import other_files, trace, traces
 from tasks.lineage_names import Shelf
-from tasks.lineage_records import CallTold, Damage, DocumentTold, Reading
+from tasks.lineage_records import CallTold, Damage, DocumentTold, Reading, Standing
 from tasks.lineage_runs import RunStory, story_of
+from tasks.lineage_unpublished import PUBLISHES, did_publish
 from tasks.parsing import parse_inputs, parser_identity
 from tasks.settings import IngestSettings
 
@@ -39,7 +40,7 @@ def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) ->
     known = record or _nothing_known(document.id)
     return DocumentTold(
         document=shelf.named(document),
-        standing=shelf.standing(document),
+        standing=_standing(shelf, document, [reading.run.run_id for reading in readings]),
         version=known.version,
         state=known.state.value if record else "",
         reason=known.reason,
@@ -52,6 +53,15 @@ def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) ->
         parser=_parser(parsed),
         readings=tuple(readings),
     )
+
+
+def _standing(shelf: Shelf, document: NamedDocument, run_ids: Sequence[str]) -> Standing:
+    """Return how it stands; what has a name though it is not there was published once, for an answer used it."""
+    standing, signs = shelf.standing(document), (document.id.encode(), PUBLISHES)
+    if standing is Standing.GONE and run_ids and not document.name:
+        stories = (story_of(trace(shelf.snapshot.location.runs / f"{run_id}.jsonl", signs)) for run_id in run_ids)
+        return standing if any(did_publish(story, document.id) for story in stories) else Standing.UNPUBLISHED
+    return standing
 
 
 def _nothing_known(document_id: str) -> DocumentRecord:

@@ -21,11 +21,15 @@ class RunKind(StrEnum):
 
 
 class Standing(StrEnum):
-    """Whether a document is there: `replaced` where its file has another content now, `gone` where none has its name."""
+    """Whether a document is there: `replaced` where its file has another content now, `gone` where none has its name.
+
+    One that runs read and never came to publish is `unpublished`.
+    """
 
     PUBLISHED = "published"
     REPLACED = "replaced"
     GONE = "gone"
+    UNPUBLISHED = "unpublished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +238,11 @@ class DocumentWalk:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInRun:
-    """A document that a run had to do with; what is not published any more has no name here."""
+    """A document that a run had to do with; what is not published has no name here, and `why` says why it is not."""
 
     document: NamedDocument
     published: bool
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from storage.answer_glimpses import glimpses
 from storage.answer_records import NamedDocument
@@ -14,6 +14,7 @@ from tasks.lineage_documents import wordless
 from tasks.lineage_names import Shelf, shown_parameters
 from tasks.lineage_records import DocumentInRun, RunKind, RunWalk
 from tasks.lineage_runs import RunStory, story_of, sum_of_calls, sum_of_steps
+from tasks.lineage_unpublished import NOT_ANY_MORE, why_unpublished
 from tasks.lineage_uses import line_of
 
 ALL_BUT_ANSWERS = tuple(f'"kind": "{kind}"'.encode() for kind in EntryKind if kind is not EntryKind.ANSWER)
@@ -38,7 +39,7 @@ def run_walk(shelf: Shelf, run_id: str) -> RunWalk:
             if step_outcome(step) == "failed"
         ),
         calls=sum_of_calls(story.calls),
-        documents=_documents(shelf, (*_read(story), *used)),
+        documents=_documents(shelf, dict.fromkeys(used, NOT_ANY_MORE) | _read(shelf, story)),
         answers=tuple(line_of(answer, run_id) for answer in answers),
         damaged=(story.damage,) if story.damage else (),
     )
@@ -49,9 +50,14 @@ def _is_document(story: RunStory, subject: str) -> bool:
     return story.head.kind in {RunKind.INGEST, RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
 
 
-def _read(story: RunStory) -> list[str]:
-    return [step.subject for step in story.steps if _is_document(story, step.subject)]
+def _read(shelf: Shelf, story: RunStory) -> dict[str, str]:
+    """Return the documents that the run read, each with why it is not published, "" where it is."""
+    read = dict.fromkeys(step.subject for step in story.steps if _is_document(story, step.subject))
+    return {each: "" if each in shelf.records else why_unpublished(story, each) for each in read}
 
 
-def _documents(shelf: Shelf, document_ids: Iterable[str]) -> tuple[DocumentInRun, ...]:
-    return tuple(DocumentInRun(shelf.named(NamedDocument(each, "")), each in shelf.records) for each in dict.fromkeys(document_ids))
+def _documents(shelf: Shelf, whys: Mapping[str, str]) -> tuple[DocumentInRun, ...]:
+    return tuple(
+        DocumentInRun(shelf.named(NamedDocument(each, "")), is_there := each in shelf.records, "" if is_there else why)
+        for each, why in whys.items()
+    )

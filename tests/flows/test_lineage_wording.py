@@ -82,6 +82,7 @@ def document(standing, name, state="ready", reason="", pages=1):
         ),
         (document(Standing.REPLACED, "a.pdf"), "a.pdf 01234567, replaced: its file has another content now"),
         (document(Standing.GONE, ""), "01234567, not in the corpus any more"),
+        (document(Standing.UNPUBLISHED, ""), "01234567, never published: no run that read it came so far"),
     ],
 )
 def test_a_document_tells_how_much_there_is_of_it_or_that_it_is_not_there(told, said):

@@ -10,6 +10,7 @@ from storage.runs import RunLog
 from storage.snapshot import open_for_reading
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import Damage, DocumentInRun, RunKind
+from tasks.lineage_unpublished import NOT_ANY_MORE
 from tasks.lineage_whole_run import run_walk
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
 from tests.storage import worlds
@@ -37,7 +38,10 @@ def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no
         RunLog(path).step(step(INGEST, "parse", graph.document_id, error=f"ParseError: {graph.title}.pdf is torn"))
     walk = told(location, INGEST)
     assert (walk.run.kind, walk.run.outcome, walk.damaged) == (RunKind.INGEST, "ended", ())
-    assert walk.documents == (DocumentInRun(named("report"), True), DocumentInRun(NamedDocument(GONE.document_id, ""), False))
+    assert walk.documents == (
+        DocumentInRun(named("report"), True),
+        DocumentInRun(NamedDocument(GONE.document_id, ""), False, NOT_ANY_MORE),
+    )
     assert [(each.step, each.times, each.attempts, each.failed) for each in walk.steps] == [
         ("parse", 4, 2, 2), ("publish", 1, 1, 0), ("evolve", 2, 1, 0),
     ]  # fmt: skip
