@@ -24,10 +24,12 @@ from storage.shared_lock import wait_until_writable
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
+from tasks.ingests_at_work import ingests_at_work
 from tasks.killed_runs import killed, rest_of
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings, load_settings
+from tasks.taking_over import tell_of_killed, words_of
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
 
@@ -46,11 +48,14 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         return _estimate(found, request.settings, output)
     began, run = time.monotonic(), _Run()
     location = corpus_location(request.corpus)
-    if not found.plan.nothing_to_do or upkeep_is_due(location) or rest_of(location, request):
+    rest = rest_of(location, request)
+    if not found.plan.nothing_to_do or upkeep_is_due(location) or rest:
         # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_writable(location, wait_seconds=request.settings.work.lock_wait_seconds)
+        for words in words_of(location, rest):
+            output.side.print(words, markup=False, soft_wrap=True)
         by_model = request.settings.reading.analysis.by == "model"
         with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
             run = _run(request)
@@ -151,14 +156,18 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
 def status(arguments: argparse.Namespace, output: Output) -> int:
     """Show what a corpus holds."""
     location = corpus_location(arguments.corpus)
-    lost = killed(location)
+    lost, going = killed(location), ingests_at_work(location)
+    tell_of_killed(location)
     if not output.as_json:
         for run in lost:
             # Before all else: of a corpus in which nothing was published yet, there is nothing else to tell.
             output.line(f"{short_run(run.run_id)}: {run.told}", style="yellow")
+        for ingest in going:
+            output.line(f"{short_run(ingest.run_id)}: {ingest.told}")
     with open_for_reading(location) as snapshot:
         if output.as_json:
-            output.data(corpus_json(arguments.corpus, snapshot, ()) | ({"killed": [asdict(run) for run in lost]} if lost else {}))
+            runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}
+            output.data(corpus_json(arguments.corpus, snapshot, ()) | {what: told for what, told in runs.items() if told})
         else:
             show_corpus(arguments.corpus, snapshot, (), output)
     return WELL

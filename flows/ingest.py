@@ -71,12 +71,13 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
     with at_the_desk(request, str(flow_run.id)) as desk:
         await publish_what_was_lost(desk)
         found = desk.survey(discovery)
+        desk.place.log.plan(documents=len(found.plan.work))
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(desk.corpus, found.plan)
         ended = await read_and_publish(found, desk)
         if ended is not None:
             return ended
-        summary = ingest_report(request.corpus, desk.corpus, found, desk.place)
+        summary = ingest_report(request.corpus, desk.corpus, found, desk.place, desk.took_over)
     with beside_the_work("the page of this ingest"):
         await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
     with beside_the_work("its lineage"):

@@ -22,6 +22,7 @@ from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat import ChatModel
 from tasks.models.embedder import UnopenedEmbedder, open_embedder
 from tasks.step import Workplace
+from tasks.taking_over import taking_over
 
 if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IngestDesk:
-    """The desk of one run; `chat` is None where rules read, `runner` where nobody helps."""
+    """The desk of one run; `chat` is None where rules read, `runner` where nobody helps; `took_over` tells of killed runs."""
 
     request: IngestRequest
     corpus: CorpusWriter
@@ -37,6 +38,7 @@ class IngestDesk:
     tools: Tools
     chat: ChatModel | None
     runner: TaskRunner[Any] | None
+    took_over: tuple[str, ...] = ()
 
     @property
     def reader(self) -> str:
@@ -64,13 +66,14 @@ def at_the_desk(request: IngestRequest, run_id: str) -> Iterator[IngestDesk]:
     embedder = embedder_for(remembered_embedder(location))
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
+        taking_over(location, rest := rest_of(location, request)) as took_over,
         lineage_of_run(
             location,
             parameters=request.model_dump(mode="json", exclude={"settings"}),
             settings=request.settings.model_dump(mode="json"),
             run_id=run_id,
             snapshot=lambda: corpus.snapshot,
-            took_over=rest_of(location, request),
+            took_over=rest,
         ) as place,
         working_at(place),
         reading_model(request.settings, writing_calls(place)) as chat,
@@ -79,4 +82,4 @@ def at_the_desk(request: IngestRequest, run_id: str) -> Iterator[IngestDesk]:
         # It loads while the rest begins; where workers do most of the reading, it is opened by the first text.
         model = (UnopenedEmbedder if runner else partial(open_embedder, apart=True))(embedder, models=request.settings.models)
         tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
-        yield IngestDesk(request, corpus, place, tools, chat, runner)
+        yield IngestDesk(request, corpus, place, tools, chat, runner, took_over)

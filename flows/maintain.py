@@ -27,6 +27,7 @@ from tasks.lineage import lineage_of_run, working_at
 from tasks.maintain_request import MaintainRequest, corpora_to_maintain
 from tasks.maintaining import Upkeep, doctor, upkeep
 from tasks.progress import stop_requested
+from tasks.taking_over import tell_of_killed
 from tasks.upkeep_page import summary, upkeep_markdown
 
 SEE_DOCTOR = "see what doctor found"
@@ -61,6 +62,7 @@ async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) ->
         ) as place,
         working_at(place),
     ):
+        tell_of_killed(location)
         done, number = await kept_up(location, request)
         done = done.model_copy(update={"killed": tuple(run.told for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,12 +18,12 @@ from storage.locations import CorpusLocation
 from storage.lock import is_still_there
 from storage.runs import continued, writing_alone
 
-SUFFIX = ".at-work"
+SUFFIX, TOLD = ".at-work", ".told"
 
 
 @dataclass(frozen=True, slots=True)
-class KilledFile:
-    """The file of a run that was killed; `began` is in seconds since 1970, for people only."""
+class SignedRun:
+    """The file of a run that a sign stands for; `began` is in seconds since 1970, for people only."""
 
     path: Path
     began: float
@@ -41,12 +41,22 @@ def at_work(run_file: Path) -> Iterator[None]:
         run_file.parent.mkdir(parents=True, exist_ok=True)
     # Not waited for: who holds it already is the same run, which a retry meets at its very end.
     with writing_alone(sign_of(run_file), wait=False):
+        run_file.with_suffix(TOLD).unlink(missing_ok=True)
         yield
 
 
 def put_away(run_file: Path) -> None:
     """Remove the sign of a run that has its last line."""
     sign_of(run_file).unlink(missing_ok=True)
+    run_file.with_suffix(TOLD).unlink(missing_ok=True)
+
+
+def is_news(run_file: Path) -> bool:
+    """Say whether nobody asked this about a killed run before; where that cannot be noted down it is no news."""
+    with suppress(OSError):
+        os.close(os.open(run_file.with_suffix(TOLD), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+        return True
+    return False
 
 
 def is_at_work(run_file: Path) -> bool:
@@ -55,11 +65,23 @@ def is_at_work(run_file: Path) -> bool:
     return sign.exists() and _let_go(sign) is None
 
 
-def killed_runs(location: CorpusLocation) -> list[KilledFile]:
+def killed_runs(location: CorpusLocation) -> list[SignedRun]:
     """Return the files of the runs that were killed and that nobody took over or put away, the oldest first."""
     found = [(sign.with_suffix(".jsonl"), _let_go(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
-    killed = [KilledFile(path, began) for path, began in found if began is not None and path.exists()]
+    killed = [SignedRun(path, began) for path, began in found if began is not None and path.exists()]
     return sorted(killed, key=lambda each: (each.began, each.path.name))
+
+
+def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
+    """Return the files of the runs that a living process of this machine is at, the oldest first."""
+    found: list[SignedRun] = []
+    for sign in location.runs.glob(f"*{SUFFIX}"):
+        # It may end while it is looked at: then its sign is gone, and it is left out.
+        with suppress(FileNotFoundError):
+            began = sign.stat().st_mtime
+            if _let_go(sign) is None and sign.exists():
+                found.append(SignedRun(sign.with_suffix(".jsonl"), began))
+    return sorted(found, key=lambda each: (each.began, each.path.name))
 
 
 def close(run_file: Path, *, outcome: str, snapshot: int) -> None:

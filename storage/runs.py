@@ -30,6 +30,7 @@ class EntryKind(StrEnum):
     """What a line tells of."""
 
     RUN = "run"
+    PLAN = "plan"
     STEP = "step"
     CALL = "call"
     ANSWER = "answer"
@@ -69,6 +70,10 @@ class RunLog:
         """Say what was asked, with which settings, of which code, and the ids of the killed runs whose rest this one does."""
         said = {"run_id": run_id, "parameters": dict(parameters), "settings": dict(settings), "code_version": code_version}
         self.append(EntryKind.RUN, said | ({"took_over": list(took_over)} if took_over else {}))
+
+    def plan(self, *, documents: int) -> None:
+        """Say how many documents there are to read."""
+        self.append(EntryKind.PLAN, {"documents": documents})
 
     def step(self, record: StepRecord) -> None:
         """Say how a step went."""

@@ -17,6 +17,7 @@ from tasks.happenings import (
     QuestionEnded,
     RunBegan,
     RunEnded,
+    RunKilled,
     StepEnded,
 )
 from tasks.models.chat_call import ModelCall
@@ -30,6 +31,7 @@ LONGEST_TEXT = 300
 EVENTS = {
     RunBegan: "run-began",
     RunEnded: "run-ended",
+    RunKilled: "run-killed",
     DocumentBegan: "document-began",
     DocumentEnded: "document-ended",
     StepEnded: "step-ended",
@@ -54,7 +56,9 @@ def line_of(happening: OfARun, names: Mapping[str, str]) -> Line:
 
 
 def level_of(line: Line) -> int:
-    """Return how loud it is to be said: a failure is a warning, the end of a run by an error an error."""
+    """Return how loud it is to be said: a failure is a warning, the end of a run by an error or a kill an error."""
+    if line["event"] == EVENTS[RunKilled]:
+        return logging.ERROR
     outcome = str(line.get("outcome") or line.get("state") or line.get("status") or "")
     if outcome in WELL:
         return logging.INFO

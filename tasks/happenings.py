@@ -35,6 +35,17 @@ class RunEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class RunKilled:
+    """A run was killed, which somebody noticed: told once. It began at this ISO 8601 time, and had read so many documents."""
+
+    run: str
+    flow: str
+    corpus: str
+    began: str
+    read: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentBegan:
     """A document is being read; `name` is that of its file."""
 
@@ -106,7 +117,9 @@ class QuestionRefused:
     """The query service had no room for a question."""
 
 
-OfARun: TypeAlias = RunBegan | RunEnded | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
+OfARun: TypeAlias = (
+    RunBegan | RunEnded | RunKilled | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
+)
 Happening: TypeAlias = OfARun | QueueSeen | QuestionRefused
 Listener: TypeAlias = Callable[[Happening], None]
 

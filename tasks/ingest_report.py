@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
@@ -47,6 +47,7 @@ class IngestReport(BaseModel):
     skipped: int
     vanished: tuple[str, ...] = ()
     mended: tuple[str, ...]
+    took_over: tuple[str, ...] = ()
     step_seconds: Mapping[str, float]
     steps_remembered: int
     calls: int
@@ -55,8 +56,8 @@ class IngestReport(BaseModel):
     cost: float
 
 
-def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace) -> IngestReport:
-    """Sum up a run from what the corpus holds now, what was planned, and the run's own lineage."""
+def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace, took_over: Sequence[str] = ()) -> IngestReport:
+    """Sum up a run from what the corpus holds now, what was planned, the run's own lineage, and what it took over, in words."""
     documents = corpus.documents()
     worked_on = {work.document_id for work in survey.plan.work}
     mine = [record for record in documents if record.id in worked_on]
@@ -81,6 +82,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
         skipped=len(survey.found.skipped),
         vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,
+        took_over=tuple(took_over),
         step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
         steps_remembered=sum(record.cache_hit for record in steps),
         calls=sum(call["attempts"] > 0 for call in calls),
@@ -108,6 +110,7 @@ def report_markdown(report: IngestReport) -> str:
         lines += [f"| {_code(failure.name)} | {failure.state} | {_code(failure.reason)} |" for failure in report.failures]
     lines += ["", *(f"- {_code(gone)}" for gone in report.vanished)] if report.vanished else []
     lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
+    lines += ["", *(f"- {run}" for run in report.took_over)] if report.took_over else []
     return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.at_work import KilledFile, close, killed_runs
+from storage.at_work import SignedRun, close, killed_runs
 from storage.locations import CorpusLocation
 from storage.object_address import is_address
 from storage.run_traces import ALWAYS_READ, trace
 from tasks.ingest_request import IngestRequest
+from tasks.ingests_at_work import minute, named, told_moment
 from tasks.lineage_records import RunKind
 from tasks.lineage_runs import KILLED, RunStory, story_of
-from tasks.planning import displayed
 
 NAMES = {RunKind.INGEST: "ingest", RunKind.EVALUATE: "evaluation", RunKind.ASK: "run that answered", RunKind.UNKNOWN: "run"}
 
@@ -32,10 +31,8 @@ class KilledRun:
     @property
     def told(self) -> str:
         """What to say of it, with the remedy where there is one."""
-        more = f" and {len(self.paths) - 1} more" if len(self.paths) > 1 else ""
-        of = f" of {displayed(self.paths[0])}{more}" if self.paths else ""
         remedy = "; the same command goes on with the rest" if self.goes_on else ""
-        return f"the {NAMES[self.kind]}{of} that began at {self.began[:16].replace('T', ' ')} UTC was killed{remedy}"
+        return f"the {NAMES[self.kind]}{named(self.paths)} that began at {minute(self.began)} UTC was killed{remedy}"
 
     @property
     def goes_on(self) -> bool:
@@ -66,10 +63,9 @@ def _story(run_file: Path) -> RunStory:
     return story_of(trace(run_file, ALWAYS_READ))
 
 
-def _killed(file: KilledFile, story: RunStory) -> KilledRun:
-    began = datetime.fromtimestamp(file.began, UTC).isoformat(timespec="seconds")
+def _killed(file: SignedRun, story: RunStory) -> KilledRun:
     there = tuple(path for path in _paths(story) if is_address(path) or os.path.lexists(path))
-    return KilledRun(story.head.run_id, story.head.kind, began, there)
+    return KilledRun(story.head.run_id, story.head.kind, told_moment(file.began), there)
 
 
 def _paths(story: RunStory) -> Sequence[str]:

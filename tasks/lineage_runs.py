@@ -26,7 +26,10 @@ STILL_GOING, KILLED = "still going", "killed"
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """A run as far as its trace tells of it; `damage` is None where all of it could be read."""
+    """A run as far as its trace tells of it; `damage` is None where all of it could be read.
+
+    An ingest has `planned` to read so many documents.
+    """
 
     head: RunHead
     parameters: Mapping[str, Any]
@@ -34,6 +37,12 @@ class RunStory:
     steps: tuple[StepRecord, ...]
     calls: tuple[CallTold, ...]
     damage: Damage | None
+    planned: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    documents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,7 @@ def story_of(trace: RunTrace) -> RunStory:
     """Return what a trace tells; a line that says less than it should is told as damage and left out."""
     begins, ends = _read(_Begin, trace, EntryKind.RUN), _read(_End, trace, EntryKind.END)
     steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(_Call, trace, EntryKind.CALL)
+    plans = _read(_Plan, trace, EntryKind.PLAN)
     begin = begins[-1] if begins else _Begin({}, {}, "")
     end = ends[-1] if ends and not _was_tried_again(trace) else None
     head = RunHead(
@@ -84,11 +94,17 @@ def story_of(trace: RunTrace) -> RunStory:
         code_version=begin.code_version,
         took_over=begin.took_over,
     )
-    understood = len(begins) + len(ends) + len(steps) + len(calls) + len(trace.of(EntryKind.ANSWER))
+    understood = len(begins) + len(ends) + len(steps) + len(calls) + len(trace.of(EntryKind.ANSWER)) + len(plans)
     damage = Damage(trace.run_id, trace.torn + len(trace.entries) - understood, trace.unreadable)
     told = tuple(map(_told, calls))
     return RunStory(
-        head, begin.parameters, begin.settings, tuple(steps), told, damage if damage.torn or damage.unreadable else None
+        head,
+        begin.parameters,
+        begin.settings,
+        tuple(steps),
+        told,
+        damage if damage.torn or damage.unreadable else None,
+        plans[-1].documents if plans else None,
     )
 
 

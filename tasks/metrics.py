@@ -16,6 +16,7 @@ from tasks.happenings import (
     QueueSeen,
     RunBegan,
     RunEnded,
+    RunKilled,
     StepEnded,
 )
 
@@ -78,6 +79,8 @@ class Metrics:
             case RunEnded(flow=flow, outcome=outcome):
                 self._at_work.dec()
                 self._runs.labels(flow, outcome).inc()
+            case RunKilled(flow=flow):
+                self._runs.labels(flow, "killed").inc()
             case _:
                 self._count_question(happening)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,19 +24,19 @@ def flow_at_work() -> str:
     return context.flow.name if context and context.flow else "ask"
 
 
+def say_to_prefect(words: str) -> None:
+    """Say it in the log of the Prefect run at work; to nobody where none is."""
+    if logger := _log_at_work():
+        logger.info("%s", words)
+
+
 @contextmanager
 def told_to_prefect(run: str) -> Iterator[None]:
     """Say in the log of the Prefect run at work how this run's documents and questions went; nothing where none is."""
-    if "prefect" not in sys.modules:
+    logger = _log_at_work()
+    if logger is None:
         yield
         return
-    from prefect.context import FlowRunContext
-    from prefect.logging import get_run_logger
-
-    if FlowRunContext.get() is None:
-        yield
-        return
-    logger = get_run_logger()
 
     def hear(happening: Happening) -> None:
         if not isinstance(happening, OfARun) or isinstance(happening, UNTOLD) or happening.run != run:
@@ -45,3 +46,12 @@ def told_to_prefect(run: str) -> Iterator[None]:
 
     with heard_by(hear):
         yield
+
+
+def _log_at_work() -> logging.Logger | logging.LoggerAdapter[logging.Logger] | None:
+    if "prefect" not in sys.modules:
+        return None
+    from prefect.context import FlowRunContext
+    from prefect.logging import get_run_logger
+
+    return get_run_logger() if FlowRunContext.get() else None

@@ -13,6 +13,8 @@ from tasks.happenings import QuestionBegan, QuestionEnded, RunBegan, RunEnded, t
 from tasks.prefect_log import flow_at_work, told_to_prefect
 from tasks.progress import STOPPED, kind_of
 
+LOG, METRICS = "FLOWREADER_LOG", "FLOWREADER_METRICS"
+
 _lock = threading.Lock()
 _blocks = 0
 _opened = ExitStack()
@@ -38,13 +40,18 @@ def watched() -> Iterator[None]:
                 _opened.close()
 
 
+def is_wanted() -> bool:
+    """Say whether the environment wants anybody to watch."""
+    return any(map(os.environ.get, (LOG, METRICS)))
+
+
 def _open() -> None:
     with ExitStack() as opening:
-        if target := os.environ.get("FLOWREADER_LOG"):
+        if target := os.environ.get(LOG):
             from tasks.json_log import logging_to
 
             opening.enter_context(logging_to(target))
-        if address := os.environ.get("FLOWREADER_METRICS"):
+        if address := os.environ.get(METRICS):
             from tasks.metrics_endpoint import counting
 
             opening.enter_context(counting(address))

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from storage.at_work import at_work
+from storage.runs import RunLog
 from tests.program import CHEAP, flowreader
 
 
@@ -21,6 +23,20 @@ def test_status_lists_every_document_with_its_sums(library):
     assert status["totals"]["states"] == {"ready": len(CHEAP)} and status["skipped"] == []
     assert status["totals"]["nodes"] == sum(document["nodes"] for document in status["documents"]) > 40
     assert flowreader("status", "--corpus", "small", home=library, check=0).stdout.count("ready") >= len(CHEAP)
+
+
+def test_status_tells_of_an_ingest_that_is_at_work_and_of_one_that_was_killed(library, tmp_path):
+    home = shutil.copytree(library, tmp_path / "home")
+    log = RunLog(home / "corpora" / "small" / "runs" / "0123456789ab.jsonl")
+    with at_work(log.path):
+        log.begin(run_id="0123456789ab", parameters={"paths": [str(tmp_path)]}, settings={}, code_version="1")
+        log.plan(documents=9)
+        going = flowreader("status", "--corpus", "small", home=home, check=0).stdout.splitlines()[0]
+        (told,) = said("status", "--corpus", "small", home=home)["at_work"]
+    assert going.startswith(f"01234567: the ingest of {tmp_path} that began at ") and going.endswith("0 of 9 documents done")
+    assert (told["run_id"], told["paths"], told["done"], told["documents"]) == ("0123456789ab", [str(tmp_path)], 0, 9)
+    after = said("status", "--corpus", "small", home=home)
+    assert "at_work" not in after and [each["run_id"] for each in after["killed"]] == ["0123456789ab"]
 
 
 def test_a_second_ingest_does_nothing_and_makes_no_run(library, cheap_documents):

@@ -8,12 +8,16 @@ import urllib.request
 
 import pytest
 
+from storage.at_work import at_work
+from storage.runs import RunLog
 from tasks.metrics_endpoint import METRICS, shows_all
 from tasks.metrics_files import SHARED_FOLDER
+from tests.lineage_worlds import step
 from tests.program import CORPUS, flowreader
 
 QUESTION = "What does an MT-3 cost without its base and its xylophone?"
 PASSWORD = "opensesame-4711"
+TAKEN_OVER = " UTC was killed; 1 of its 2 documents were kept, the rest is read now"
 
 
 @pytest.fixture(scope="module")
@@ -34,14 +38,24 @@ def watched_home(tmp_path_factory):
         patched.setenv("FLOWREADER_CHAT_API_KEY", "sk-planted-secret")
         with shows_all():
             try:
+                kill_before(folder)
                 ingest = ("ingest", folder / "in", "--corpus", "small", "--password-file", folder / "passwords")
-                flowreader(*ingest, home=folder / "home", check=1)
+                said = flowreader(*ingest, home=folder / "home", check=1).stderr
                 flowreader("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
                 with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
                     scraped = reply.read().decode()
             finally:
                 os.environ.pop(SHARED_FOLDER, None)
-    return {"folder": folder, "lines": (folder / "log").read_text("ascii").splitlines(), "metrics": scraped}
+    return {"folder": folder, "lines": (folder / "log").read_text("ascii").splitlines(), "metrics": scraped, "said": said}
+
+
+def kill_before(folder):
+    """Leave an ingest of the same folder that was killed after one of its documents."""
+    log = RunLog(folder / "home" / "corpora" / "small" / "runs" / "r0.jsonl")
+    with at_work(log.path):
+        log.begin(run_id="r0", parameters={"paths": [str(folder / "in")]}, settings={}, code_version="1")
+        log.plan(documents=2)
+        log.step(step("r0", "evolve", "a" * 64))
 
 
 def told(watched_home, event):
@@ -77,6 +91,7 @@ def test_the_sums_are_those_of_processes_that_ended(watched_home):
         "flowreader_nodes_total": 13,
         'flowreader_runs_total{flow="ask",outcome="ended"}': 1,
         'flowreader_runs_total{flow="ingest",outcome="ended"}': 1,
+        'flowreader_runs_total{flow="ingest",outcome="killed"}': 1,
         'flowreader_step_seconds_count{outcome="done",step="embed"}': 1,
         'flowreader_step_seconds_count{outcome="failed",step="parse"}': 1,
         'flowreader_step_errors_total{error="ParseError",step="parse"}': 1,
@@ -87,10 +102,14 @@ def test_the_sums_are_those_of_processes_that_ended(watched_home):
     assert "flowreader_runs_at_work" not in samples, "who ended works at nothing"
 
 
-def test_prefect_s_log_of_the_run_names_the_document_that_failed(watched_home):
+def test_prefect_s_log_of_the_run_names_the_document_that_failed_and_the_run_whose_rest_it_does(watched_home):
     (database,) = (watched_home["folder"] / "home" / "prefect").glob("prefect.db")
     with sqlite3.connect(database) as opened:
         said = opened.execute("select level, message from log where name = 'prefect.flow_runs'").fetchall()
+    (taken_over,) = [message for _level, message in said if message.endswith(TAKEN_OVER)]
+    assert taken_over in watched_home["said"].splitlines(), "the terminal says it in the same words"
+    (killed,) = told(watched_home, "run-killed")
+    assert (killed["run"], killed["flow"], killed["read"], killed["level"]) == ("r0", "ingest", 1, "error")
     (failed,) = [(level, message) for level, message in said if message.startswith("document ended: cut")]
     assert failed[0] == 30 and failed[1].startswith("document ended: cut\\n.pdf (state failed")
     assert any(level == 20 and message.startswith("run ended: ingest (corpus small, outcome ended") for level, message in said)

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from storage.at_work import at_work, close, is_at_work, killed_runs, put_away, sign_of
+from storage.at_work import at_work, close, is_at_work, is_news, killed_runs, put_away, runs_at_work, sign_of
 from storage.runs import RunLog, read_run
 from tests.storage.worlds import corpus_in
 
@@ -50,9 +50,10 @@ def begun(location, name):
 
 def test_a_run_is_at_work_until_its_process_is_killed(location, writer):
     path = location.runs / "r1.jsonl"
-    assert is_at_work(path) and killed_runs(location) == []
+    assert is_at_work(path) and killed_runs(location) == [] and [each.path for each in runs_at_work(location)] == [path]
     os.kill(writer.pid, signal.SIGKILL)
     writer.wait()
+    assert runs_at_work(location) == []
     assert not is_at_work(path) and [each.path for each in killed_runs(location)] == [path]
 
 
@@ -95,4 +96,18 @@ def test_a_sign_that_goes_while_it_is_looked_at_tells_of_no_kill(tmp_path):
     location = corpus_in(tmp_path)
     location.runs.mkdir(parents=True, exist_ok=True)
     sign_of(location.runs / "gone.jsonl").symlink_to(tmp_path / "nowhere")
-    assert killed_runs(location) == []
+    assert killed_runs(location) == [] == runs_at_work(location)
+
+
+def test_a_killed_run_is_news_once_and_again_where_its_next_try_was_killed_too(location):
+    path = begun(location, "r1")
+    for _try in range(2):
+        with at_work(path):
+            pass
+        assert [is_news(path), is_news(path)] == [True, False]
+    put_away(path)
+    assert [each.name for each in location.runs.iterdir()] == ["r1.jsonl"]
+
+
+def test_what_cannot_be_noted_down_is_no_news(tmp_path):
+    assert not is_news(tmp_path / "no" / "runs" / "r1.jsonl")

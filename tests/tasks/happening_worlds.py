@@ -1,7 +1,17 @@
 """One of each thing that happens in a run."""
 
 from storage.records import StepRecord
-from tasks.happenings import CallEnded, DocumentBegan, DocumentEnded, QuestionBegan, QuestionEnded, RunBegan, RunEnded, StepEnded
+from tasks.happenings import (
+    CallEnded,
+    DocumentBegan,
+    DocumentEnded,
+    QuestionBegan,
+    QuestionEnded,
+    RunBegan,
+    RunEnded,
+    RunKilled,
+    StepEnded,
+)
 from tasks.models.chat_call import ModelCall
 from tasks.models.chat_errors import Outcome
 
@@ -33,4 +43,5 @@ def question(status="answered", error="", seconds=0.3):
 QUESTION_BEGAN = QuestionBegan("r1", "a1", "flow")
 RUN_BEGAN = RunBegan("r1", "ingest", "small")
 RUN_ENDED = RunEnded("r1", "ingest", "small", "ended", 9.0)
+RUN_KILLED = RunKilled("r0", "ingest", "small", "2026-01-01T00:00:00+00:00", 3)
 RUN_BROKE = RunEnded("r1", "ingest", "small", "ended by an error", 9.0)

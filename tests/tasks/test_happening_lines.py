@@ -37,6 +37,7 @@ def test_of_an_error_only_the_kind_is_said_for_its_words_may_quote_a_document():
         (worlds.RUN_BEGAN, logging.INFO),
         (worlds.RUN_ENDED, logging.INFO),
         (worlds.RUN_BROKE, logging.ERROR),
+        (worlds.RUN_KILLED, logging.ERROR),
         (worlds.step(), logging.INFO),
         (worlds.step("OSError: x"), logging.WARNING),
         (worlds.step("StoppedError: "), logging.INFO),

@@ -28,6 +28,13 @@ def test_the_page_tells_counts_times_failures_and_what_was_mended():
     assert "it is empty" in page and "CURRENT was behind" in page
 
 
+def test_the_page_tells_whose_rest_was_done():
+    assert "\n- the earlier run was killed" in report_markdown(
+        REPORT.model_copy(update={"took_over": ("the earlier run was killed",)})
+    )
+    assert "earlier" not in report_markdown(REPORT)
+
+
 def test_a_name_cannot_break_out_of_its_cell():
     (row,) = [line for line in report_markdown(REPORT).splitlines() if "it is empty" in line]
     assert row == "| `a/b'c .pdf` | failed | `it is empty` |"

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from tasks.happenings import tell
-from tasks.prefect_log import flow_at_work, told_to_prefect
+from tasks.prefect_log import flow_at_work, say_to_prefect, told_to_prefect
 from tests.tasks import happening_worlds as worlds
 
 OUTSIDE = """
@@ -25,4 +25,5 @@ def test_where_it_is_loaded_and_no_run_is_at_work_nobody_is_told(caplog):
 
     with told_to_prefect("r1"):
         tell(worlds.ended("failed", "cut"))
+        say_to_prefect("something")
     assert flow_at_work() == "ask" and caplog.records == []
