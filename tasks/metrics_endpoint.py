@@ -1,20 +1,23 @@
 """The metrics, for Prometheus to fetch: `FLOWREADER_METRICS=127.0.0.1:9464`, or a port alone, of this machine only.
 
-A process that works shows its own numbers. Where one starts many they count together, and one that `shows_all` shows the sums.
+A process that works shows its own numbers. Where one starts many they count together, and one that `shows_all` shows the sums; with
+them counts who finds it at the port. A port that somebody else has is told of in a line: watching stops no work.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tasks.happenings import heard_by
 from tasks.metrics import Metrics
 from tasks.metrics_files import SHARED_FOLDER, fold_ended, reserve, share_counting
+from tasks.metrics_joining import counting_in, note_where, shown_at
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Metric
@@ -25,13 +28,26 @@ HIGHEST_PORT = 65_535
 
 
 class MetricsError(ValueError):
-    """The address that FLOWREADER_METRICS names is none, or cannot be listened at."""
+    """The address that FLOWREADER_METRICS names is none."""
+
+
+class PortTakenError(MetricsError):
+    """It cannot be listened at."""
+
+
+_told: set[str] = set()
 
 
 def share_metrics() -> None:
     """Let processes that are started from here on count together, where metrics are wanted; one of them `shows_all`."""
     if os.environ.get(METRICS):
         share_counting()
+
+
+def check_metrics_address() -> None:
+    """Raise MetricsError where metrics are wanted at what is no address."""
+    if address := os.environ.get(METRICS):
+        host_and_port(address)
 
 
 @contextmanager
@@ -43,25 +59,39 @@ def shows_all() -> Iterator[None]:
         return
     from prometheus_client import CollectorRegistry
 
-    registry = CollectorRegistry()
-    registry.register(_Sums(share_counting()))
-    with _served(address, registry):
+    registry, folder = CollectorRegistry(), share_counting()
+    registry.register(_Sums(folder))
+    with ExitStack() as opened:
+        try:
+            opened.enter_context(_served(address, registry))
+            note_where(folder, *host_and_port(address))
+        except PortTakenError as error:
+            _say_once(error)
         yield
 
 
 @contextmanager
 def counting(address: str) -> Iterator[None]:
-    """Count what happens inside the block; shown there by this process, or by the one above that shows all."""
+    """Count what happens inside the block; shown there by this process, or by one of the same home that shows all."""
     from prometheus_client import CollectorRegistry
 
     registry, shared = CollectorRegistry(), os.environ.get(SHARED_FOLDER)
-    if shared:
-        reserve(Path(shared))
-        with heard_by(Metrics(registry).hear):
-            yield
-    else:
-        with _served(address, registry), heard_by(Metrics(registry).hear):
-            yield
+    with ExitStack() as opened:
+        try:
+            if shared:
+                reserve(Path(shared))
+            else:
+                opened.enter_context(_served(address, registry))
+        except PortTakenError as error:
+            folder = shown_at(*host_and_port(address))
+            if folder is None:
+                _say_once(error)
+                yield
+                return
+            opened.enter_context(counting_in(folder))
+            reserve(folder)
+        opened.enter_context(heard_by(Metrics(registry).hear))
+        yield
 
 
 def host_and_port(address: str) -> tuple[str, int]:
@@ -80,9 +110,9 @@ def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
-        raise MetricsError(
+        raise PortTakenError(
             f"port {port} of {host!r}, where {METRICS} wants the metrics, cannot be used ({error.strerror or error}); "
-            "set it to another one, or unset it for this command where another process shows its metrics there"
+            "the work goes on and is not shown there; name another port to see it"
         ) from error
     try:
         yield
@@ -90,6 +120,13 @@ def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _say_once(error: PortTakenError) -> None:
+    if str(error) not in _told:
+        _told.add(str(error))
+        sys.stderr.write(f"{error}\n")
+        sys.stderr.flush()
 
 
 class _Sums:

@@ -2,13 +2,15 @@
 
 import os
 import socket
+import subprocess
+import sys
 import urllib.error
 import urllib.request
 
 import pytest
 
 from tasks.happenings import tell
-from tasks.metrics_endpoint import METRICS, MetricsError, counting, host_and_port, share_metrics, shows_all
+from tasks.metrics_endpoint import METRICS, MetricsError, check_metrics_address, counting, host_and_port, share_metrics, shows_all
 from tasks.metrics_files import SHARED_FOLDER
 from tests.tasks import happening_worlds as worlds
 
@@ -49,13 +51,48 @@ def test_a_port_alone_is_of_this_machine(free):
         assert any(line.split()[1:4] == [f"0100007F:{free:04X}", "00000000:0000", "0A"] for line in listed.readlines()[1:])
 
 
-def test_a_port_that_is_taken_is_named_with_the_remedy(free):
-    with (
-        counting(str(free)),
-        pytest.raises(MetricsError, match=f"port {free} of '127.0.0.1', where FLOWREADER_METRICS wants"),
-        counting(str(free)),
-    ):
-        pass
+def test_a_port_that_is_taken_is_told_of_in_one_line_and_the_work_goes_on(home, monkeypatch, free, capsys):
+    monkeypatch.setenv(METRICS, str(free))
+    with socket.create_server(("127.0.0.1", free)):
+        for _again in range(2):
+            with shows_all(), counting(str(free)):
+                tell(worlds.ended())
+            os.environ.pop(SHARED_FOLDER)
+            with counting(str(free)):
+                tell(worlds.ended())
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"port {free} of '127.0.0.1', where FLOWREADER_METRICS wants") and "the work goes on" in line
+
+
+BESIDE = """
+import prefect.flows  # has prometheus_client loaded
+import sys
+from tasks.happenings import tell
+from tasks.metrics_endpoint import counting
+from tests.tasks import happening_worlds as worlds
+for _again in range(2):
+    with counting(sys.argv[1]):
+        tell(worlds.ended())
+"""
+
+
+def test_who_finds_its_home_s_sums_at_the_port_counts_with_them(home, tmp_path, monkeypatch, free):
+    monkeypatch.setenv(METRICS, str(free))
+    with shows_all():
+        own = {name: value for name, value in os.environ.items() if name != SHARED_FOLDER}
+        for elsewhere in ({}, {"FLOWREADER_HOME": str(tmp_path / "other")}):
+            command = [sys.executable, "-c", BESIDE, str(free)]
+            done = subprocess.run(command, env=own | elsewhere, capture_output=True, text=True, timeout=60)
+            assert done.returncode == 0 and ("the work goes on" in done.stderr) is bool(elsewhere), done.stderr
+        assert 'flowreader_documents_total{state="ready"} 2.0' in scraped(free), "those of another home are not among them"
+
+
+def test_an_address_is_checked_where_one_is_named(monkeypatch):
+    monkeypatch.delenv(METRICS, raising=False)
+    check_metrics_address()
+    monkeypatch.setenv(METRICS, "nonsense")
+    with pytest.raises(MetricsError, match="'nonsense'"):
+        check_metrics_address()
 
 
 @pytest.mark.parametrize(
