@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from deployments.readiness import READY_TO
+
 ROOT = Path(__file__).resolve().parents[1]
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 ALONE = "--alone"
@@ -25,11 +27,15 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process with the name that people know it by, and the file of what it says, None where it says it to the terminal."""
+    """A process with the name that people know it by, and the file of what it says, None where it says it to the terminal.
+
+    `pipe` is where it says that it is ready, None where it is not asked to.
+    """
 
     name: str
     process: subprocess.Popen[bytes]
     log: Path | None = None
+    pipe: int | None = None
 
     @property
     def said(self) -> str:
@@ -38,20 +44,28 @@ class Child:
         return " / ".join(lines[-LINES_TOLD:])
 
 
-def start(name: str, module: str, *arguments: str, log: Path | None = None) -> Child:
+def start(name: str, module: str, *arguments: str, log: Path | None = None, says_ready: bool = False) -> Child:
     """Start a module as a process that ends with us, however we end, and that leaves Ctrl-C to us."""
+    pipe: int | None = None
+    theirs: list[int] = []
     with contextlib.ExitStack() as opened:
         output = opened.enter_context(log.open("wb")) if log else None
+        if says_ready:
+            pipe, its = os.pipe()
+            os.set_blocking(pipe, False)
+            opened.callback(os.close, its)
+            theirs.append(its)
         process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments],
+            [sys.executable, "-m", module, *arguments, *(f"{READY_TO}{its}" for its in theirs)],
             # `-m` would look for modules where it stands first: never among somebody's documents
             env={**os.environ, "PYTHONPATH": _searched(), "PYTHONSAFEPATH": "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
+            pass_fds=theirs,
             preexec_fn=_be_ended_by_us,
         )
-    return Child(name, process, log)
+    return Child(name, process, log, pipe)
 
 
 def _searched() -> str:

@@ -26,20 +26,19 @@ from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
 from prefect.task_worker import TaskWorker
 
 from deployments.declared import declared_deployment
-from deployments.front_door import LOOPBACK, FrontDoor, web_app
+from deployments.front_door import web_app
+from deployments.intake import Intake
+from deployments.question_settings import ServiceError, listen, required_token, room, wanted_address
+from deployments.readiness import say_ready
 from deployments.resident_worker import ResidentWorker
 from flows.ask_run import ask_deployed
-from flows.ask_service import address
 from flows.ask_task import AT_ONCE, answer
 from flows.interruption import end_all_work
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
+from tasks.network_address import address_of
 from tasks.warming import warm_up_questions
 from tasks.watching import watched
-
-USUAL_ROOM, MOST_ROOM = 64, 512
-"""Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait. Each
-may keep a thread while its corpus is fetched: more than a process should have."""
 
 SPARE_THREADS = 32
 """For those who are answered, and for pages, besides a thread for each question whose object store hangs; asyncio has six."""
@@ -53,10 +52,6 @@ POLL_SECONDS = 3.0
 PAUSE_SECONDS = 1.0
 POOL = "flowreader-questions"
 PATIENCE_SECONDS = 8.0
-
-
-class ServiceError(RuntimeError):
-    """The query service cannot be where it is wanted; the message says why and what to do."""
 
 
 def main() -> int:
@@ -73,7 +68,8 @@ def main() -> int:
     signal.signal(signal.SIGTERM, end)
     logging.getLogger("prefect.task_runs").addFilter(WithoutTraceback())
     try:
-        listening, token = listen(*address()), required_token(address()[0])
+        host, port = wanted_address()
+        listening, token = listen(host, port), required_token(host)
         with watched(), ThreadPoolExecutor(max_workers=1) as beside:
             # In the main thread Prefect and the web server would answer signals themselves.
             beside.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
@@ -99,15 +95,14 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         await make_pool(prefect)
         await declared_deployment("ask").aapply(work_pool_name=POOL)
         await warmed_up()
-        door = FrontDoor(prefect, room=room(), token=token)
-        web = uvicorn.Server(uvicorn.Config(web_app(door), log_level="warning", timeout_graceful_shutdown=1))
+        app = web_app(Intake(prefect, room=room()), token=token)
+        web = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
             asyncio.ensure_future(staying("who does the runs of ask/ask", serve_runs)),
             asyncio.ensure_future(staying("who does the task", lambda: TaskWorker(answer, limit=None).astart())),
         ]
-        host, port = listening.getsockname()[:2]
-        say(f"questions: http://{host}:{port}")
+        say_ready("questions", f"http://{address_of(*listening.getsockname()[:2])}")
         await stopping.wait()
         web.should_exit = True
         for way in ways:
@@ -151,35 +146,6 @@ def say(line: str) -> None:
     """Tell who watches the process."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raise ServiceError where the address is taken or none of this machine."""
-    try:
-        return socket.create_server((host, port), backlog=256)
-    except (OSError, OverflowError) as error:
-        raise ServiceError(
-            f"the query service cannot listen on {f'{host}:{port}'!r} ({error}); set FLOWREADER_ASK_ADDRESS to another HOST:PORT"
-        ) from error
-
-
-def required_token(host: str) -> str:
-    """Return the token that questions must bring, "" for none; raise ServiceError where one is needed."""
-    token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
-    if not token and host not in LOOPBACK:
-        raise ServiceError(
-            f"the query service is to listen on {host!r}, where others may ask; set FLOWREADER_ASK_TOKEN to a secret, "
-            "or FLOWREADER_ASK_ADDRESS to 127.0.0.1:4280"
-        )
-    return token
-
-
-def room() -> int:
-    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise ServiceError for what is none of these numbers."""
-    named = os.environ.get("FLOWREADER_ASK_QUEUE", str(USUAL_ROOM))
-    if not named.isdecimal() or not 1 <= int(named) <= MOST_ROOM:
-        raise ServiceError(f"FLOWREADER_ASK_QUEUE is {named!r}; set it to a number of questions, 1 to {MOST_ROOM}")
-    return int(named)
 
 
 if __name__ == "__main__":

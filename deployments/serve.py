@@ -22,6 +22,7 @@ from deployments.automations import AutomationError, apply_automations
 from deployments.children import ALONE, kill_all
 from deployments.declared import declared_deployments
 from deployments.left_over import end_what_was_killed
+from deployments.readiness import say_ready
 from flows.beginning_again import begin_again
 from tasks.metrics_endpoint import MetricsError, shows_all
 
@@ -60,8 +61,7 @@ def serve() -> None:
         asyncio.run_coroutine_threadsafe(runner.astop(), loop)
 
     signal.signal(signal.SIGTERM, end)
-    sys.stdout.write(f"ready: {', '.join(f'{one.flow_name}/{one.name}' for one in served)}\n")
-    sys.stdout.flush()
+    say_ready("ready", ", ".join(f"{one.flow_name}/{one.name}" for one in served))
     with ThreadPoolExecutor(max_workers=1) as beside:
         # In the main thread it would answer SIGTERM itself, and in Prefect 3.8 forget its runs over it.
         beside.submit(loop.run_until_complete, runner.start()).result()

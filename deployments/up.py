@@ -18,6 +18,8 @@ from types import FrameType
 from typing import TextIO
 
 from deployments.children import ALONE, POLL_SECONDS, Child, adopt_orphans, bury_orphans, end, end_below, ended, kill_all, start
+from deployments.question_settings import ServiceError, check_question_settings
+from deployments.readiness import said_ready
 from flows.prefect_environment import (
     SERVER_BYTES,
     START_SECONDS,
@@ -30,7 +32,7 @@ from flows.prefect_environment import (
 from storage.disk import check_writable, require_room
 from storage.locations import home, prefect_folder
 from storage.object_address import is_address
-from tasks.metrics_endpoint import share_metrics
+from tasks.metrics_endpoint import MetricsError, check_metrics_address, share_metrics
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
@@ -60,7 +62,7 @@ def main() -> int:
         watch(children)
     except _Stop:
         _say("ending; runs at work end in order first")
-    except (UpError, PrefectServerError, OSError) as error:
+    except (UpError, PrefectServerError, ServiceError, MetricsError, OSError) as error:
         _say(str(error), sys.stderr)
         return 1
     finally:
@@ -71,17 +73,19 @@ def main() -> int:
 
 
 def bring_up(children: list[Child]) -> None:
-    """Start what is needed, each as soon as the one before is ready; `children` holds what was started, whatever happens."""
+    """Start what is needed, and say it when all is ready; `children` holds what was started, whatever happens."""
     adopt_orphans()
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
     prepare_environment()
     check_writable(home())
     hold_home()
     check_writable(prefect_folder())
+    check_question_settings()
+    check_metrics_address()
     alone = not server_is_configured()
     if not alone:
         require_configured_server()
-        _say(f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}")
+        prefect = f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}"
     else:
         port = os.environ.setdefault("PREFECT_SERVER_API_PORT", USUAL_PORT)
         require_free(port)
@@ -89,11 +93,13 @@ def bring_up(children: list[Child]) -> None:
         os.environ |= {"PREFECT_SERVER_API_HOST": HOST, "PREFECT_API_URL": f"http://{HOST}:{port}/api"}
         children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
         wait_until_answers(children, f"http://{HOST}:{port}/api")
-        _say(f"Prefect's UI: http://{HOST}:{port}")
+        prefect = f"Prefect's UI: http://{HOST}:{port}"
     tell_what_is_read()
     share_metrics()
-    children.append(start(ANSWERS, "deployments.questions"))
-    children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else [])))
+    children.append(start(ANSWERS, "deployments.questions", says_ready=True))
+    children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else []), says_ready=True))
+    asked_at, served = (wait_until_ready(children, child) for child in children[-2:])
+    _say(f"ready: {served}, ask/ask\nquestions: {asked_at}\n{prefect}")
 
 
 def hold_home() -> None:
@@ -140,6 +146,17 @@ def wait_until_answers(children: Sequence[Child], address: str) -> None:
         if time.monotonic() > deadline:
             raise UpError(f"the Prefect server did not answer in {START_SECONDS:.0f} s ({children[0].said})")
         time.sleep(POLL_SECONDS)
+
+
+def wait_until_ready(children: Sequence[Child], child: Child) -> str:
+    """Return what the child says when it is ready; raise UpError where one of them ends before."""
+    assert child.pipe is not None
+    while not (said := said_ready(child.pipe)):
+        require_all(children)
+        bury_orphans(children)
+        time.sleep(POLL_SECONDS)
+    os.close(child.pipe)
+    return said
 
 
 def watch(children: Sequence[Child]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from flows.showing import CommandError
+from tasks.network_address import address_of, host_and_port
 
 USUAL_ADDRESS = "127.0.0.1:4280"
 CONNECT_SECONDS = 5.0
@@ -30,10 +31,11 @@ class ServiceUnreachableError(CommandError):
 def address() -> tuple[str, int]:
     """Return where the query service is, or is to be; raise CommandError for what is no HOST:PORT."""
     named = os.environ.get("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
-    host, _colon, port = named.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65_535:
-        raise CommandError("FLOWREADER_ASK_ADDRESS is no HOST:PORT", named, f"set it to an address such as {USUAL_ADDRESS}")
-    return host, int(port)
+    meant = host_and_port(named)
+    if meant is None or not meant[0]:
+        remedy = f"set it to an address such as {USUAL_ADDRESS} or [::1]:4280"
+        raise CommandError(f"FLOWREADER_ASK_ADDRESS {named!r} is no HOST:PORT", named, remedy)
+    return meant
 
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -60,8 +62,8 @@ def _said(method: str, path: str, body: bytes | None) -> bytes:
         said = reply.read()
     except (OSError, http.client.HTTPException) as error:
         raise ServiceUnreachableError(
-            f"the query service at {f'{host}:{port}'!r} does not answer ({error})",
-            f"{host}:{port}",
+            f"the query service at {address_of(host, port)!r} does not answer ({error})",
+            address_of(host, port),
             "start it with `make up`, set FLOWREADER_ASK_ADDRESS to where it is, or ask without --server",
         ) from error
     finally:
@@ -78,9 +80,9 @@ def _refusal(status: int, said: bytes) -> CommandError:
         error = json.loads(said)["error"]
         return CommandError(error["what"], error["value"], error["remedy"])
     except (ValueError, LookupError, TypeError):
-        host, port = address()
+        where = address_of(*address())
         return CommandError(
-            f"what answers at {f'{host}:{port}'!r} is no query service of FlowReader, or of another version (HTTP {status})",
-            f"{host}:{port}",
+            f"what answers at {where!r} is no query service of FlowReader, or of another version (HTTP {status})",
+            where,
             "set FLOWREADER_ASK_ADDRESS to where it is",
         )

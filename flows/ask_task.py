@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
 from uuid import UUID
@@ -40,6 +40,10 @@ PAGES_WAIT_SECONDS = 120.0
 """Where questions never end to come, the pages of those that were answered come in between."""
 
 
+class ServiceEndsError(CommandError):
+    """The query service ends before it has answered."""
+
+
 class Waiting:
     """Who waits for which task run, in this process."""
 
@@ -65,11 +69,19 @@ class Waiting:
         self._begun.discard(run_id)
         tell(QueueSeen(len(self)))
 
-    def tell(self, run_id: UUID, give: Callable[[asyncio.Future[Answers]], None]) -> None:
-        """Give the answers, or the error, to who waits for the run, where somebody does."""
+    def give(self, run_id: UUID, answers: Answers) -> None:
+        """Give the answers to who waits for the run, where somebody does."""
+        if future := self._awaited(run_id):
+            future.set_result(answers)
+
+    def give_up(self, run_id: UUID, error: Exception) -> None:
+        """Give the error to who waits for the run likewise."""
+        if future := self._awaited(run_id):
+            future.set_exception(error)
+
+    def _awaited(self, run_id: UUID) -> asyncio.Future[Answers] | None:
         future = self._futures.get(run_id)
-        if future is not None and not future.done():
-            give(future)
+        return None if future is None or future.done() else future
 
     def begin(self, run_id: UUID) -> None:
         """Take note that a worker of this process took the run."""
@@ -88,7 +100,7 @@ class Waiting:
 
 
 waiting = Waiting()
-seats, desk = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
+seats, page_maker = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
 """Who answers, once the corpus is open, and the one who makes pages: of what is answered already, beside nobody who waits."""
 
 
@@ -125,13 +137,13 @@ async def answer(request: dict[str, Any]) -> Answers:
         said = (
             error
             if isinstance(error, Exception)
-            else CommandError("the question was stopped, for the service ends", "", "ask it again when the service is up")
+            else ServiceEndsError("the question was stopped, for the service ends", "", "ask it again when the service is up")
         )
-        waiting.tell(run_id, lambda future: future.set_exception(said))
+        waiting.give_up(run_id, said)
         raise
-    waiting.tell(run_id, lambda future: future.set_result(told))
+    waiting.give(run_id, told)
     patience = time.monotonic() + PAGES_WAIT_SECONDS
-    async with desk:
+    async with page_maker:
         await waiting.nobody(seconds=patience - time.monotonic())
         # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
         shown = await asyncio.to_thread(still_shown, given)

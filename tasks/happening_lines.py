@@ -12,9 +12,10 @@ from tasks.happenings import (
     CallEnded,
     DocumentBegan,
     DocumentEnded,
-    OfARun,
+    Logged,
     QuestionBegan,
     QuestionEnded,
+    QuestionRefused,
     RunBegan,
     RunEnded,
     RunKilled,
@@ -38,12 +39,13 @@ EVENTS = {
     CallEnded: "call-ended",
     QuestionBegan: "question-began",
     QuestionEnded: "question-ended",
+    QuestionRefused: "question-refused",
 }
 WELL = {"", "ended", "stopped", "ready", "answered", "partial", "not_found", "remembered", "done", "ok", "cached"}
 """States and outcomes that nobody needs to look after."""
 
 
-def line_of(happening: OfARun, names: Mapping[str, str]) -> Line:
+def line_of(happening: Logged, names: Mapping[str, str]) -> Line:
     """Return what is to be said, empty fields left out; `names` are those of the documents at work, by id."""
     if isinstance(happening, StepEnded):
         fields = _of_step(happening.record, names)
@@ -51,14 +53,17 @@ def line_of(happening: OfARun, names: Mapping[str, str]) -> Line:
         fields = _of_call(happening.call, names)
     else:
         fields = asdict(happening)
-    said = {"event": EVENTS[type(happening)], "run": happening.run, **fields}
+    run = {} if isinstance(happening, QuestionRefused) else {"run": happening.run}
+    said = {"event": EVENTS[type(happening)], **run, **fields}
     return {name: _shown(value) for name, value in said.items() if value != ""}
 
 
 def level_of(line: Line) -> int:
-    """Return how loud it is to be said: a failure is a warning, the end of a run by an error or a kill an error."""
+    """Return how loud it is to be said: a failure or a refusal is a warning, the end of a run by an error or a kill an error."""
     if line["event"] == EVENTS[RunKilled]:
         return logging.ERROR
+    if line["event"] == EVENTS[QuestionRefused]:
+        return logging.WARNING
     outcome = str(line.get("outcome") or line.get("state") or line.get("status") or "")
     if outcome in WELL:
         return logging.INFO

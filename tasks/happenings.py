@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TypeAlias
 
 from storage.records import StepRecord
@@ -112,15 +113,31 @@ class QueueSeen:
     inside: int
 
 
+class Refusal(StrEnum):
+    """Why: no room; another token, or none; a name of the web; what was asked; no Prefect server or worker; the service itself."""
+
+    FULL = "full"
+    TOKEN = "token"
+    HOST = "host"
+    REQUEST = "request"
+    NOT_HANDED_OVER = "not-handed-over"
+    CANNOT = "cannot"
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionRefused:
-    """The query service had no room for a question."""
+    """The query service did not take a question, for this reason."""
+
+    reason: Refusal
 
 
 OfARun: TypeAlias = (
     RunBegan | RunEnded | RunKilled | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
 )
-Happening: TypeAlias = OfARun | QueueSeen | QuestionRefused
+Logged: TypeAlias = OfARun | QuestionRefused
+"""What a log tells: how long a queue is at each moment is for the metrics."""
+
+Happening: TypeAlias = Logged | QueueSeen
 Listener: TypeAlias = Callable[[Happening], None]
 
 _listeners: list[Listener] = []

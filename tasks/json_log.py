@@ -16,7 +16,7 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 
 from tasks.happening_lines import Line, level_of, line_of
-from tasks.happenings import DocumentBegan, DocumentEnded, Happening, OfARun, heard_by
+from tasks.happenings import DocumentBegan, DocumentEnded, Happening, Logged, heard_by
 
 LOG = "FLOWREADER_LOG"
 STANDARD_ERROR = "-"
@@ -78,8 +78,8 @@ class _Teller:
         self._logger, self._names = logger, dict[str, str]()
 
     def hear(self, happening: Happening) -> None:
-        """Write its line; how long a queue is at each moment is for the metrics."""
-        if not isinstance(happening, OfARun):
+        """Write its line."""
+        if not isinstance(happening, Logged):
             return
         if isinstance(happening, DocumentBegan):
             self._names[happening.document] = happening.name

@@ -61,7 +61,7 @@ class Metrics:
         self._questions = seconds("question_seconds", "Seconds of a question.", QUESTION_SECONDS, "reader", "status")
         self._in_flight = gauge("questions_in_flight", "Questions that are being answered.")
         self._inside = gauge("questions_inside", "Questions in the query service, those that wait included.")
-        self._refused = counter("questions_refused_total", "Questions for which the query service had no room.")
+        self._refused = counter("questions_refused_total", "Questions that the query service did not take, by reason.", "reason")
 
     def hear(self, happening: Happening) -> None:
         """Count it."""
@@ -93,8 +93,8 @@ class Metrics:
                 self._questions.labels(reader, status).observe(spent)
             case QueueSeen(inside=inside):
                 self._inside.set(inside)
-            case QuestionRefused():
-                self._refused.inc()
+            case QuestionRefused(reason=reason):
+                self._refused.labels(reason.value).inc()
 
     def _count_step(self, record: StepRecord) -> None:
         outcome = step_outcome(record)

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tasks import network_address
 from tasks.happenings import heard_by
 from tasks.metrics import Metrics
 from tasks.metrics_files import SHARED_FOLDER, fold_ended, reserve, share_counting
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 METRICS = "FLOWREADER_METRICS"
 HOST = "127.0.0.1"
-HIGHEST_PORT = 65_535
 
 
 class MetricsError(ValueError):
@@ -96,10 +96,10 @@ def counting(address: str) -> Iterator[None]:
 
 def host_and_port(address: str) -> tuple[str, int]:
     """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names; raise MetricsError where it is none of these."""
-    host, _, port = address.strip().rpartition(":")
-    if not port.isascii() or not port.isdigit() or not 0 < int(port) <= HIGHEST_PORT:
+    meant = network_address.host_and_port(address)
+    if meant is None:
         raise MetricsError(f"{METRICS} is {address!r}; give HOST:PORT or a port, such as {HOST}:9464")
-    return host.removeprefix("[").removesuffix("]") or HOST, int(port)
+    return meant[0] or HOST, meant[1]
 
 
 @contextmanager

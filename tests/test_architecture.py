@@ -66,7 +66,7 @@ RUNS = {
     "automations.py",
     "beginning_again.py",
     "beside_the_work.py",
-    "front_door.py",
+    "intake.py",
     "questions.py",
     "resident_worker.py",
     "declared.py",

@@ -9,12 +9,19 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from deployments.front_door import LARGEST_BODY, FrontDoor, web_app
+from deployments.front_door import web_app
+from deployments.intake import Intake
+from deployments.question_requests import LARGEST_BODY
+from deployments.refusals import refusal
 from flows.ask import ask
+from flows.ask_task import ServiceEndsError
 from flows.cli import main
 from flows.showing import CommandError
+from storage.disk import DiskFullError
+from storage.locations import LocationError
 from tasks.ask_request import AskRequest
-from tasks.happenings import QuestionRefused, heard_by
+from tasks.happenings import QuestionRefused, QueueSeen, Refusal, heard_by
+from tasks.json_log import logging_to
 from tests.silent_store import silent_store
 
 
@@ -35,7 +42,7 @@ class Forgetful(NoServer):
 
 
 def client(*, room=4, token="", host="127.0.0.1:4280"):
-    return TestClient(web_app(FrontDoor(NoServer(), room=room, token=token)), base_url=f"http://{host}")
+    return TestClient(web_app(Intake(NoServer(), room=room), token=token), base_url=f"http://{host}")
 
 
 def error(reply, status):
@@ -48,12 +55,36 @@ def test_it_tells_how_many_wait():
 
 
 def test_beyond_its_room_a_question_is_refused_at_once(home):
-    happened = []
-    with heard_by(happened.append):
-        reply = client(room=0).post("/ask", json={"questions": ["How deep?"]})
-    assert happened == [QuestionRefused()]
+    reply = client(room=0).post("/ask", json={"questions": ["How deep?"]})
     said = error(reply, 503)
     assert "full" in said["what"] and "FLOWREADER_ASK_QUEUE" in said["remedy"] and reply.headers["Retry-After"] == "5"
+
+
+QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
+
+
+@pytest.mark.parametrize(
+    ("asked", "service", "reason"),
+    [
+        (QUESTION, {"room": 0}, "full"),
+        (QUESTION, {"token": "sesame"}, "token"),
+        ({**QUESTION, "headers": {"Authorization": "Bearer wrong"}}, {"token": "sesame"}, "token"),
+        (QUESTION, {"host": "evil.example"}, "host"),
+        ({"json": {"questions": ["How deep is the xylophone?"], "colour": "xylophone"}}, {}, "request"),
+        ({"content": b"xylophone"}, {}, "request"),
+        (QUESTION, {}, "not-handed-over"),
+    ],
+)
+def test_who_watches_hears_of_each_refusal_by_its_reason_and_of_no_word(home, tmp_path, monkeypatch, asked, service, reason):
+    happened, log = [], tmp_path / "log"
+    monkeypatch.setattr("deployments.intake.PATIENCE_SECONDS", ())
+    with logging_to(str(log)), heard_by(happened.append):
+        client(**service).post("/ask", **asked)
+        client(**service).get("/answers/00000000/report?corpus=small")
+    assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]
+    (line,) = log.read_text().splitlines()
+    assert json.loads(line) == {**json.loads(line), "level": "warning", "event": "question-refused", "reason": reason}
+    assert "xylophone" not in line and set(json.loads(line)) == {"time", "level", "event", "reason"}
 
 
 def test_without_a_prefect_server_it_says_so_and_keeps_nothing(home):
@@ -64,8 +95,8 @@ def test_without_a_prefect_server_it_says_so_and_keeps_nothing(home):
 
 
 def test_a_question_that_the_server_forgot_gives_its_place_back(home, monkeypatch):
-    monkeypatch.setattr("deployments.front_door.BEGIN_SECONDS", 0.2)
-    door = TestClient(web_app(FrontDoor(Forgetful(), room=1)), base_url="http://localhost")
+    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", 0.2)
+    door = TestClient(web_app(Intake(Forgetful(), room=1)), base_url="http://localhost")
     for _again in range(2):
         assert "no worker took the question" in error(door.post("/ask", json={"questions": ["How deep?"]}), 502)["what"]
     assert door.get("/health").json()["waiting"] == 0
@@ -111,7 +142,7 @@ def test_the_token_is_asked_for_where_there_is_one():
 
 def test_a_name_of_the_web_that_leads_here_is_refused():
     assert client(host="evil.example").get("/health").status_code == 400
-    assert client(host="localhost:4280").get("/health").status_code == 200
+    assert {client(host=host).get("/health").status_code for host in ("localhost:4280", "[::1]:4280", "localhost")} == {200}
     assert client(host="reader.example", token="t").get("/health", headers={"Authorization": "Bearer t"}).status_code == 200
 
 
@@ -140,7 +171,7 @@ def test_a_corpus_whose_store_hangs_keeps_nobody_else_waiting(library, tmp_path,
             await asyncio.wait_for(store.asked(), 30)
         monkeypatch.delenv("FLOWREADER_STORE")
         near = asyncio.create_task(asked("small"))
-        door = httpx.ASGITransport(web_app(FrontDoor(NoServer(), room=4)))
+        door = httpx.ASGITransport(web_app(Intake(NoServer(), room=4)))
         async with httpx.AsyncClient(transport=door, base_url="http://localhost") as web:
             health = await asyncio.wait_for(web.get("/health"), 2)
         (answer,) = await asyncio.wait_for(near, 30)
@@ -154,8 +185,9 @@ def test_a_corpus_whose_store_hangs_keeps_nobody_else_waiting(library, tmp_path,
 
 
 def test_what_nobody_expected_is_not_hidden():
-    from deployments.front_door import refusal
-
     with pytest.raises(ZeroDivisionError):
-        refusal(ZeroDivisionError())
-    assert refusal(CommandError("no")).status_code == 400
+        refusal(ZeroDivisionError(), of_question=True)
+    assert refusal(CommandError("no"), of_question=True).status_code == 400
+    assert refusal(ServiceEndsError("no"), of_question=True).status_code == 503
+    assert refusal(LocationError("'x' is no name; take another"), of_question=True).status_code == 400
+    assert refusal(DiskFullError(28, "disk full at '/x'; make room"), of_question=True).status_code == 503

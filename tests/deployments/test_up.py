@@ -124,7 +124,7 @@ def brought_up(home, log, **more):
     up = Up(process, environment, log)
     try:
         deadline = time.monotonic() + READY_SECONDS
-        while not all(words in up.said() for words in ("ready:", "questions:")):
+        while "Prefect's UI:" not in up.said():
             assert process.poll() is None and time.monotonic() < deadline, up.said()
             time.sleep(0.1)
         yield up
@@ -147,10 +147,13 @@ def up(library, tmp_path_factory):
 
 @pytest.mark.torture
 def test_the_address_is_told_and_the_ui_is_there(up):
-    assert f"Prefect's UI: {up.api.removesuffix('/api')}" in up.said()
+    assert up.said().splitlines()[-3:] == [
+        "ready: ingest/ingest, evaluate/evaluate, maintain/maintain, ask/ask",
+        f"questions: http://{up.environment['FLOWREADER_ASK_ADDRESS']}",
+        f"Prefect's UI: {up.api.removesuffix('/api')}",
+    ], up.said()
     with urllib.request.urlopen(up.api.removesuffix("/api"), timeout=30) as page:
         assert page.status == 200 and b"<html" in page.read().lower()
-    assert up.said().count("ready: ingest/ingest, evaluate/evaluate, maintain/maintain") == 1
     settings = up.request("/admin/settings")
     assert settings["server"]["analytics_enabled"] is False and settings["server"]["api"]["host"] == "127.0.0.1"
 
@@ -283,6 +286,21 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(home):
         said = refused(home, PREFECT_SERVER_API_PORT=port)
     assert f"port '{port}' of 127.0.0.1 cannot be used" in said and "set PREFECT_SERVER_API_PORT" in said
     assert "port 'x' of 127.0.0.1 cannot be used" in refused(home, PREFECT_SERVER_API_PORT="x")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("FLOWREADER_ASK_ADDRESS", "here", "FLOWREADER_ASK_ADDRESS 'here' is no HOST:PORT; set it to"),
+        ("FLOWREADER_ASK_ADDRESS", "[::]:4280", "set FLOWREADER_ASK_TOKEN to a secret"),
+        ("FLOWREADER_ASK_QUEUE", "many", "FLOWREADER_ASK_QUEUE is 'many'"),
+        ("FLOWREADER_METRICS", "here", "FLOWREADER_METRICS is 'here'"),
+    ],
+)
+def test_what_questions_and_metrics_need_is_checked_before_anything_starts(home, name, value, what):
+    given = {"PREFECT_SERVER_API_PORT": str(free_port()), "FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
+    assert what in refused(home, **given | {name: value})
+    assert not (home / "prefect" / "server.log").exists()
 
 
 def test_a_second_one_in_the_same_home_is_refused_and_changes_nothing(home):

@@ -1,16 +1,19 @@
 """A small service on a real socket: it says what it is told to say, and remembers what it was asked."""
 
 import json
+import socket
 import threading
 import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from tasks.network_address import address_of
+
 
 class Service:
     """`reply(asked)` returns a status and the bytes; `heard` holds the method, path, headers and JSON of each request."""
 
-    def __init__(self, reply):
+    def __init__(self, reply, host):
         self.heard = []
         service = self
 
@@ -31,14 +34,17 @@ class Service:
             def log_message(self, *_words):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.address = f"127.0.0.1:{self.server.server_port}"
+        class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+        self.server = Server((host, 0), Handler)
+        self.address = address_of(host, self.server.server_port)
 
 
 @contextmanager
-def service(reply, monkeypatch):
+def service(reply, monkeypatch, host="127.0.0.1"):
     """Run a service where FLOWREADER_ASK_ADDRESS says."""
-    running = Service(reply)
+    running = Service(reply, host)
     thread = threading.Thread(target=running.server.serve_forever, daemon=True)
     thread.start()
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", running.address)

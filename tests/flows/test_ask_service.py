@@ -25,6 +25,14 @@ def test_the_request_goes_as_json_and_the_answers_come_back(monkeypatch):
     assert headers["Content-Type"] == "application/json" and "Authorization" not in headers
 
 
+def test_an_address_of_ipv6_is_asked_and_named_with_its_brackets(monkeypatch):
+    with service(lambda _asked: (200, b'{"answers": []}'), monkeypatch, host="::1") as running:
+        assert running.address.startswith("[::1]:") and ask_service(REQUEST) == []
+        assert running.heard[0][2]["Host"] == running.address
+    with pytest.raises(CommandError, match=r"at '\[::1\]:\d+' does not answer"):
+        ask_service(REQUEST)
+
+
 def test_the_token_of_the_environment_goes_along(monkeypatch):
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "sesame")
     with service(lambda _asked: (200, b"<html>"), monkeypatch) as running:
@@ -74,9 +82,11 @@ def test_the_address_has_a_default_and_a_form(monkeypatch):
     assert address() == ("127.0.0.1", 4280)
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", "reader.example:80")
     assert address() == ("reader.example", 80)
+    monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", "[::1]:4280")
+    assert address() == ("::1", 4280)
 
 
-@pytest.mark.parametrize("named", ["", "4280", ":4280", "here:", "here:x", "here:70000", "http://here"])
+@pytest.mark.parametrize("named", ["", "4280", ":4280", "here:", "here:x", "here:70000", "http://here", "::1:4280"])
 def test_what_is_no_address_is_named(monkeypatch, named):
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", named)
     with pytest.raises(CommandError, match="no HOST:PORT") as refused:

@@ -19,9 +19,9 @@ def test_who_waits_for_a_run_is_told_and_forgotten():
         waiting, run, other = Waiting(), uuid4(), uuid4()
         answers = waiting.for_run(run)
         assert len(waiting) == 1
-        waiting.tell(other, lambda future: future.set_result([]))
-        waiting.tell(run, lambda future: future.set_result([{"answer": "deep"}]))
-        waiting.tell(run, lambda future: future.set_result([]))
+        waiting.give(other, [])
+        waiting.give(run, [{"answer": "deep"}])
+        waiting.give(run, [])
         assert await answers == [{"answer": "deep"}]
         await asyncio.sleep(0)
         assert len(waiting) == 0
@@ -36,7 +36,7 @@ def test_who_watches_hears_how_many_are_inside():
         waiting, first, second = Waiting(), uuid4(), uuid4()
         both = asyncio.gather(waiting.for_run(first), waiting.for_run(second))
         for run in (first, second):
-            waiting.tell(run, lambda future: future.set_result([]))
+            waiting.give(run, [])
         await both
 
     with heard_by(heard.append):
@@ -48,7 +48,7 @@ def test_an_error_reaches_who_waits():
     async def world():
         waiting, run = Waiting(), uuid4()
         answers = waiting.for_run(run)
-        waiting.tell(run, lambda future: future.set_exception(ValueError("no")))
+        waiting.give_up(run, ValueError("no"))
         with pytest.raises(ValueError, match="no"):
             await answers
 

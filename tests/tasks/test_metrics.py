@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from tasks.happenings import QuestionRefused, QueueSeen
+from tasks.happenings import QuestionRefused, QueueSeen, Refusal
 from tasks.metrics import Metrics
 from tasks.models.chat_errors import Outcome
 from tests.tasks import happening_worlds as worlds
@@ -51,11 +51,15 @@ def test_calls_tokens_and_cost_and_no_seconds_of_what_was_not_sent(counted):
 
 
 def test_questions_runs_and_the_queue(counted):
-    counted("", *[worlds.RUN_BEGAN, worlds.QUESTION_BEGAN] * 2, QueueSeen(4), QueueSeen(3), QuestionRefused())
+    counted("", *[worlds.RUN_BEGAN, worlds.QUESTION_BEGAN] * 2, QueueSeen(4), QueueSeen(3), QuestionRefused(Refusal.FULL))
     counted("", worlds.question(seconds=0.3), worlds.RUN_BROKE, worlds.RUN_KILLED)
     assert counted("runs_total", flow="ingest", outcome="killed") == 1
     assert counted("question_seconds_bucket", reader="flow", status="answered", le="0.4") == 1
-    assert counted("questions_in_flight") == 1 and counted("questions_inside") == 3 and counted("questions_refused_total") == 1
+    assert (
+        counted("questions_in_flight") == 1
+        and counted("questions_inside") == 3
+        and counted("questions_refused_total", reason="full") == 1
+    )
     assert counted("runs_at_work") == 1 and counted("runs_total", flow="ingest", outcome="ended by an error") == 1
 
 
