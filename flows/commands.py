@@ -26,6 +26,7 @@ from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
 from tasks.ingests_at_work import ingests_at_work
 from tasks.killed_runs import killed, rest_of
+from tasks.object_fetching import Ahead
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings, load_settings
@@ -42,8 +43,8 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
     check_writable(home())
     for address in filter(is_address, request.paths):
-        output.side.print(f"fetching what is new at {displayed(address)}", markup=False, soft_wrap=True)
-    found = _survey(request)
+        output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
+    found = _survey(request, output, estimate=arguments.estimate)
     if arguments.estimate:
         return _estimate(found, request.settings, output)
     began, run = time.monotonic(), _Run()
@@ -110,10 +111,18 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
     )
 
 
-def _survey(request: IngestRequest) -> Survey:
+def _survey(request: IngestRequest, output: Output, *, estimate: bool) -> Survey:
     from tasks.surveying import survey_for
 
-    found = survey_for(request)
+    # A listing tells no pages: who only wants to know what lies ahead is told what that costs.
+    why = " to look into them; the ingest fetches none of them again" if estimate else ""
+
+    def tell(ahead: Ahead) -> None:
+        count = "1 object" if ahead.objects == 1 else f"{ahead.objects:,} objects"
+        said = f"fetching {count} ({ahead.size_bytes / 1e6:,.1f} MB) from {ahead.shown}{why}"
+        output.side.print(said, markup=False, soft_wrap=True)
+
+    found = survey_for(request, tell)
     if not (found.found.files or found.plan.vanished):
         raise _nothing_found(request, found)
     return found

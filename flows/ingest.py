@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import ExitStack, aclosing
 from functools import partial
 
 from prefect import flow
@@ -34,6 +34,7 @@ from tasks.document_happenings import watched_document
 from tasks.document_step_keys import Tools
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
 from tasks.ingest_request import IngestRequest, Survey, look
+from tasks.mirror_locks import copies_in_use
 from tasks.models.chat_errors import ChatEndedError
 from tasks.outcomes import Outcome, failed, ready, unexpected
 from tasks.parsing import ParseError
@@ -57,8 +58,10 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
     check_writable(home())
     await tag_run(request.corpus)
-    with ending_in_order():
+    with ending_in_order(), ExitStack() as held:
         try:
+            # To the end: documents are read from the copies.
+            held.enter_context(copies_in_use(request.paths))
             # Beside the loop: an object store may take its time, and who cancels the run is to be heard.
             found = await asyncio.to_thread(look, request)
         except StoppedError:

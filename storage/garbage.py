@@ -101,6 +101,16 @@ def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
     return documents, artifacts
 
 
+def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
+    """Return the paths and addresses that a snapshot of a corpus shows its documents at."""
+    paths: set[str] = set()
+    for location in locations:
+        for number in snapshot_numbers(location):
+            with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
+                paths |= {os.fsdecode(row[0]) for row in connection.execute("SELECT path FROM document_paths").fetchall()}
+    return paths
+
+
 def forget_documents(memo: StepMemo, kept: set[str], before: float) -> tuple[str, ...]:
     """Drop the notes of documents that no corpus has and that nobody worked on since."""
     idle = [

@@ -15,6 +15,7 @@ from storage.records import DocumentRecord, EmbedderIdentity
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
 from tasks.object_discovery import discover_objects
+from tasks.object_fetching import Tell, tell_nobody
 from tasks.planning import Plan, displayed, plan_reading
 from tasks.settings import IngestSettings
 
@@ -59,8 +60,8 @@ class Survey:
     plan: Plan
 
 
-def look(request: IngestRequest) -> Discovery:
-    """Find what is asked for; of object stores what is new is fetched, else nothing is written."""
+def look(request: IngestRequest, tell: Tell = tell_nobody) -> Discovery:
+    """Find what is asked for; of object stores what is new is fetched, of which `tell` hears before, else nothing is written."""
     addresses = [source for source in request.paths if is_address(source)]
     paths = [Path(source) for source in request.paths if not is_address(source)]
     return discover(paths, include=request.include, exclude=request.exclude) | discover_objects(
@@ -68,6 +69,7 @@ def look(request: IngestRequest) -> Discovery:
         include=request.include,
         exclude=request.exclude,
         file_megabytes=request.settings.limits.file_megabytes,
+        tell=tell,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from storage.object_address import is_address
 from storage.records import DocumentRecord, DocumentState, EmbedderIdentity, SkippedFile, SourceFile, identify
 from tasks.models.ocr import ocr_identity
-from tasks.object_mirror import copy_in_mirrors
+from tasks.object_copies import copy_in_mirrors
 from tasks.parsing import parser_identity
 from tasks.settings import IngestSettings
 

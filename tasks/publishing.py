@@ -23,6 +23,7 @@ from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
 from tasks.evolution import LinkableDocument, link_documents
+from tasks.forgetting_mirrors import forget_mirrors
 from tasks.forgetting_reports import forget_reports
 from tasks.memory import give_back
 from tasks.outcomes import Outcome
@@ -188,7 +189,7 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:
-    """Delete artifacts, notes of steps and words of pictures that no corpus needs; the caller holds the lock of `own`.
+    """Delete artifacts, notes of steps, words of pictures and mirrors that no corpus needs; the caller holds the lock of `own`.
 
     `gone` are documents that were removed on purpose.
     """
@@ -196,6 +197,7 @@ def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[
     memo, calls = StepMemo(steps_folder(), artifacts), CallCache(calls_folder())
     garbage = collect(corpora_folder(), memo, calls, keep_seconds=keep_seconds, own=own, gone=gone)
     forget_words(artifacts=artifacts, cache_folder=pictures_folder())
+    forget_mirrors(keep_seconds=keep_seconds)
     return garbage
 
 

@@ -20,7 +20,7 @@ from storage.shared_snapshots import remove_shared
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
 from tasks.forgetting_reports import forget_reports
-from tasks.object_mirror import forget_copies
+from tasks.object_copies import forget_copies
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, forget_replies, wipe
 from tasks.settings import IngestSettings
 
@@ -82,6 +82,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
 
+    Our copies of what lies in object stores go with the last corpus that shows one of an address's documents.
     Nobody finds it from the first moment on; who reads it already is waited for. Raises UnknownCorpusError or
     CorpusBusyError, and does nothing then.
     """

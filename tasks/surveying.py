@@ -8,11 +8,15 @@ from storage.locations import corpus_location
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ingest_model import reader_identity
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, look, survey
+from tasks.object_fetching import Tell, tell_nobody
 
 
-def survey_for(request: IngestRequest) -> Survey:
-    """Return what there is to read; a damaged corpus is mended by the run itself, which then sees what there is to do."""
-    reader, found = reader_identity(request.settings), look(request)
+def survey_for(request: IngestRequest, tell: Tell = tell_nobody) -> Survey:
+    """Return what there is to read; a damaged corpus is mended by the run itself, which then sees what there is to do.
+
+    `tell` hears of what is to be fetched from object stores before it is.
+    """
+    reader, found = reader_identity(request.settings), look(request, tell)
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
             return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)

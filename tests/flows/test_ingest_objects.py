@@ -3,15 +3,18 @@
 import asyncio
 import json
 import threading
+from pathlib import Path
 
 import pytest
 
 from flows.ingest import ingest
 from storage.object_client import StoreError
 from tasks.ingest_request import IngestRequest
+from tasks.mirror_locks import copies_unused
 from tasks.progress import forget_stop, request_stop
 from tests.object_server import SECRET
 from tests.program import flowreader
+from tests.tasks.test_object_discovery import copies, found
 
 
 def said(*arguments, home, check=0):
@@ -53,6 +56,9 @@ def test_new_changed_and_vanished_objects_are_seen_by_the_next_ingest(store, rea
     assert said("documents", "show", "tides.html", home=read_in)["id"] != shown["id"]
     words = b"".join(path.read_bytes() for path in read_in.rglob("*.jsonl"))
     assert store.address("in/").encode() in words and b"/mirrors/" not in words and SECRET.encode() not in words
+    assert len(copies()) == 2
+    said("corpora", "remove", "default", home=read_in)
+    assert copies() == []
 
 
 def test_a_store_that_cannot_be_read_is_one_error_and_no_corpus_is_made(store, home):
@@ -93,3 +99,25 @@ def test_a_deployed_ingest_that_is_stopped_while_it_fetches_is_cancelled(store, 
         forget_stop()
     assert state.is_cancelled() and "the same command goes on" in state.message
     assert not (home / "corpora").exists()
+
+
+def test_copies_stay_as_long_as_an_ingest_reads_from_them(store, home, without_server, monkeypatch):
+    async def read_in(request, found):
+        with copies_unused() as unused:
+            return unused, [Path(file.path).read_bytes() for file in found.files]
+
+    monkeypatch.setattr("flows.ingest.read_in", read_in)
+    store.put("in/tides.html", page("The tide turns."))
+    request = IngestRequest(paths=(store.address("in/"),))
+    assert asyncio.run(ingest.fn(request)) == (False, [page("The tide turns.")])
+    with copies_unused() as unused:
+        assert unused
+
+
+def test_an_estimate_says_what_it_fetches_before_and_the_ingest_fetches_none_of_it(store, home):
+    store.put("in/tides.html", page("The tide turns."))
+    estimate = flowreader("ingest", store.address("in/"), "--estimate", home=home, check=0)
+    size = len(page("The tide turns.")) / 1e6
+    assert f"fetching 1 object ({size:.1f} MB) from {store.address('in/')} to look into them; the ingest" in estimate.stderr
+    assert "1 documents to read (1 pages" in estimate.stdout and store.fetched == ["in/tides.html"]
+    assert found(store.address("in/")).skipped == () and store.fetched == ["in/tides.html"]

@@ -6,9 +6,9 @@ from storage.artifacts import ArtifactStore
 from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
-from storage.garbage import KEEP_REPLIES_SECONDS, Garbage, collect
+from storage.garbage import KEEP_REPLIES_SECONDS, Garbage, collect, paths_in_use
 from storage.memo import StepMemo
-from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish
+from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish, record
 
 KEY = document_id("key")
 
@@ -105,3 +105,13 @@ def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
         publish(corpus, graph("report"))
         sweep(tmp_path, place, memo)
     assert set(calls.subjects()) == {known, young, questions}
+
+
+def test_what_any_snapshot_shows_is_in_use(tmp_path):
+    one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
+    for place, name in ((one, "report"), (two, "letter")):
+        with writing(place) as corpus:
+            publish(corpus, graph(name))
+    with writing(one) as corpus:
+        corpus.publish(removed=[document_id("report")])
+    assert paths_in_use([one, two]) == {path for name in ("report", "letter") for path in record(graph(name)).paths}

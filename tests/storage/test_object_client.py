@@ -40,6 +40,11 @@ def test_a_store_that_is_not_there_is_said_to_be_so(store, monkeypatch):
     assert "Could not connect" in said and "http://127.0.0.1:9/" in said and "check the network and AWS_ENDPOINT_URL" in said
 
 
+def test_a_password_in_the_endpoint_is_not_repeated(store, monkeypatch):
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://reader:{SECRET}@127.0.0.1:9")
+    assert "http://127.0.0.1:9/" in refused()
+
+
 def test_an_endpoint_that_is_none_and_a_profile_that_is_absent_are_named(store, monkeypatch):
     monkeypatch.setenv("AWS_ENDPOINT_URL", "nonsense")
     assert "Invalid endpoint: nonsense" in refused()

@@ -7,16 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 
-from storage.disk import DiskFullError
 from storage.locations import mirrors_folder
 from storage.object_client import StoreError
-from tasks.object_mirror import PARTIAL, copy_in_mirrors, forget_copies
+from tasks.object_fetching import PARTIAL
 from tasks.planning import real_path
-from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.tasks.test_object_discovery import copies, found
 
 SEARCH = """
@@ -47,14 +44,6 @@ def test_hostile_keys_lie_under_safe_names_and_are_shown_escaped(store, home):
         assert real_path(file.address) == file.path
     assert len(copies()) == len(HOSTILE) == len(list(home.rglob("*.txt"))) + 2
     assert {path.parent.parent for path in copies()} == {mirrors_folder()}
-
-
-def test_a_full_disk_is_said_before_anything_is_fetched(store, home, monkeypatch):
-    store.put("a.txt", b"x")
-    monkeypatch.setattr("storage.disk.shutil.disk_usage", lambda place: SimpleNamespace(free=0))
-    with pytest.raises(DiskFullError, match="needs about 1 MB"):
-        found(store.address())
-    assert store.fetched == []
 
 
 def test_a_store_that_goes_away_leaves_what_was_fetched(store, home):
@@ -108,28 +97,3 @@ def test_two_runs_at_once_fetch_each_object_once(store, home):
     threading.Timer(0.5, store.hold.set).start()
     assert [process.communicate(timeout=60)[0] for process in processes] == ["20\n", "20\n"]
     assert len(store.fetched) == 20
-
-
-def test_who_waits_for_a_mirror_may_stop(store, home):
-    store.put("a.txt", b"x")
-    store.hold.clear()
-    process = searching(store)
-    until(lambda: store.fetched)
-    request_stop()
-    try:
-        with pytest.raises(StoppedError):
-            found(store.address())
-    finally:
-        forget_stop()
-        store.hold.set()
-    assert process.communicate(timeout=30)[0] == "1\n"
-
-
-def test_copies_are_found_in_all_mirrors_and_forgotten_in_all(store, home):
-    store.put("in/a.txt", b"x")
-    store.put("in/b.txt", b"y")
-    found(store.address(), store.address("in/"))
-    shown = store.address("in/a.txt")
-    assert len(copies()) == 4 and copy_in_mirrors(shown) in map(str, copies())
-    forget_copies(["/in/a.txt", shown])
-    assert len(copies()) == 2 and copy_in_mirrors(shown) is None
