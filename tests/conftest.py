@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 from storage.locations import shared_store
-from tests.object_server import fresh_prefix, object_server
+from tests.object_server import MACHINES, fresh_prefix, object_server
 from tests.program import CHEAP, CORPUS, flowreader
 
 # The same examples every time: what lands must not hang on luck. `--hypothesis-profile=default` looks for new ones.
@@ -59,8 +59,9 @@ def shared(objects_found, monkeypatch):
 
 @pytest.fixture
 def store(objects_found):
-    """The S3 server with an empty bucket, to read documents from."""
-    return objects_found.with_empty_bucket()
+    """The S3 server with an empty bucket, to read documents from; how it misbehaved ends with the test."""
+    yield objects_found.with_empty_bucket()
+    objects_found.serve_well(MACHINES)
 
 
 @pytest.fixture(scope="session")

@@ -50,16 +50,21 @@ class ObjectServer:
             "AWS_EC2_METADATA_DISABLED": "true",
             "NO_PROXY": "127.0.0.1",
         }
-        self.with_empty_bucket(MACHINES)
+        backend().create_bucket(MACHINES, "us-east-1")
+        self.serve_well(MACHINES)
 
-    def with_empty_bucket(self, name=None):
-        """Forget what was asked and how to misbehave; return self, with another bucket."""
-        self.bucket = name or f"bucket-{next(_numbers)}"
+    def with_empty_bucket(self):
+        """Return self, with another bucket."""
+        self.serve_well(f"bucket-{next(_numbers)}")
+        backend().create_bucket(self.bucket, "us-east-1")
+        return self
+
+    def serve_well(self, bucket):
+        """Forget what was asked and how to misbehave; what is asked of the bucket is written down by key."""
+        self.bucket = bucket
         self.holds_listings = self.ignores_conditions = False
         self.refusals, self.requests = {}, []
         self.hold.set()
-        backend().create_bucket(self.bucket, "us-east-1")
-        return self
 
     def __call__(self, environ, start_response):
         if OURS not in environ.get("HTTP_USER_AGENT", ""):
