@@ -19,7 +19,7 @@ from storage.object_address import AddressError
 from storage.object_client import StoreError
 from storage.reconciling import EmbedderMismatchError
 from storage.runs import RunGoneError
-from storage.shared_snapshots import StoreMismatchError
+from storage.shared_copy import StoreMismatchError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError

@@ -20,7 +20,8 @@ from storage.lock import WriterLock
 from storage.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
 from storage.shared_lock import SharedLock, lock_for_writing
-from storage.shared_snapshots import drop_unkept, take_up
+from storage.shared_publish import take_up
+from storage.shared_snapshots import drop_unkept
 from storage.tables import TableName, graph_tables, vectors_of
 from storage.tidying import TidyReport, tidy
 

@@ -76,6 +76,11 @@ def intact(location: CorpusLocation, current: Current) -> bool:
     return file_hash(snapshot_path(location, current.snapshot)) == current.sha256
 
 
+def written(current: Current) -> bytes:
+    """Return the pointer as CURRENT has it on a disk."""
+    return json.dumps(asdict(current)).encode()
+
+
 def release(location: CorpusLocation, number: int) -> None:
     """Copy the writer's catalog to the readers' snapshot `number` and point CURRENT at it, in the store too; both durable.
 
@@ -88,9 +93,9 @@ def release(location: CorpusLocation, number: int) -> None:
     write_durably(snapshot_path(location, number), data)
     pointer = Current(schema_version=SCHEMA_VERSION, snapshot=number, sha256=hashlib.sha256(data).hexdigest())
     if location.store is None:
-        write_durably(location.current, json.dumps(asdict(pointer)).encode())
+        write_durably(location.current, written(pointer))
     else:
-        from storage.shared_snapshots import commit
+        from storage.shared_publish import commit
 
         commit(location, location.store, pointer, data)
 
@@ -105,7 +110,7 @@ def held(location: CorpusLocation) -> Iterator[Current | None]:
     """
     for _ in range(HOLD_ATTEMPTS):
         if location.store is not None:
-            from storage.shared_snapshots import fetch
+            from storage.shared_fetch import fetch
 
             fetch(location, location.store)
         current = read_current(location)

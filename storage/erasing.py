@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import fcntl
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,9 @@ from storage.memo import HEXADECIMAL
 from storage.removals import Removal, is_gone
 from storage.runs import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
 
+ANSWERS = EntryKind.ANSWER.encode()
+"""A line without it is no answer."""
+
 
 def gone_from_answers(location: CorpusLocation, removals: Collection[Removal], *, present: Collection[str]) -> set[str]:
     """Return whose words the removals take from the kept answers: the removed documents', and earlier contents' of their files.
@@ -25,19 +29,23 @@ def gone_from_answers(location: CorpusLocation, removals: Collection[Removal], *
     A file that was read in again keeps its name and gets another id; answers quote both. `present` are the documents published now.
     """
     gone = {removal.document_id for removal in removals}.difference(present)
-    signs = {json.dumps(name)[1:-1].encode() for removal in removals for name in removal.names}
-    for path in asking_files(location) if signs else ():
+    for document, snapshot in documents_told_of(location) if any(removal.names for removal in removals) else ():
+        if is_gone(document, snapshot=snapshot, removals=removals, present=present):
+            gone.add(document.id)
+    return gone
+
+
+def documents_told_of(location: CorpusLocation) -> Iterator[tuple[NamedDocument, int]]:
+    """Yield every document that a kept answer names, with the snapshot that was asked."""
+    for path in asking_files(location):
         for line in path.read_bytes().splitlines():
-            entry = read_entry(line) if any(sign in line for sign in signs) else None
+            entry = read_entry(line) if ANSWERS in line else None
             if entry is None or entry["kind"] != EntryKind.ANSWER:
                 continue
             snapshot = entry["snapshot"] if isinstance(entry.get("snapshot"), int) else 0
-            gone |= {
-                document.id
-                for document in _named_documents(entry)
-                if HEXADECIMAL.fullmatch(document.id) and is_gone(document, snapshot=snapshot, removals=removals, present=present)
-            }
-    return gone
+            for document in _named_documents(entry):
+                if HEXADECIMAL.fullmatch(document.id):
+                    yield document, snapshot
 
 
 def _named_documents(told: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
@@ -54,14 +62,19 @@ def _named_documents(told: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - wh
 def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     """Take every word of these documents out of the kept answers; return how many answers held some.
 
-    The caller holds the corpus's lock. Each file is replaced in one step, and nothing that is appended meanwhile is lost; a kill
-    leaves every file as it was or as it shall be, and the same call goes on.
+    Each file is replaced in one step, and nothing that is appended meanwhile is lost; a kill leaves every file as it was or as it
+    shall be, and the same call goes on. Who erases at the same time waits.
     """
-    if not gone:
+    if not (gone and location.runs.is_dir()):
         return 0
-    for leftover in location.runs.glob(".partial-*"):
-        leftover.unlink()
-    return sum(_erase_in_file(path, gone) for path in asking_files(location))
+    folder = os.open(location.runs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        for leftover in location.runs.glob(".partial-*"):
+            leftover.unlink()
+        return sum(_erase_in_file(path, gone) for path in asking_files(location))
+    finally:
+        os.close(folder)
 
 
 def _erase_in_file(path: Path, gone: Collection[str]) -> int:

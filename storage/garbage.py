@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
-from collections.abc import Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from storage import catalog
 from storage.call_cache import CallCache, questions_owner
 from storage.corpora import corpora_in
-from storage.current import snapshot_numbers, snapshot_path
+from storage.in_use import delete_files, in_use, quiet, unnamed_files
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
-from storage.shared_garbage import bring_others, forget_shared
-
-KEEP_SECONDS = 3600.0
-"""What was replaced stays so long for its readers: longer than any question may last."""
+from storage.shared_garbage import forget_shared, kept_quiet
 
 KEEP_REPLIES_SECONDS = 30 * 86400.0
 """Replies of models about documents that no corpus has stay so long: they cost money, and an ingest whose budget was used up may
@@ -50,7 +45,7 @@ def collect(
     before = time.time() - keep_seconds
     shared = memo.artifacts.shared
     with ExitStack() as locks:
-        if shared is not None and (hindered := bring_others(shared, corpora, own)):
+        if shared is not None and (hindered := locks.enter_context(kept_quiet(shared, corpora, own))):
             return Garbage(postponed=hindered)
         locations = corpora_in(corpora)
         for location in locations:
@@ -68,47 +63,6 @@ def collect(
             elsewhere = forget_shared(shared, memo, documents=unwanted, artifacts=deleted, named=named)
             deleted = tuple(sorted({*deleted, *elsewhere}))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
-
-
-@contextmanager
-def quiet(location: CorpusLocation) -> Iterator[bool]:
-    """Keep writers out of a corpus while the block runs; False where one is in."""
-    descriptor = os.open(location.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        yield alone(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def alone(descriptor: int) -> bool:
-    """Take the lock of an open file; say whether it was free."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
-    """Return the documents and the artifacts that a snapshot of a corpus names."""
-    documents: set[str] = set()
-    artifacts: set[str] = set()
-    for location in locations:
-        for number in snapshot_numbers(location):
-            with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
-                documents |= {row[0] for row in connection.execute("SELECT id FROM documents").fetchall()}
-                artifacts |= {row[0] for row in connection.execute("SELECT artifact FROM document_artifacts").fetchall()}
-    return documents, artifacts
-
-
-def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    """Return the paths and addresses that a snapshot of a corpus shows its documents at."""
-    paths: set[str] = set()
-    for location in locations:
-        for number in snapshot_numbers(location):
-            with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
-                paths |= {os.fsdecode(row[0]) for row in connection.execute("SELECT path FROM document_paths").fetchall()}
-    return paths
 
 
 def forget_documents(memo: StepMemo, kept: set[str], before: float) -> tuple[str, ...]:
@@ -129,17 +83,3 @@ def forget_replies(calls: CallCache, kept: set[str]) -> None:
     for subject in calls.subjects():
         if subject not in kept and calls.path(subject).stat().st_mtime <= before:
             calls.forget(subject)
-
-
-def unnamed_files(memo: StepMemo, named: set[str], before: float) -> list[Path]:
-    """Return the old files of the store that neither a corpus names nor a note, half-written ones among them."""
-    kept = named.union(*(memo.artifacts_of(document) for document in memo.documents()))
-    return [path for path in memo.artifacts.files() if path.name not in kept and path.stat().st_mtime <= before]
-
-
-def delete_files(paths: list[Path]) -> tuple[tuple[str, ...], int]:
-    """Delete the files; return their names and how many bytes they were."""
-    size = sum(path.stat().st_size for path in paths)
-    for path in paths:
-        path.unlink()
-    return tuple(sorted(path.name for path in paths)), size

@@ -25,24 +25,24 @@ def home() -> Path:
     return Path(named).expanduser().absolute() if named else Path.home() / ".local" / "share" / "flowreader"
 
 
-def artifacts_folder() -> Path:
-    """Return the folder of artifacts, shared by all corpora."""
-    return home() / "artifacts"
+def artifacts_folder(of: Path | None = None) -> Path:
+    """Return the folder of artifacts, shared by all corpora; here and below, `of` is the home where it is not this process's."""
+    return (of or home()) / "artifacts"
 
 
-def steps_folder() -> Path:
+def steps_folder(of: Path | None = None) -> Path:
     """Return the folder that remembers which step made which artifact."""
-    return home() / "steps"
+    return (of or home()) / "steps"
 
 
-def pictures_folder() -> Path:
+def pictures_folder(of: Path | None = None) -> Path:
     """Return the folder that remembers the words that OCR found, by the picture's hash."""
-    return home() / "words"
+    return (of or home()) / "words"
 
 
-def calls_folder() -> Path:
+def calls_folder(of: Path | None = None) -> Path:
     """Return the folder that remembers what models replied, by the document or the corpus that they were asked for."""
-    return home() / "calls"
+    return (of or home()) / "calls"
 
 
 def evaluations_file() -> Path:
@@ -55,9 +55,9 @@ def evaluations_folder() -> Path:
     return home() / "evaluations"
 
 
-def reports_folder() -> Path:
+def reports_folder(of: Path | None = None) -> Path:
     """Return the folder of what deployed runs answered: an HTML page for each answer, and what Prefect keeps for who asked."""
-    return home() / "reports"
+    return (of or home()) / "reports"
 
 
 def metrics_folder() -> Path:
@@ -65,9 +65,9 @@ def metrics_folder() -> Path:
     return home() / "metrics"
 
 
-def mirrors_folder() -> Path:
+def mirrors_folder(of: Path | None = None) -> Path:
     """Return the folder of copies of what lies in object stores, in a folder for each address that is read."""
-    return home() / "mirrors"
+    return (of or home()) / "mirrors"
 
 
 def prefect_folder() -> Path:
@@ -148,6 +148,16 @@ class CorpusLocation:
     def purge_due(self) -> Path:
         """Stands from a removal until no file holds the removed text any more; it says of what, and since when."""
         return self.folder / "PURGE-DUE"
+
+    @property
+    def removed_elsewhere(self) -> Path:
+        """Stands from the moment that removals of another machine are carried out here until nobody can add words of them."""
+        return self.folder / "REMOVED-ELSEWHERE"
+
+    @property
+    def removals_note(self) -> Path:
+        """The number of the last removal in the store's list that this machine carried out."""
+        return self.folder / "REMOVALS-OF"
 
     @property
     def lock(self) -> Path:

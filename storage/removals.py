@@ -1,54 +1,97 @@
-"""Which documents were removed and not yet purged: PURGE-DUE names them, so that whatever comes late of them goes too.
+"""Which documents were removed and not yet purged, so that whatever comes late of them goes too.
 
-Each line is a removal, in JSON. A bare id is one that an older FlowReader noted; its time is the file's.
+PURGE-DUE names those that a writer on this machine has to purge, REMOVED-ELSEWHERE those that were removed on another one. Each
+line is a removal, in JSON. A bare id is one that an older FlowReader noted; its time is the file's.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from storage.answer_records import NamedDocument
-from storage.artifacts import write_durably
+from storage.artifacts import hash_bytes, write_durably
 from storage.codec import CodecError, from_json, to_json
 from storage.disk import full_disk_explained
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
+from storage.mirrored_copies import copy_sign
 from storage.records import DocumentRecord
 from storage.wording import storable
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A removed document: when it was (seconds since 1970), the names its file had, and the last snapshot that held it."""
+    """A removed document: when it was (seconds since 1970), and the last snapshot that held it.
+
+    No word of it: of the names that its file had there are hashes in `names`, and in `copies` the signs of our copies of it.
+    """
 
     document_id: str
     moment: float
     names: tuple[str, ...] = ()
     snapshot: int = 0
+    copies: tuple[str, ...] = ()
 
 
-def note_removal(location: CorpusLocation, record: DocumentRecord, *, snapshot: int) -> None:
-    """Note, durably, that the document is being removed from this snapshot. The caller holds the lock.
+def removal_of(record: DocumentRecord, *, snapshot: int) -> Removal:
+    """Return the removal, now, of a document from this snapshot."""
+    names = {hash_name(storable(path.rsplit("/", 1)[-1])) for path in record.paths}
+    return Removal(record.id, time.time(), tuple(sorted(names)), snapshot, tuple(sorted(map(copy_sign, record.paths))))
 
-    Noted before it is unpublished: a kill in between leaves a note of a document that is still there, which harms nothing. One that
-    is removed again keeps its first time: no removal puts off a purge.
+
+def hash_name(name: str) -> str:
+    """Return what stands for the name of a file."""
+    return hash_bytes(name.encode("utf-8", "surrogatepass"))
+
+
+def note_removals(location: CorpusLocation, removals: Iterable[Removal]) -> None:
+    """Note in PURGE-DUE, durably, that the documents are being removed. The caller holds the lock.
+
+    Noted before they are unpublished: a kill in between leaves a note of a document that is still there, which harms nothing. One
+    that is removed again keeps its first time: no removal puts off a purge.
     """
-    removals = {removal.document_id: removal for removal in noted_removals(location)}
-    moment, names = time.time(), {storable(path.rsplit("/", 1)[-1]) for path in record.paths}
-    if (before := removals.get(record.id)) is not None:
-        moment, names = before.moment, names.union(before.names)
-    removals[record.id] = Removal(record.id, moment, tuple(sorted(names)), snapshot)
-    said = b"".join(to_json(removals[name]) + b"\n" for name in sorted(removals))
-    with full_disk_explained(location.folder, len(said)):
-        write_durably(location.purge_due, said)
+    noted = {removal.document_id: removal for removal in noted_purges(location)}
+    for removal in removals:
+        before = noted.get(removal.document_id)
+        noted[removal.document_id] = removal if before is None else _merged(before, removal)
+    keep_noted(location.purge_due, noted.values())
+
+
+def _merged(before: Removal, again: Removal) -> Removal:
+    names, copies = {*before.names, *again.names}, {*before.copies, *again.copies}
+    return replace(again, moment=before.moment, names=tuple(sorted(names)), copies=tuple(sorted(copies)))
+
+
+def keep_noted(path: Path, removals: Iterable[Removal]) -> None:
+    """Make the file, durably, name these removals and no others."""
+    said = b"".join(to_json(removal) + b"\n" for removal in sorted(removals, key=lambda removal: removal.document_id))
+    with full_disk_explained(path.parent, len(said)):
+        write_durably(path, said)
 
 
 def noted_removals(location: CorpusLocation) -> tuple[Removal, ...]:
-    """Return the removals since the last purge, each document once."""
+    """Return the removals since the last purge, and those of other machines that may still leave words here, each document once."""
+    found = {removal.document_id: removal for removal in (*removals_elsewhere(location), *noted_purges(location))}
+    return tuple(found.values())
+
+
+def noted_purges(location: CorpusLocation) -> tuple[Removal, ...]:
+    """Return the removals that a writer here has to purge."""
+    return _read(location.purge_due)
+
+
+def removals_elsewhere(location: CorpusLocation) -> tuple[Removal, ...]:
+    """Return the removals of other machines that were carried out here, and may still leave words."""
+    return _read(location.removed_elsewhere)
+
+
+def _read(path: Path) -> tuple[Removal, ...]:
+    """Return the removals that a file names, each document once."""
     try:
-        lines, written = location.purge_due.read_bytes().split(b"\n"), location.purge_due.stat().st_mtime
+        lines, written = path.read_bytes().split(b"\n"), path.stat().st_mtime
     except FileNotFoundError:
         return ()
     read = [_removal(line, written) for line in lines]
@@ -56,14 +99,15 @@ def noted_removals(location: CorpusLocation) -> tuple[Removal, ...]:
 
 
 def _removal(line: bytes, written: float) -> Removal | None:
-    """Return what a line notes, None where it is none."""
+    """Return what a line notes, None where it is none; an older FlowReader wrote the names themselves."""
     said = line.decode("ascii", "replace")
     if HEXADECIMAL.fullmatch(said):
         return Removal(said, written)
     try:
-        return from_json(Removal, line)
+        found = from_json(Removal, line)
     except CodecError:
         return None
+    return replace(found, names=tuple(name if HEXADECIMAL.fullmatch(name) else hash_name(name) for name in found.names))
 
 
 def first_removal(location: CorpusLocation) -> float | None:
@@ -72,7 +116,7 @@ def first_removal(location: CorpusLocation) -> float | None:
         written = location.purge_due.stat().st_mtime
     except FileNotFoundError:
         return None
-    return min((removal.moment for removal in noted_removals(location)), default=written)
+    return min((removal.moment for removal in noted_purges(location)), default=written)
 
 
 def is_gone(document: NamedDocument, *, snapshot: int, removals: Collection[Removal], present: Collection[str]) -> bool:
@@ -80,10 +124,11 @@ def is_gone(document: NamedDocument, *, snapshot: int, removals: Collection[Remo
 
     `present` are the documents published now: what is back is not gone. A content that was only replaced is not gone either.
     """
-    if document.id in present:
+    if document.id in present or not removals:
         return False
+    name = hash_name(document.name)
     return any(
         removal.document_id == document.id
-        or (removal.document_id not in present and document.name in removal.names and snapshot <= removal.snapshot)
+        or (removal.document_id not in present and name in removal.names and snapshot <= removal.snapshot)
         for removal in removals
     )

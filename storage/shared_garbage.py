@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from storage.artifacts import shared_name
-from storage.lease import is_free
+from storage.lease import take_lease
 from storage.locations import CorpusLocation
+from storage.lock import CorpusBusyError, FencedError
 from storage.memo import HEXADECIMAL, StepMemo, names_in, note_of, shared_folder
 from storage.object_store import ObjectStore
-from storage.shared_current import shared_corpora
-from storage.shared_snapshots import fetch
+from storage.shared_current import claim, last_fence, shared_corpora
+from storage.shared_fetch import fetch
 
 
-def bring_others(store: ObjectStore, corpora: Path, own: CorpusLocation) -> str:
-    """Fetch the snapshots of the store's other corpora, so that this machine knows what they name; say in words what hinders it."""
-    for name in shared_corpora(store.address):
-        address = store.address.below(f"corpora/{name}")
-        if name == own.name:
-            continue
-        if not is_free(ObjectStore(address)):
-            return f"corpus {name!r} is being written on another machine"
-        fetch(CorpusLocation(name, corpora / name, address), address)
-    return ""
+@contextmanager
+def kept_quiet(store: ObjectStore, corpora: Path, own: CorpusLocation) -> Iterator[str]:
+    """Keep writers on all machines out of the store's other corpora, and have here what these name, while the block runs.
+
+    Give in words what hinders it: who writes one of them. A writer that died or sleeps is taken over, so that it names nothing
+    more: whether it lives is waited for, as long as a lease holds.
+    """
+    with ExitStack() as leases:
+        hindered = ""
+        for name in shared_corpora(store.address):
+            try:
+                if name != own.name:
+                    address = store.address.below(f"corpora/{name}")
+                    _keep_quiet(name, ObjectStore(address), leases)
+                    fetch(CorpusLocation(name, corpora / name, address), address)
+            except (CorpusBusyError, FencedError):
+                hindered = f"corpus {name!r} is being written on another machine"
+                break
+        yield hindered
+
+
+def _keep_quiet(name: str, store: ObjectStore, leases: ExitStack) -> None:
+    """Take a corpus's lease, and CURRENT too: who slept since its last look at the lease is stopped by that."""
+    lease = take_lease(store, name, wait_seconds=0.0, known_fence=lambda: last_fence(store), dead=None)
+    leases.callback(lease.release)
+    claim(name, store, lease.terms.holder.fence)
 
 
 def forget_shared(

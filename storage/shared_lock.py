@@ -7,7 +7,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from storage.lease import Lease, take_lease, wait_for_turn
+from storage.held_lease import Lease
+from storage.lease import take_lease, wait_for_turn
 from storage.locations import CorpusLocation
 from storage.lock import WriterLock, acquire, announce, read_holder, wait_until_free
 from storage.object_address import StoreAddress

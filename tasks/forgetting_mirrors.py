@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from storage.catalog import CatalogDamagedError
 from storage.corpora import corpora_in
-from storage.garbage import paths_in_use
+from storage.in_use import paths_in_use
 from storage.locations import corpora_folder, mirrors_folder
 from storage.object_address import is_address
 from tasks.mirror_locks import copies_unused

@@ -1,29 +1,18 @@
-"""Reports of deployed runs after a removal: none shows a document that was removed."""
+"""What Prefect's UI shows after a removal: which pages of answers and ingests tell of what is gone."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 from storage.answer_glimpses import glimpse_of
 from storage.answers import NOTE_BEGINS, read_answers
-from storage.locations import CorpusLocation, reports_folder
+from storage.locations import CorpusLocation
 from storage.snapshot import open_for_reading
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import Standing
 from tasks.lineage_walk import documents_used
 
 WHOLE_ID = re.compile(r"\b[0-9a-f]{64}\b")
-
-
-def forget_reports(gone: Collection[str]) -> int:
-    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many."""
-    folder, signs = reports_folder(), [document.encode() for document in gone]
-    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and signs else []
-    told = [path for path in found if any(sign in path.read_bytes() for sign in signs)]
-    for path in told:
-        path.unlink(missing_ok=True)
-    return len(told)
 
 
 def answers_of_what_is_gone(location: CorpusLocation) -> list[str]:

@@ -6,12 +6,12 @@ reading may be deleted: it costs the next ingest the downloads.
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from storage.locations import mirrors_folder
+from storage.mirrored_copies import copy_sign, entries
 from storage.object_address import StoreAddress
 
 LOCK = "lock"
@@ -20,13 +20,13 @@ SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,16}$")
 
 def mirror_of(address: StoreAddress) -> Path:
     """Return where the copies of what lies at or below an address are kept, whether or not there are any."""
-    return mirrors_folder() / _digest(address.shown)
+    return mirrors_folder() / copy_sign(address.shown)
 
 
 def copy_name(found: StoreAddress, tag: str) -> str:
     """Return what the copy of an object is called; readers want its suffix, and nothing else of it."""
     suffix = SUFFIX.search(found.key)
-    return f"{_digest(found.shown)}-{_digest(tag)[:16]}{suffix[0].lower() if suffix else ''}"
+    return f"{copy_sign(found.shown)}-{copy_sign(tag)[:16]}{suffix[0].lower() if suffix else ''}"
 
 
 def copy_in_mirrors(shown: str) -> str | None:
@@ -35,22 +35,15 @@ def copy_in_mirrors(shown: str) -> str | None:
     return max(ages, key=ages.__getitem__, default=None)
 
 
-def forget_copies(shown: Sequence[str]) -> None:
-    """Delete the copies of objects: who removes a document leaves no copy of it with us."""
-    for one in shown:
-        for path in _copies(one):
-            path.unlink(missing_ok=True)
-
-
 def mirrors() -> list[Path]:
     """Return every mirror there is."""
-    return [entry for entry in _entries(mirrors_folder()) if entry.is_dir()]
+    return [entry for entry in entries(mirrors_folder()) if entry.is_dir()]
 
 
 def has_copy_of(mirror: Path, shown: Collection[str]) -> bool:
     """Say whether a mirror holds a copy of one of these objects."""
-    signs = {_digest(one) for one in shown}
-    return any(path.name.partition("-")[0] in signs for path in _entries(mirror))
+    signs = {copy_sign(one) for one in shown}
+    return any(path.name.partition("-")[0] in signs for path in entries(mirror))
 
 
 def modified_at(path: Path) -> float | None:
@@ -62,17 +55,5 @@ def modified_at(path: Path) -> float | None:
 
 
 def _copies(shown: str) -> Iterator[Path]:
-    begin = f"{_digest(shown)}-"
-    return (path for mirror in mirrors() for path in _entries(mirror) if path.name.startswith(begin))
-
-
-def _entries(folder: Path) -> list[Path]:
-    """Return what lies in a folder; nothing where it is not there, or no longer: an ingest and a clean-up do not wait for us."""
-    try:
-        return list(folder.iterdir())
-    except FileNotFoundError:
-        return []
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:40]
+    begin = f"{copy_sign(shown)}-"
+    return (path for mirror in mirrors() for path in entries(mirror) if path.name.startswith(begin))

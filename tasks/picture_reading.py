@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -92,13 +91,6 @@ def _read_through_cache(names: Sequence[str], artifacts: ArtifactStore, folder: 
 
 def _cache_path(folder: Path, picture: str) -> Path:
     return folder / picture[:2] / picture / f"{identify(ocr_identity())}.json"
-
-
-def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:
-    """Drop what any engine read in pictures that are gone: the text of a removed document goes with it, also after a kill."""
-    for words in cache_folder.glob("??/*"):
-        if not artifacts.path(words.name).exists():
-            shutil.rmtree(words, ignore_errors=True)
 
 
 def _recall(path: Path) -> PictureWords | None:

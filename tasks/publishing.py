@@ -9,25 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.artifacts import kept_artifacts
-from storage.call_cache import CallCache, questions_owner
-from storage.catalog import CatalogDamagedError
-from storage.corpora import corpora_in
+from storage.call_cache import CallCache
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
-from storage.erasing import erase_quotes, gone_from_answers
-from storage.garbage import KEEP_SECONDS, Garbage, collect, in_use
+from storage.forgetting import forget_questions, forget_told, forget_words
+from storage.garbage import Garbage, collect
 from storage.graph_checks import GraphError
+from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
+from storage.taking_over import end_purge
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.forgetting_mirrors import forget_mirrors
-from tasks.forgetting_reports import forget_reports
 from tasks.memory import give_back
 from tasks.outcomes import Outcome
-from tasks.picture_reading import forget_words
 from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
 from tasks.step import StepKey, step
@@ -129,7 +127,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
     if purge_is_due(corpus.location):
         wiped = wipe(corpus, wait_seconds=0.0)
         if wiped.complete:
-            corpus.location.purge_due.unlink(missing_ok=True)
+            end_purge(corpus.location)
         return wiped
     erased = erase_removed(corpus)
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
@@ -155,37 +153,15 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
     erased = erase_removed(corpus)
     kept = corpus.purge(wait_seconds=wait_seconds).kept
     erased += erase_removed(corpus)
-    CallCache(calls_folder()).forget(questions_owner(corpus.location.name))
+    forget_questions(corpus.location)
     gone = [removal.document_id for removal in noted_removals(corpus.location)]
     return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0, gone=gone), erased)
 
 
 def erase_removed(corpus: CorpusWriter) -> int:
-    """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some.
-
-    With them go those of earlier contents of their files: who removes a file wants none of its words left. What models replied
-    about them is forgotten as well, and so are reports that show them.
-    """
+    """Forget what was told of removed documents, unless they are back; return how many answers lost words."""
     removals = noted_removals(corpus.location)
-    if not removals:
-        return 0
-    present = {record.id for record in corpus.documents()}
-    gone = gone_from_answers(corpus.location, removals, present=present)
-    forget_replies(corpus.location, gone)
-    forget_reports(gone)
-    return erase_quotes(corpus.location, gone)
-
-
-def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
-    """Drop what models replied about documents that went from a corpus, but for those that another corpus has: they were paid."""
-    others = [location for location in corpora_in(corpora_folder()) if location.folder != own.folder]
-    try:
-        elsewhere, _artifacts = in_use(others)
-    except CatalogDamagedError:
-        # Nobody can say what a damaged corpus has; who removes a document wants its words gone.
-        elsewhere = set()
-    for document in set(documents) - elsewhere:
-        CallCache(calls_folder()).forget(document)
+    return forget_told(corpus.location, removals, present={record.id for record in corpus.documents()})
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:

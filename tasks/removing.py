@@ -6,22 +6,22 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from storage.asked_questions import AskedQuestions
-from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError
-from storage.garbage import KEEP_SECONDS
+from storage.forgetting import forget_questions, forget_replies, forget_reports
 from storage.graph_store import GraphDamagedError
-from storage.locations import CorpusLocation, calls_folder
-from storage.removals import note_removal
+from storage.in_use import KEEP_SECONDS
+from storage.locations import CorpusLocation
+from storage.mirrored_copies import forget_copies
+from storage.object_store import ObjectStore
+from storage.removals import note_removals, removal_of
 from storage.shared_lock import lock_for_writing
 from storage.shared_snapshots import remove_shared
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
+from storage.taking_over import announce_removal, end_purge
 from storage.tidying import wait_for_readers
-from tasks.forgetting_reports import forget_reports
-from tasks.object_copies import forget_copies
-from tasks.publishing import CleanedUp, clean_up, collect_garbage, forget_replies, wipe
+from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
 
 WAIT_SECONDS = 600.0
@@ -59,14 +59,16 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         record, embedder = snapshot.find(asked), snapshot.embedder
         counts = snapshot.counts(record.id)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
-        note_removal(location, record, snapshot=corpus.snapshot)
+        removal = removal_of(record, snapshot=corpus.snapshot)
+        note_removals(location, [removal])
+        if location.store is not None:
+            announce_removal(location, ObjectStore(location.store), removal)
         number = corpus.publish(removed=[record.id])
-        AskedQuestions(location.evaluations).forget()
-        CallCache(calls_folder()).forget(questions_owner(location.name))
+        forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
-        forget_copies(record.paths)
+        forget_copies(removal.copies, location.home)
         if now and cleaned.complete:
-            location.purge_due.unlink(missing_ok=True)
+            end_purge(location)
     gone = {
         "pages": counts.pages,
         "nodes": counts.nodes,
@@ -98,8 +100,8 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         shutil.rmtree(location.folder)
         garbage = collect_garbage(location, keep_seconds=0.0, gone=documents)
         forget_replies(location, documents or garbage.documents)
-        CallCache(calls_folder()).forget(questions_owner(location.name))
-        forget_reports(documents)
+        forget_questions(location)
+        forget_reports(location.home, documents)
     finally:
         lock.release()
     return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))

@@ -10,8 +10,10 @@ from pathlib import Path
 
 from storage.corpus import CorpusWriter, open_for_writing
 from storage.export import export_document
+from storage.lease_terms import NAME, read_terms
 from storage.locations import CorpusLocation
 from storage.object_address import StoreAddress
+from storage.object_store import ObjectStore
 from storage.snapshot import open_for_reading
 from tests.object_server import copy_all
 from tests.storage.worlds import EMBEDDER, corpus_in
@@ -56,3 +58,10 @@ def copied(place: CorpusLocation, folder: Path, shared: StoreAddress) -> CorpusL
     shutil.copytree(place.folder, copy.folder)
     copy.store_note.write_text(copy.store.uri)
     return copy
+
+
+def is_free(store: ObjectStore) -> bool:
+    """Say whether nobody holds a lease: whoever held one gave it back."""
+    found = store.read(NAME)
+    terms = read_terms(found.data) if found else None
+    return terms is None or terms.free

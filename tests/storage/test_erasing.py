@@ -16,7 +16,7 @@ from storage.answer_records import Confidence, NamedDocument
 from storage.answers import find_answer, read_answers
 from storage.disk import DiskFullError
 from storage.erasing import erase_quotes, gone_from_answers
-from storage.removals import Removal
+from storage.removals import Removal, hash_name
 from storage.runs import asking_files, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered, words_of
 from tests.storage.worlds import corpus_in, document_id
@@ -63,7 +63,7 @@ def quoting(earlier, **changes):
 
 def test_with_a_removed_document_go_earlier_contents_of_its_file_and_no_others(location):
     odd = 'p\u00e4per "1"\u2028.pdf'
-    removal = Removal(PAPER, 0.0, ("paper.pdf", odd), 3)
+    removal = Removal(PAPER, 0.0, (hash_name("paper.pdf"), hash_name(odd)), 3)
     earlier, copy, later, here = (
         NamedDocument(document_id(name), odd if name == "copy" else "paper.pdf") for name in ("earlier", "copy", "later", "here")
     )

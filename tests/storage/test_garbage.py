@@ -6,7 +6,8 @@ from storage.artifacts import ArtifactStore
 from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
-from storage.garbage import KEEP_REPLIES_SECONDS, Garbage, collect, paths_in_use
+from storage.garbage import KEEP_REPLIES_SECONDS, Garbage, collect
+from storage.in_use import paths_in_use
 from storage.memo import StepMemo
 from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish, record
 

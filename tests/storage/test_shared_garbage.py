@@ -1,16 +1,22 @@
+import time
+from dataclasses import replace
+
 import pytest
 
 from storage import lease
-from storage.artifacts import ArtifactStore, shared_name
+from storage.artifacts import ArtifactStore, hash_bytes, shared_name
 from storage.call_cache import CallCache
 from storage.garbage import Garbage, collect
 from storage.lease import take_lease
+from storage.lease_terms import read_terms
+from storage.lock import CorpusBusyError, FencedError
 from storage.memo import StepMemo, shared_folder
 from storage.object_store import ObjectStore
-from storage.shared_current import claim, shared_corpora
+from storage.shared_current import claim, read_published, shared_corpora
 from storage.shared_garbage import forget_shared
-from tests.storage.shared_worlds import GOOD_SECONDS, machine
-from tests.storage.worlds import document_id
+from tests.storage.lease_worlds import held_elsewhere
+from tests.storage.shared_worlds import GOOD_SECONDS, asleep, is_free, machine, refused, writing
+from tests.storage.worlds import document_id, graph, publish
 
 REPORT, LETTER, KEY = document_id("report"), document_id("letter"), document_id("key")
 
@@ -82,3 +88,74 @@ def test_the_own_corpus_is_not_taken_for_another(memos, shared, tmp_path):
     finish(memos[0], REPORT, "own")
     assert sweep(memos[0], place).documents == (REPORT,)
     held.release()
+
+
+def published(place, name):
+    """Have the corpus of a machine published with a document, and its graph's artifact kept by all."""
+    with writing(place) as corpus:
+        publish(corpus, graph(name))
+
+
+def test_a_killed_writer_of_another_corpus_is_taken_over_and_no_longer_in_the_way(memos, shared, tmp_path):
+    claim("shared", ObjectStore(shared.below("corpora/shared")), 0)
+    finish(memos[0], REPORT, "own")
+    place = machine(tmp_path / "one", shared)
+    with held_elsewhere() as child:
+        hindered = sweep(memos[0], place, [REPORT])
+        assert hindered == Garbage(postponed="corpus 'shared' is being written on another machine")
+        child.kill()
+        child.wait()
+        gone = sweep(memos[0], place, [REPORT])
+    assert gone.documents == (REPORT,) and not [name for name in there(shared) if name.startswith(("artifacts/", "steps/"))]
+    other = ObjectStore(shared.below("corpora/shared"))
+    assert is_free(other) and (read_terms(other.read("lease").data).holder.fence, read_published(other).fence) == (2, 2)
+
+
+def test_a_writer_that_is_slow_and_lives_is_never_robbed(memos, shared, tmp_path):
+    """Its artifact is in the store and named by nothing yet; it takes longer than a lease holds."""
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "letter")
+    finish(memos[0], REPORT, "shared picture")
+    place = machine(tmp_path / "one", shared)
+    with writing(other) as corpus:
+        deadline = time.monotonic() + 3 * GOOD_SECONDS
+        while time.monotonic() < deadline:
+            assert sweep(memos[0], place, [REPORT]).postponed
+            assert shared_name(hash_bytes(b"shared picture")) in there(shared)
+        publish(corpus, graph("other", picture=hash_bytes(b"shared picture")))
+    assert sweep(memos[0], place, [REPORT]).postponed == ""
+    assert shared_name(hash_bytes(b"shared picture")) in there(shared), "another corpus names it now"
+
+
+def test_a_writer_that_slept_too_long_publishes_nothing_after_the_clean_up(memos, shared, tmp_path, monkeypatch):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    place = machine(tmp_path / "one", shared)
+    with asleep(other) as zombie:
+        assert sweep(memos[0], place).postponed == ""
+        monkeypatch.setattr(type(zombie._lock), "require_held", lambda self: None)
+        with pytest.raises(FencedError, match="another machine took corpus 'other' over"):
+            publish(zombie, graph("letter"))
+
+
+def test_nobody_begins_to_write_another_corpus_while_it_is_cleaned(memos, shared, tmp_path, monkeypatch):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "letter")
+    tried = []
+
+    def deleting(*_arguments, **_more):
+        with pytest.raises(CorpusBusyError):
+            refused(other)
+        tried.append(1)
+        return set()
+
+    monkeypatch.setattr("storage.garbage.forget_shared", deleting)
+    sweep(memos[0], machine(tmp_path / "one", shared))
+    assert tried
+    with writing(other):
+        pass
+
+
+def test_who_takes_the_claim_over_meanwhile_is_a_writer_too(memos, shared, tmp_path):
+    claim("other", ObjectStore(shared.below("corpora/other")), 9)
+    take_lease(ObjectStore(shared.below("corpora/other")), "other", wait_seconds=0, known_fence=int, dead=None).release()
+    assert "is being written on another machine" in sweep(memos[0], machine(tmp_path / "one", shared)).postponed

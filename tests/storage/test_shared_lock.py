@@ -4,11 +4,11 @@ import time
 import pytest
 
 from storage import lease, shared_lock
-from storage.lease import NAME, is_free, read_terms
+from storage.lease_terms import NAME, read_terms
 from storage.lock import CorpusBusyError, WriterLock, read_holder
 from storage.object_store import ObjectStore
 from storage.shared_lock import SharedLock, lock_for_writing, wait_until_writable
-from tests.storage.shared_worlds import GOOD_SECONDS, machine
+from tests.storage.shared_worlds import GOOD_SECONDS, is_free, machine
 from tests.storage.worlds import corpus_in
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
-from storage.garbage import KEEP_SECONDS
+from storage.in_use import KEEP_SECONDS
 from storage.object_address import StoreAddress
 from tasks.forgetting_mirrors import forget_mirrors
 from tasks.mirror_locks import copies_in_use

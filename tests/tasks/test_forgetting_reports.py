@@ -6,22 +6,12 @@ from storage.answer_json import answer_json
 from storage.answer_records import NamedDocument
 from storage.corpus import open_for_writing
 from storage.locations import reports_folder
-from tasks.forgetting_reports import answers_of_what_is_gone, answers_without_words, forget_reports, tells_of_what_is_gone
+from tasks.forgetting_reports import answers_of_what_is_gone, answers_without_words, tells_of_what_is_gone
 from tasks.removing import remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log, citation
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
-
-
-def test_only_reports_that_show_a_gone_document_go(home):
-    assert forget_reports({REPORT.document_id}) == 0, "there is no folder yet"
-    (reports_folder() / "inner").mkdir(parents=True)
-    for name, text in {"a.html": REPORT.document_id, "b": f'"id": "{REPORT.document_id}"', "c.html": PAPER.document_id}.items():
-        (reports_folder() / name).write_text(f"before {text} after")
-    assert forget_reports(()) == 0
-    assert forget_reports({REPORT.document_id}) == 2
-    assert sorted(path.name for path in reports_folder().iterdir()) == ["c.html", "inner"]
 
 
 def test_a_removal_takes_the_reports_and_names_the_answers(home):

@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw, ImageFont
 from storage.artifacts import ArtifactStore
 from storage.records import Block, NodeKind, PageParser, ParsedDocument, ParsedPage
 from tasks import picture_reading
-from tasks.picture_reading import forget_words, read_words
+from tasks.picture_reading import read_words
 from tasks.settings import OcrSettings
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
@@ -139,14 +139,3 @@ def test_many_pictures_are_read_in_batches(world, monkeypatch):
     read = world.read(*pages)
     assert [one.blocks[0].picture_text for one in read] == ["Figure 1", "Figure 2", "Figure 3"]
     assert world.progress == [(2, 3), (3, 3)]
-
-
-def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_path):
-    artifacts, cache = ArtifactStore(tmp_path / "artifacts"), tmp_path / "words"
-    kept, gone = (artifacts.put(word.encode()) for word in ("kept", "gone"))
-    for name in (kept, gone):
-        (cache / name[:2] / name).mkdir(parents=True)
-        (cache / name[:2] / name / "engine.json").write_text("words")
-    artifacts.path(gone).unlink()
-    forget_words(artifacts=artifacts, cache_folder=cache)
-    assert [path.parent.name for path in cache.rglob("*.json")] == [kept]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from storage import lease, shared_snapshots
+from storage import lease, shared_publish
 from storage.lock import FencedError
 from storage.object_store import ObjectStore
 from storage.shared_current import read_published
@@ -88,7 +88,7 @@ def test_a_kill_before_the_commit_is_rolled_forward_here_and_taken_back_elsewher
         raise KeyboardInterrupt
 
     with writing(machines[0]) as corpus, monkeypatch.context() as dying, pytest.raises(KeyboardInterrupt):
-        dying.setattr(shared_snapshots, "commit", killed)
+        dying.setattr(shared_publish, "commit", killed)
         publish(corpus, LETTER)
     with writing(machines[successor]) as corpus:
         assert len(corpus.documents()) == documents

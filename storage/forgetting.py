@@ -1,0 +1,95 @@
+"""What goes from this machine with a document that was removed: answers' quotes, replies, reports, questions, copies, artifacts."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Collection, Iterable
+from contextlib import ExitStack
+from pathlib import Path
+
+from storage.artifacts import ArtifactStore
+from storage.asked_questions import AskedQuestions
+from storage.call_cache import CallCache, questions_owner
+from storage.catalog import CatalogDamagedError
+from storage.corpora import corpora_in
+from storage.erasing import erase_quotes, gone_from_answers
+from storage.in_use import delete_files, in_use, quiet, unnamed_files
+from storage.locations import CorpusLocation, artifacts_folder, calls_folder, pictures_folder, reports_folder, steps_folder
+from storage.memo import HEXADECIMAL, StepMemo
+from storage.removals import Removal
+
+
+def forget_told(location: CorpusLocation, removals: Collection[Removal], *, present: Collection[str]) -> int:
+    """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some.
+
+    With them go those of earlier contents of their files: who removes a file wants none of its words left. What models replied
+    about them is forgotten as well, and so are reports that show them. `present` are the documents published now.
+    """
+    if not removals:
+        return 0
+    gone = gone_from_answers(location, removals, present=present)
+    forget_replies(location, gone)
+    forget_reports(location.home, gone)
+    return erase_quotes(location, gone)
+
+
+def forget_questions(location: CorpusLocation) -> None:
+    """Drop what evaluations asked the corpus, and what models replied to its questions: both hold words of many documents."""
+    AskedQuestions(location.evaluations).forget()
+    CallCache(calls_folder(location.home)).forget(questions_owner(location.name))
+
+
+def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
+    """Drop what models replied about documents that went from a corpus, but for those that another corpus has: they were paid."""
+    try:
+        elsewhere, _artifacts = in_use(_others(own))
+    except CatalogDamagedError:
+        # Nobody can say what a damaged corpus has; who removes a document wants its words gone.
+        elsewhere = set()
+    for document in set(documents) - elsewhere:
+        CallCache(calls_folder(own.home)).forget(document)
+
+
+def forget_reports(home: Path, gone: Collection[str]) -> int:
+    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many."""
+    folder, signs = reports_folder(home), [document.encode() for document in gone]
+    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and signs else []
+    told = [path for path in found if any(sign in path.read_bytes() for sign in signs)]
+    for path in told:
+        path.unlink(missing_ok=True)
+    return len(told)
+
+
+def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:
+    """Drop what any engine read in pictures that are gone: the text of a removed document goes with it, also after a kill."""
+    for words in cache_folder.glob("??/*"):
+        if not artifacts.path(words.name).exists():
+            shutil.rmtree(words, ignore_errors=True)
+
+
+def forget_files(location: CorpusLocation, gone: Collection[str]) -> bool:
+    """Delete this machine's notes and artifacts of these documents, unless a corpus here has them, and of what nobody names.
+
+    The caller holds the lock of the corpus. False, and nothing is done, while another corpus here is being written, or is damaged.
+    """
+    memo = StepMemo(steps_folder(location.home), ArtifactStore(artifacts_folder(location.home)))
+    with ExitStack() as locks:
+        if not all([locks.enter_context(quiet(other)) for other in _others(location)]):
+            return False
+        try:
+            documents, named = in_use(corpora_in(location.folder.parent))
+        except CatalogDamagedError:
+            return False
+        for document in set(gone) - documents:
+            memo.forget(document)
+        unnamed = unnamed_files(memo, named, time.time())
+        # A half-written file may be a question's at this moment; it goes with the next clean-up.
+        delete_files([path for path in unnamed if HEXADECIMAL.fullmatch(path.name)])
+    forget_words(artifacts=memo.artifacts, cache_folder=pictures_folder(location.home))
+    return True
+
+
+def _others(own: CorpusLocation) -> list[CorpusLocation]:
+    """Return the other corpora of this machine."""
+    return [location for location in corpora_in(own.folder.parent) if location.folder != own.folder]

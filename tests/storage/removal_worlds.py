@@ -1,0 +1,68 @@
+"""A machine that has words of documents in every place that a removal looks at."""
+
+from __future__ import annotations
+
+from storage.answer_json import answer_json
+from storage.artifacts import ArtifactStore
+from storage.asked_questions import AskedQuestions
+from storage.call_cache import CachedReply, CallCache, questions_owner
+from storage.evaluation_records import Asked
+from storage.locations import (
+    CorpusLocation,
+    artifacts_folder,
+    calls_folder,
+    mirrors_folder,
+    pictures_folder,
+    reports_folder,
+    steps_folder,
+)
+from storage.memo import StepMemo
+from storage.mirrored_copies import copy_sign
+from storage.object_store import ObjectStore
+from storage.records import DocumentGraph, identify
+from storage.removals import removal_of
+from storage.taking_over import announce_removal
+from tests.storage.answer_worlds import answer, asking_log, words_of
+from tests.storage.shared_worlds import writing
+from tests.storage.worlds import document_id, record
+
+
+def keep_words(place: CorpusLocation, name: str, run: str = "r1") -> None:
+    """Leave words of a document on a machine, as asking, evaluating and reading it in do."""
+    words, document, home = words_of(name).encode(), document_id(name), place.home
+    keep_answer(place, name, run)
+    AskedQuestions(place.evaluations).keep(identify("flow"), [Asked(identify(name), "q", "flow", (), (), 0.1, words_of(name), "?")])
+    for owner in (document, questions_owner(place.name)):
+        CallCache(calls_folder(home)).keep(owner, identify(name), CachedReply(words_of(name), "scripted", 1, 1))
+    memo = StepMemo(steps_folder(home), ArtifactStore(artifacts_folder(home)))
+    artifact = memo.artifacts.put(words)
+    memo.remember(document, "parse", document, {"text": artifact})
+    kept = {
+        reports_folder(home) / f"{name}.html": words + document.encode(),
+        mirrors_folder(home) / "store" / f"{copy_sign(f'/files/{name}.pdf')}-1.pdf": words,
+        pictures_folder(home) / artifact[:2] / artifact / "engine.json": words,
+        place.catalog.with_name(f"{place.catalog.name}.damaged-1"): b"all",
+    }
+    for path, data in kept.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def keep_answer(place: CorpusLocation, name: str, run: str) -> None:
+    """Leave an answer that quotes the document."""
+    asking_log(place, run).answer(answer_json(answer(name)))
+
+
+def has_words(place: CorpusLocation, name: str) -> list[str]:
+    """Return the files of a machine that hold words of the document."""
+    signs = (f"s of {name}".encode(), f"path of {name}".encode(), f"heading of {name}".encode())
+    files = [path for path in place.home.rglob("*") if path.is_file()]
+    return [str(path.relative_to(place.home)) for path in files if any(sign in path.read_bytes() for sign in signs)]
+
+
+def remove(place: CorpusLocation, graph: DocumentGraph, *, publish: bool = True) -> None:
+    """Remove a document on a machine, as far as others see it; without `publish` a kill comes between."""
+    with writing(place) as corpus:
+        announce_removal(place, ObjectStore(place.store), removal_of(record(graph), snapshot=corpus.snapshot))
+        if publish:
+            corpus.publish(removed=[graph.document_id])

@@ -1,0 +1,29 @@
+"""What goes with a removed document, place by place; that a removal reaches all of them is in tests/tasks/test_removing.py."""
+
+from storage.artifacts import ArtifactStore
+from storage.forgetting import forget_reports, forget_words
+from storage.locations import reports_folder
+from tests.storage.worlds import graph
+
+REPORT, PAPER = graph("report"), graph("paper")
+
+
+def test_only_reports_that_show_a_gone_document_go(home):
+    assert forget_reports(home, {REPORT.document_id}) == 0, "there is no folder yet"
+    (reports_folder() / "inner").mkdir(parents=True)
+    for name, text in {"a.html": REPORT.document_id, "b": f'"id": "{REPORT.document_id}"', "c.html": PAPER.document_id}.items():
+        (reports_folder() / name).write_text(f"before {text} after")
+    assert forget_reports(home, ()) == 0
+    assert forget_reports(home, {REPORT.document_id}) == 2
+    assert sorted(path.name for path in reports_folder().iterdir()) == ["c.html", "inner"]
+
+
+def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_path):
+    artifacts, cache = ArtifactStore(tmp_path / "artifacts"), tmp_path / "words"
+    kept, gone = (artifacts.put(word.encode()) for word in ("kept", "gone"))
+    for name in (kept, gone):
+        (cache / name[:2] / name).mkdir(parents=True)
+        (cache / name[:2] / name / "engine.json").write_text("words")
+    artifacts.path(gone).unlink()
+    forget_words(artifacts=artifacts, cache_folder=cache)
+    assert [path.parent.name for path in cache.rglob("*.json")] == [kept]
