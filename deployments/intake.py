@@ -18,7 +18,7 @@ from prefect.states import Scheduled
 
 from flows.ask_task import Answers, answer, waiting
 from flows.showing import CommandError
-from storage.locations import reports_folder
+from storage.locations import called_with_folder
 from tasks.ask_request import AskRequest
 
 RETRY_SECONDS = 5
@@ -57,7 +57,7 @@ class Intake:
         """Return the answers; raise CommandError where there is no room or no Prefect server, else what the question raises."""
         if len(waiting) >= self.room:
             raise FullError(self.room)
-        run_id, called_with = uuid4(), reports_folder() / "parameters" / str(uuid4())
+        run_id, called_with = uuid4(), called_with_folder() / str(uuid4())
         answered = waiting.for_run(run_id)
         answered.add_done_callback(lambda _done: called_with.unlink(missing_ok=True))
         try:

@@ -32,7 +32,7 @@ from tasks.batching import as_they_finish
 from tasks.discovery import Discovery
 from tasks.document_happenings import watched_document
 from tasks.document_step_keys import Tools
-from tasks.ingest_report import IngestReport, artifact_key, ingest_report, report_markdown
+from tasks.ingest_report import IngestReport, artifact_key, ingest_report, progress_key, report_markdown
 from tasks.ingest_request import IngestRequest, Survey, look
 from tasks.mirror_locks import copies_in_use
 from tasks.models.chat_errors import ChatEndedError
@@ -98,10 +98,9 @@ async def publish_what_was_lost(desk: IngestDesk) -> None:
 async def read_and_publish(found: Survey, desk: IngestDesk) -> State[None] | None:
     """Read the documents and publish them as they finish; return how the run ended where it did before its end."""
     corpus, request = desk.corpus, desk.request
-    key = f"{artifact_key(request.corpus)}-progress"
     try:
         async with (
-            shown_in_prefect(found.plan.work, key=key, by_model=desk.chat is not None),
+            shown_in_prefect(found.plan.work, key=progress_key(request.corpus), by_model=desk.chat is not None),
             aclosing(documents_read(found.plan.work, desk)) as finished,
         ):
             async for outcomes in finished:

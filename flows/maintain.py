@@ -1,9 +1,12 @@
 """The maintenance flow: every corpus gets what an ingest does at its end, and a look by doctor.
 
-for each corpus: (skip, while it is written) -> indexes, compaction, clean-up by age -> doctor; then the report
+for each corpus: (skip, while it is written) -> indexes, compaction, clean-up by age -> doctor
+then what belongs to no corpus, by age -> report
 """
 
 from __future__ import annotations
+
+import asyncio
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -11,7 +14,8 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.answer_pages import forget_pages
+from flows.answer_pages import MAINTAIN_PAGE, forget_pages
+from flows.beside_the_work import beside_the_work
 from flows.interruption import ending_in_order
 from flows.run_labels import looked_after, tag_run
 from storage.corpus import open_for_writing
@@ -21,7 +25,9 @@ from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError
 from storage.records import Finding
+from storage.removals import noted_removals
 from storage.snapshot import remembered_embedder
+from tasks.ageing import age_out
 from tasks.killed_runs import close_what_cannot_go_on
 from tasks.lineage import lineage_of_run, working_at
 from tasks.maintain_request import MaintainRequest, corpora_to_maintain
@@ -43,8 +49,11 @@ async def maintain(request: MaintainRequest) -> tuple[Upkeep, ...] | State[None]
             if stop_requested():
                 return Cancelled(message=f"stopped; {summary(done)}")
             done.append(await maintain_corpus(location, request))
+    # Who names corpora means those; what belongs to none of them waits for the night.
+    aged = None if request.corpora else await asyncio.to_thread(age_out)
     await tag_run(*(one.corpus for one in done))
-    await acreate_markdown_artifact(key="maintain", markdown=upkeep_markdown(done), description=summary(done))
+    with beside_the_work("the page of this maintenance"):
+        await acreate_markdown_artifact(key=MAINTAIN_PAGE, markdown=upkeep_markdown(done, aged), description=summary(done))
     found = [one.corpus for one in done if one.findings]
     return Failed(message=f"{summary(done)}: the page of this run tells of {', '.join(found)}") if found else tuple(done)
 
@@ -76,10 +85,12 @@ async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[U
     if embedder is None:
         # Nothing is published, or it is damaged: then doctor says so.
         return Upkeep(corpus=location.name), 0
+    # Read before the upkeep, which forgets the removals when nothing is left of them.
+    names = {name for removal in noted_removals(location) for name in removal.names}
     try:
         with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:
             done = Upkeep.of(corpus, await upkeep.submit(corpus))
-        return done.model_copy(update={"pages_deleted": await forget_pages(location)}), corpus.snapshot
+        return done.model_copy(update={"pages_deleted": await forget_pages(location, names)}), corpus.snapshot
     except CorpusBusyError as error:
         return Upkeep(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:

@@ -40,6 +40,8 @@ QUIET = {
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
     # Whose process is gone is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
+    # Finished runs go after 90 days with their logs and pages, or its database would grow for ever; our own ledger keeps them.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
     # A task costs the server 30 ms one by one, 9 ms in batches.
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from storage.runs import EntryKind, asking_files, read_entry
 from storage.snapshot import ID_PREFIX
 
 QUESTION_SHOWN = 60
+NAMED_ANSWER = re.compile(rb'"answer_id": "([0-9a-f]+)"')
 NOTE_BEGINS = "the quoted document "
 
 
@@ -87,6 +89,11 @@ def _answers_in(
             if is_gone(document, snapshot=answer.snapshot, removals=removals, present=present)
         }
         yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
+
+
+def answer_ids(location: CorpusLocation) -> set[str]:
+    """Return the ids of all answers that the corpus's ledger names, also of those that cannot be read any more."""
+    return {found.decode() for path in asking_files(location) for found in NAMED_ANSWER.findall(path.read_bytes())}
 
 
 def removed_note(document: NamedDocument) -> str:

@@ -84,6 +84,15 @@ def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
     return sorted(found, key=lambda each: (each.began, each.path.name))
 
 
+def drop_empty_signs(location: CorpusLocation, *, before: float) -> int:
+    """Remove the signs of runs that were killed before their first line, and before that moment; return how many."""
+    empty = [sign for sign in location.runs.glob(f"*{SUFFIX}") if not sign.with_suffix(".jsonl").exists()]
+    old = [sign for sign in empty if (put_up := _let_go(sign)) is not None and put_up <= before]
+    for sign in old:
+        sign.unlink(missing_ok=True)
+    return len(old)
+
+
 def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
     """Write the last line of a killed run in its stead, and put its sign away."""
     continued(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)

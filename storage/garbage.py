@@ -16,9 +16,10 @@ from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 from storage.shared_garbage import forget_shared, kept_quiet
 
-KEEP_REPLIES_SECONDS = 30 * 86400.0
-"""Replies of models about documents that no corpus has stay so long: they cost money, and an ingest whose budget was used up may
-go on after days. What is removed on purpose takes its replies along at once."""
+KEEP_UNNAMED_SECONDS = 30 * 86400.0
+"""What nothing names any more stays so long, for it cost money, or somebody may come back for it: replies of models about documents
+that no corpus has (an ingest whose budget was used up may go on after days), what deployed runs left, killed runs. What is removed
+on purpose takes all of it along at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def forget_documents(memo: StepMemo, kept: set[str], before: float) -> tuple[str
 
 def forget_replies(calls: CallCache, kept: set[str]) -> None:
     """Drop the replies of documents that no corpus has, and of questions to corpora that are gone, when they are old."""
-    before = time.time() - KEEP_REPLIES_SECONDS
+    before = time.time() - KEEP_UNNAMED_SECONDS
     for subject in calls.subjects():
         if subject not in kept and calls.path(subject).stat().st_mtime <= before:
             calls.forget(subject)

@@ -60,6 +60,11 @@ def reports_folder(of: Path | None = None) -> Path:
     return (of or home()) / "reports"
 
 
+def called_with_folder() -> Path:
+    """Return the folder of what questions to the task worker were called with, in a file each until they are answered."""
+    return reports_folder() / "parameters"
+
+
 def metrics_folder() -> Path:
     """Return the folder in which processes count together, a folder in it for each that shows the sums."""
     return home() / "metrics"

@@ -107,8 +107,8 @@ def report_markdown(report: IngestReport) -> str:
     ]
     if report.failures:
         lines += ["", "| not ready | state | reason |", "|---|---|---|"]
-        lines += [f"| {_code(failure.name)} | {failure.state} | {_code(failure.reason)} |" for failure in report.failures]
-    lines += ["", *(f"- {_code(gone)}" for gone in report.vanished)] if report.vanished else []
+        lines += [f"| {as_code(failure.name)} | {failure.state} | {as_code(failure.reason)} |" for failure in report.failures]
+    lines += ["", *(f"- {as_code(gone)}" for gone in report.vanished)] if report.vanished else []
     lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
     lines += ["", *(f"- {run}" for run in report.took_over)] if report.took_over else []
     return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
@@ -129,5 +129,11 @@ def artifact_key(corpus: str) -> str:
     return "ingest-" + re.sub(r"[^a-z0-9-]", "-", corpus.lower())
 
 
-def _code(text: str) -> str:
+def progress_key(corpus: str) -> str:
+    """Return the key of the bar that is shown while the corpus is read into."""
+    return f"{artifact_key(corpus)}-progress"
+
+
+def as_code(text: str) -> str:
+    """Return the text as Markdown shows code: what stands in it is no markup."""
     return "`" + text.replace("`", "'").replace("|", "/").replace("\n", " ") + "`"

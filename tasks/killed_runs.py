@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
-from storage.at_work import SignedRun, close, killed_runs
+from storage.at_work import SignedRun, close, drop_empty_signs, killed_runs
+from storage.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.object_address import is_address
 from storage.run_traces import ALWAYS_READ, trace
@@ -51,10 +54,14 @@ def rest_of(location: CorpusLocation, request: IngestRequest) -> list[Path]:
 
 
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[KilledRun, ...]:
-    """Return the killed runs; those that no command goes on with are told this once."""
-    found = killed(location)
+    """Return the killed runs; those that no command goes on with, or that nobody went on with for a month, are told this once.
+
+    Of a run that was killed before its first line nothing stays after that time.
+    """
+    found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
+    drop_empty_signs(location, before=before)
     for run in found:
-        if not run.goes_on:
+        if not run.goes_on or datetime.fromisoformat(run.began).timestamp() <= before:
             close(location.runs / f"{run.run_id}.jsonl", outcome=KILLED, snapshot=snapshot)
     return found
 

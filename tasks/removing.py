@@ -30,10 +30,11 @@ WAIT_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a removal did: `gone` counts what went, `later` says what goes when."""
+    """What a removal did: `names` are hashes of those that its file had, `gone` counts what went, `later` says what goes when."""
 
     document_id: str
     name: str
+    names: tuple[str, ...]
     snapshot: int
     gone: Mapping[str, int]
     later: str
@@ -78,7 +79,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         "files": len(cleaned.garbage.artifacts),
         "bytes": cleaned.garbage.bytes_freed,
     }
-    return Receipt(record.id, record.name, number, gone, _what_goes_later(cleaned, now=now))
+    return Receipt(record.id, record.name, removal.names, number, gone, _what_goes_later(cleaned, now=now))
 
 
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:

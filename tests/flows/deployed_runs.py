@@ -69,6 +69,21 @@ async def without_pages(client, called):
     return told
 
 
+async def removed_by_command(client):
+    """Return which pages the command line leaves when it removes a document, and then a corpus that was asked."""
+    from flows.ask_task import answer
+    from flows.cli import main as flowreader
+
+    left = {}
+    await answer({"questions": ["Who asks why?"], "corpus": "plain"}, return_state=True)
+    left["before"] = sorted(await pages(client))
+    commands = {"document": ["documents", "remove", "empty.pdf", "--corpus", "tides"], "corpus": ["corpora", "remove", "plain"]}
+    for told, command in commands.items():
+        assert await asyncio.to_thread(flowreader, command) == 0
+        left[told] = sorted(await pages(client))
+    return left
+
+
 async def main():
     from prefect.client.orchestration import get_client
 
@@ -88,6 +103,7 @@ async def main():
     folder = home() / "in"
     folder.mkdir()
     (folder / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    (folder / "empty.pdf").touch()
     told = {}
     told["ask"] = await ran(ask_deployed(AskRequest(questions=(TORQUE, WEIGHT), corpus="small"), return_state=True))
     told["ask nobody"] = await ran(ask_deployed(AskRequest(questions=("?",), corpus="small"), return_state=True))
@@ -115,6 +131,7 @@ async def main():
         told["without pages"] = await without_pages(
             client, ingest(IngestRequest(paths=(str(folder),), corpus="plain"), return_state=True)
         )
+        told["removed"] = await removed_by_command(client)
         told["assets"] = await assets(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
     return told

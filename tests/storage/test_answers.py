@@ -12,6 +12,7 @@ from storage.answer_records import NamedDocument
 from storage.answers import (
     AmbiguousAnswerError,
     UnknownAnswerError,
+    answer_ids,
     answer_of_run,
     find_answer,
     read_answers,
@@ -185,3 +186,12 @@ def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
         assert answer_of_run(location, kept.answer_id, run_id, present={REPORT}) == kept
     with pytest.raises(UnknownAnswerError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
         answer_of_run(location, "f" * 64, run_id, present={REPORT})
+
+
+def test_the_ids_of_all_answers_are_known_also_of_one_that_cannot_be_read(location):
+    first, second = answer("report"), answer("paper", question="What else?")
+    keep(location, first)
+    keep(location, second, run="r2")
+    (torn, _whole) = asking_files(location)
+    torn.write_bytes(torn.read_bytes()[:-40])
+    assert answer_ids(location) == {first.answer_id, second.answer_id}

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from storage.at_work import at_work, close, is_at_work, is_news, killed_runs, put_away, runs_at_work, sign_of
+from storage.at_work import at_work, close, drop_empty_signs, is_at_work, is_news, killed_runs, put_away, runs_at_work, sign_of
 from storage.runs import RunLog, read_run
 from tests.storage.worlds import corpus_in
 
@@ -111,3 +111,16 @@ def test_a_killed_run_is_news_once_and_again_where_its_next_try_was_killed_too(l
 
 def test_what_cannot_be_noted_down_is_no_news(tmp_path):
     assert not is_news(tmp_path / "no" / "runs" / "r1.jsonl")
+
+
+def test_the_sign_of_a_run_that_was_killed_before_its_first_line_goes_when_it_is_old(location):
+    location.runs.mkdir(parents=True)
+    old, young, begun = (sign_of(location.runs / f"{name}.jsonl") for name in ("old", "young", "begun"))
+    for sign in (old, young, begun):
+        sign.touch()
+        os.utime(sign, (0, 2_000 if sign == young else 1_000))
+    RunLog(begun.with_suffix(".jsonl")).begin(run_id="begun", parameters={}, settings={}, code_version="1")
+    with at_work(location.runs / "living.jsonl"):
+        os.utime(sign_of(location.runs / "living.jsonl"), (0, 1_000))
+        assert drop_empty_signs(location, before=1_500) == 1
+        assert sorted(path.name for path in location.runs.glob("*.at-work")) == ["begun.at-work", "living.at-work", "young.at-work"]

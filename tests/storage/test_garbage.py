@@ -6,7 +6,7 @@ from storage.artifacts import ArtifactStore
 from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
-from storage.garbage import KEEP_REPLIES_SECONDS, Garbage, collect
+from storage.garbage import KEEP_UNNAMED_SECONDS, Garbage, collect
 from storage.in_use import paths_in_use
 from storage.memo import StepMemo
 from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish, record
@@ -101,7 +101,7 @@ def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
     for subject in (known, unknown, young, questions, others):
         calls.keep(subject, KEY, CachedReply("{}", "model", 1, 1))
         if subject != young:
-            os.utime(calls.path(subject), (0, calls.path(subject).stat().st_mtime - KEEP_REPLIES_SECONDS - 60))
+            os.utime(calls.path(subject), (0, calls.path(subject).stat().st_mtime - KEEP_UNNAMED_SECONDS - 60))
     with writing(place) as corpus:
         publish(corpus, graph("report"))
         sweep(tmp_path, place, memo)

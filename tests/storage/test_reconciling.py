@@ -223,7 +223,7 @@ def test_rows_of_an_interrupted_publish_are_taken_back(place, monkeypatch):
 
 
 def test_half_written_files_are_dropped(place):
-    leftovers = [place.folder / ".partial-a", place.snapshots / ".partial-b"]
+    leftovers = [place.folder / ".partial-a", place.snapshots / ".partial-b", place.runs / ".partial-c"]
     for leftover in leftovers:
         leftover.write_bytes(b"x")
     mend(place)

@@ -6,7 +6,15 @@ from storage.answer_json import answer_json
 from storage.answer_records import NamedDocument
 from storage.corpus import open_for_writing
 from storage.locations import reports_folder
-from tasks.forgetting_reports import answers_of_what_is_gone, answers_without_words, tells_of_what_is_gone
+from storage.removals import hash_name
+from tasks.forgetting_reports import (
+    answers_of_what_is_gone,
+    answers_without_words,
+    names_one_of,
+    tells_of_what_is_gone,
+)
+from tasks.ingest_report import as_code
+from tasks.markdown import as_text
 from tasks.removing import remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log, citation
@@ -43,3 +51,12 @@ def test_lineage_of_a_removed_document_is_known_and_that_of_a_changed_file_stays
     remove_document(location, "paper.pdf", now=False)
     assert answers_of_what_is_gone(location) == [lost.answer_id]
     assert [tells_of_what_is_gone(location, page) for page in pages] == [False, True]
+
+
+def test_a_page_names_a_file_of_which_there_is_a_hash_as_code_or_as_text():
+    for name in ("report.pdf", "[x](y) *z*.pdf", "two words, and more.pdf"):
+        names = {hash_name("else.pdf"), hash_name(name)}
+        for page in (f"| {as_code(name)} | failed |", as_code(f"/in/{name}: it is gone"), f"now {as_text(name)} page 3",
+                     as_text(f"the ingest of /in/{name} was killed"), as_text(f"artifact 1f of {name!r} is missing")):  # fmt: skip
+            assert names_one_of(names, page), (name, page)
+    assert not names_one_of({hash_name("report.pdf")}, "paper\\.pdf") and not names_one_of((), "report.pdf")

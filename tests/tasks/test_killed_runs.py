@@ -1,8 +1,12 @@
 """What a killed run was is told, and whether the same command goes on; an ingest takes over what it covers, nothing else."""
 
+import os
+import time
+
 import pytest
 
 from storage.at_work import at_work, sign_of
+from storage.garbage import KEEP_UNNAMED_SECONDS
 from storage.run_traces import trace
 from storage.runs import ASKING, RunLog
 from tasks.ingest_request import IngestRequest
@@ -102,3 +106,14 @@ def test_a_folder_is_the_same_from_wherever_the_command_is_given(location, tmp_p
     assert rest_of(location, request("in")) == [] and rest_of(location, request("../here/in")) == []
     monkeypatch.chdir(tmp_path / "here")
     assert rest_of(location, request("in")) == [path]
+
+
+def test_what_nobody_went_on_with_for_a_month_is_told_once_more_and_closed(location, tmp_path):
+    path = kill(location, "r1", paths=[str(tmp_path)])
+    empty = location.runs / "r2.at-work"
+    empty.touch()
+    assert len(close_what_cannot_go_on(location, snapshot=3)) == 1 and killed(location) and empty.exists()
+    for sign in (sign_of(path), empty):
+        os.utime(sign, (0, time.time() - KEEP_UNNAMED_SECONDS - 60))
+    assert len(close_what_cannot_go_on(location, snapshot=3)) == 1
+    assert killed(location) == () and not empty.exists() and not sign_of(path).exists()

@@ -1,6 +1,7 @@
 """The page tells of every corpus, and of what is wrong with its remedy."""
 
 from storage.records import Finding
+from tasks.ageing import AgedOut
 from tasks.maintaining import Upkeep
 from tasks.upkeep_page import summary, upkeep_markdown
 
@@ -29,3 +30,9 @@ def test_a_line_sums_up():
 
 def test_runs_that_were_killed_are_told():
     assert "- the ingest of \\/in was killed" in upkeep_markdown([Upkeep(corpus="a", killed=("the ingest of /in was killed",))])
+
+
+def test_what_went_by_age_is_counted():
+    page = upkeep_markdown([WELL], AgedOut(reports=2, results=3, called_with=1, bytes_freed=12_000))
+    assert "Deleted for their age\\, 30 days\\: 2 reports" in page and "3 results" in page and "what 1 killed" in page
+    assert "12\\,000 bytes" in page and "Deleted" not in upkeep_markdown([WELL])
