@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -128,9 +129,9 @@ async def main():
         told["broken"] = await ran(maintain(MaintainRequest(), return_state=True))
         told["broken page"] = (await pages(client))["maintain"][1]
         told["unknown"] = await ran(maintain(MaintainRequest(corpora=("smal",)), return_state=True))
-        told["without pages"] = await without_pages(
-            client, ingest(IngestRequest(paths=(str(folder),), corpus="plain"), return_state=True)
-        )
+        plain = shutil.copytree(folder, home() / "plain")
+        reading = ingest(IngestRequest(paths=(str(plain),), corpus="plain"), return_state=True)
+        told["without pages"] = await without_pages(client, reading)
         told["removed"] = await removed_by_command(client)
         told["assets"] = await assets(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
