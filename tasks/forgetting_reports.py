@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 
 from storage.answer_glimpses import glimpse_of
 from storage.answers import NOTE_BEGINS, read_answers
