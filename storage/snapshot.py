@@ -305,7 +305,10 @@ def corpora_beside(location: CorpusLocation) -> tuple[str, list[str]]:
     if store is None:
         published = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
         return f"FLOWREADER_HOME {str(location.home)!r}", published
-    return f"FLOWREADER_STORE {store.uri!r}", [each.name for each in corpora_in(location.folder.parent, store)]
+    from storage.shared_current import shared_corpora
+
+    # What a machine still has of a corpus that was removed elsewhere is none.
+    return f"FLOWREADER_STORE {store.uri!r}", shared_corpora(store)
 
 
 @contextmanager

@@ -214,7 +214,7 @@ def test_a_removed_corpus_takes_its_answers_reports_and_copies_from_every_machin
     store.delete(["CURRENT"])
     announce_whole(store)
     for _ in range(2):
-        with pytest.raises(UnknownCorpusError):
+        with pytest.raises(UnknownCorpusError, match=r"FLOWREADER_STORE 's3://.*' holds none"):
             exports(two[1])
     assert has_words(two[1], "paper") == has_words(two[1], "report") == []
     assert read_answers(two[1], present=()) == [] and not list(two[1].runs.iterdir())
