@@ -10,10 +10,10 @@ from storage.current import read_current
 from storage.in_use import KEEP_SECONDS
 from storage.locations import shared_store
 from storage.object_store import ObjectStore
-from storage.removals import noted_purges, removals_elsewhere
+from storage.removals import noted_purges, removal_of, removals_elsewhere
 from storage.shared_removals import announce_whole, read_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
-from storage.taking_over import end_purge
+from storage.taking_over import announce_removal, end_purge
 from tests.object_server import copy_all, fresh_prefix
 from tests.storage.removal_worlds import has_words, keep_answer, keep_words, remove
 from tests.storage.shared_worlds import GOOD_SECONDS, copied, exports, machine, writing
@@ -257,3 +257,10 @@ def test_who_removes_itself_has_nothing_to_take_over_from_itself(two):
     exports(two[0])
     assert quotes(two[0]) == {"words of paper"}, "its own removals are its own clean-up's"
     assert [removal.document_id for removal in removals_elsewhere(two[0])] == [REPORT.document_id]
+
+
+def test_an_announcement_takes_nothing_for_carried_out_that_another_machine_announced_before(two):
+    store, removal = ObjectStore(two[0].store), removal_of(record(PAPER), snapshot=3)
+    announce_removal(two[1], store, removal)
+    announce_removal(two[0], store, removal)
+    assert (two[1].removals_note.read_text(), two[0].removals_note.exists()) == ("1", False)
