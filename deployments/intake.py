@@ -19,6 +19,7 @@ from prefect.states import Scheduled
 from flows.ask_task import Answers, answer, waiting
 from flows.showing import CommandError
 from storage.locations import called_with_folder
+from storage.wording import without_sign_in
 from tasks.ask_request import AskRequest
 
 RETRY_SECONDS = 5
@@ -66,14 +67,14 @@ class Intake:
             answered.cancel()
             raise NotHandedOverError(
                 f"the question could not be handed over to the Prefect server ({type(error).__name__})",
-                str(self.prefect.api_url),
+                without_sign_in(str(self.prefect.api_url)),
                 "see whether it is up; `flowreader ask` without --server needs none",
             ) from error
         if not (await asyncio.wait([answered], timeout=BEGIN_SECONDS))[0] and not waiting.has_begun(run_id):
             answered.cancel()
             raise NotHandedOverError(
                 f"no worker took the question in {BEGIN_SECONDS:.0f} s, for the server lost it or gave it to another machine",
-                str(self.prefect.api_url),
+                without_sign_in(str(self.prefect.api_url)),
                 "ask again; `flowreader ask` without --server needs no server",
             )
         return await answered

@@ -13,7 +13,13 @@ from prefect.client.schemas.objects import Artifact
 from storage.answer_records import Answer
 from storage.locations import CorpusLocation
 from tasks.answer_page import answer_markdown, page_key
-from tasks.forgetting_reports import answers_of_what_is_gone, answers_without_words, names_one_of, tells_of_what_is_gone
+from tasks.forgetting_reports import (
+    answers_of_what_is_gone,
+    answers_without_words,
+    names_one_of,
+    published_ids,
+    tells_of_what_is_gone,
+)
 from tasks.ingest_report import artifact_key, progress_key
 from tasks.keeping_reports import keep_report
 from tasks.lineage_keys import lineage_key
@@ -37,12 +43,13 @@ async def forget_pages(location: CorpusLocation, names: Collection[str]) -> int:
 
     They are those of answers that lost words with one, the lineage that names it, and what an ingest or a maintenance said of it.
     """
-    keys = [page_key(answer_id) for answer_id in answers_without_words(location)]
-    keys += [lineage_key(page_key(answer_id)) for answer_id in answers_of_what_is_gone(location)]
+    keys = [page_key(answer_id) for answer_id in await asyncio.to_thread(answers_without_words, location)]
+    keys += [lineage_key(page_key(answer_id)) for answer_id in await asyncio.to_thread(answers_of_what_is_gone, location)]
+    present = await asyncio.to_thread(published_ids, location)
     async with get_client() as client:
         deleted = await _delete_all(client, keys)
         runs = await _pages(client, [lineage_key(artifact_key(location.name))])
-        gone = [page for page in runs if tells_of_what_is_gone(location, str(page.data))]
+        gone = [page for page in runs if tells_of_what_is_gone(str(page.data), present=present)]
         told = await _pages(client, [artifact_key(location.name), progress_key(location.name), MAINTAIN_PAGE])
         gone += [page for page in told if names_one_of(names, f"{page.data} {page.description}")]
         return deleted + await _delete(client, gone)

@@ -26,7 +26,7 @@ from storage.answer_json import answer_json
 from storage.answer_records import Answer
 from storage.answers import find_answer
 from storage.locations import corpus_location, reports_folder
-from storage.snapshot import open_for_reading
+from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_request import AskRequest
 from tasks.happenings import QueueSeen, tell
 
@@ -105,14 +105,19 @@ seats, page_maker = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
 
 
 def still_shown(given: Sequence[Answer]) -> list[Answer]:
-    """Return the answers as `flowreader answers show` shows them now: without the words of what was removed since."""
-    shown = []
-    for one in given:
-        location = corpus_location(one.corpus)
+    """Return the answers, all of one corpus, as `flowreader answers show` shows them now: without the words of what was removed.
+
+    Of a corpus that was removed since, nothing is.
+    """
+    if not given:
+        return []
+    location = corpus_location(given[0].corpus)
+    try:
         with open_for_reading(location) as snapshot:
             present = {record.id for record in snapshot.documents()}
-            shown.append(find_answer(location, one.answer_id, present=present))
-    return shown
+    except UnknownCorpusError:
+        return []
+    return [find_answer(location, one.answer_id, present=present) for one in given]
 
 
 @task(

@@ -11,7 +11,7 @@ from flows.progress_display import clock, shown
 from flows.showing import CommandError, Output
 from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import kept_artifacts, write_durably
-from storage.catalog import CatalogDamagedError
+from storage.catalog import CatalogDamagedError, StoreTooNewError
 from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
 from storage.disk import check_writable
@@ -20,6 +20,7 @@ from storage.locations import corpora_folder, corpus_location, home, shared_stor
 from storage.memo import StepMemo
 from storage.object_address import checked_source, is_address
 from storage.records import DocumentState
+from storage.shared_copy import StoreMismatchError
 from storage.shared_lock import wait_until_writable
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
@@ -166,13 +167,13 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
     """Show what a corpus holds."""
     location = corpus_location(arguments.corpus)
     lost, going = killed(location), ingests_at_work(location)
-    tell_of_killed(location)
     if not output.as_json:
         for run in lost:
             # Before all else: of a corpus in which nothing was published yet, there is nothing else to tell.
             output.line(f"{short_run(run.run_id)}: {run.told}", style="yellow")
         for ingest in going:
             output.line(f"{short_run(ingest.run_id)}: {ingest.told}")
+    tell_of_killed(location)
     with open_for_reading(location) as snapshot:
         if output.as_json:
             runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}
@@ -239,7 +240,7 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
         try:
             with open_for_reading(location) as snapshot:
                 rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals(snapshot)})
-        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError) as error:
+        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError, StoreMismatchError) as error:
             rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
     if output.as_json:
         output.data({"corpora": rows})

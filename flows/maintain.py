@@ -18,14 +18,17 @@ from flows.answer_pages import MAINTAIN_PAGE, forget_pages
 from flows.beside_the_work import beside_the_work
 from flows.interruption import ending_in_order
 from flows.run_labels import looked_after, tag_run
+from storage.catalog import StoreTooNewError
 from storage.corpus import open_for_writing
 from storage.disk import check_writable
 from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation, home
-from storage.lock import CorpusBusyError
+from storage.lock import CorpusBusyError, FencedError
+from storage.object_client import StoreError
 from storage.records import Finding
 from storage.removals import noted_removals
+from storage.shared_copy import StoreMismatchError
 from storage.snapshot import remembered_embedder
 from tasks.ageing import age_out
 from tasks.killed_runs import close_what_cannot_go_on
@@ -37,6 +40,9 @@ from tasks.taking_over import tell_of_killed
 from tasks.upkeep_page import summary, upkeep_markdown
 
 SEE_DOCTOR = "see what doctor found"
+NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
+OUT_OF_REACH = (StoreError, StoreTooNewError, StoreMismatchError, FencedError)
+"""What keeps one corpus from being looked after, and must not keep the others."""
 
 
 @flow(name="maintain", flow_run_name=looked_after, persist_result=False)
@@ -59,7 +65,15 @@ async def maintain(request: MaintainRequest) -> tuple[Upkeep, ...] | State[None]
 
 
 async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Upkeep:
-    """Look after one corpus, and examine it; one that is being written is left alone."""
+    """Look after one corpus, and examine it; one that is being written is left alone, one that is out of reach is told of."""
+    try:
+        return await look_after(location, request)
+    except OUT_OF_REACH as error:
+        return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), NEXT_GOES_ON),))
+
+
+async def look_after(location: CorpusLocation, request: MaintainRequest) -> Upkeep:
+    """Do what is to be done for a corpus, and write the lineage of it."""
     number = 0
     with (
         lineage_of_run(

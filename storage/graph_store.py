@@ -20,6 +20,7 @@ from storage.lock import FencedError
 from storage.object_address import StoreAddress
 from storage.object_store import lance_options
 from storage.tables import TableName, schemas
+from storage.wording import without_sign_in
 
 if TYPE_CHECKING:
     from lancedb import DBConnection
@@ -48,7 +49,7 @@ def damage_explained(name: TableName) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, OSError, ValueError) as error:
-        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
+        first_line = without_sign_in(str(error).splitlines()[0]) if str(error) else type(error).__name__
         raise GraphDamagedError(f"table {name} of the graph cannot be read ({first_line}); run `flowreader doctor`") from error
 
 
@@ -210,6 +211,6 @@ def open_graph(folder: Path, versions: Mapping[str, int] | None = None, store: S
                 tables[name].checkout(versions[name])
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             version = "" if versions is None else f" version {versions.get(name)}"
-            place = store.uri if store else str(folder)
-            raise GraphDamagedError(f"table {name}{version} in {place!r} cannot be opened: {error}") from error
+            place, said = store.uri if store else str(folder), without_sign_in(str(error))
+            raise GraphDamagedError(f"table {name}{version} in {place!r} cannot be opened: {said}") from error
     return GraphStore(tables, folder)

@@ -6,10 +6,11 @@ boto3 is loaded at the first request; it finds endpoint, region and keys where i
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from storage.wording import without_sign_in
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 20.0
 """For a connection, and between two signs of life on one; to delete a thousand objects takes a busy store some seconds."""
@@ -36,9 +37,6 @@ REMEDIES = {
 }
 REMEDY = "check the network and AWS_ENDPOINT_URL, and run the same command again, it goes on"
 
-SIGNED_IN = re.compile(r"//[^\s/@]*@")
-"""The user and the password of an endpoint's address, which boto3 repeats."""
-
 
 class StoreError(RuntimeError):
     """An object store that cannot be reached or that refuses us; nothing is left half done.
@@ -49,7 +47,8 @@ class StoreError(RuntimeError):
 
 def failure(doing: str, code: str, cause: str) -> StoreError:
     """Return the error for what could not be done; the code is the store's own, or the kind of boto3's error."""
-    said = SIGNED_IN.sub("//", " ".join(cause.split()).rstrip(".").replace(";", ","))
+    # boto3 repeats the endpoint.
+    said = without_sign_in(" ".join(cause.split()).rstrip(".").replace(";", ","))
     return StoreError(f"cannot {doing}: {said} ({code}); {remedy_for(code)}")
 
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 NAME_LENGTH = 60
+SIGNED_IN = re.compile(r"//\S*@")
+"""The user and the password of an address; both may hold a slash or an `@`, and what is cut off too much is no harm."""
 
 
 def storable(text: str) -> str:
     """Return the text with lone surrogates (bytes of a file name that are not UTF-8) written as escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def without_sign_in(text: str) -> str:
+    """Return the text with no user and no password in the addresses that it names."""
+    return SIGNED_IN.sub("//", text)
 
 
 def shortened(text: str, longest: int = NAME_LENGTH) -> str:

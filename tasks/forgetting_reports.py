@@ -33,15 +33,20 @@ def answers_of_what_is_gone(location: CorpusLocation) -> list[str]:
         ]
 
 
-def tells_of_what_is_gone(location: CorpusLocation, page: str) -> bool:
-    """Say whether a page of an ingest's lineage names a document that is not published any more."""
+def published_ids(location: CorpusLocation) -> set[str]:
+    """Return the ids of the corpus's published documents."""
     with open_for_reading(location) as snapshot:
-        return not {record.id for record in snapshot.documents()}.issuperset(WHOLE_ID.findall(page))
+        return {record.id for record in snapshot.documents()}
+
+
+def tells_of_what_is_gone(page: str, *, present: Collection[str]) -> bool:
+    """Say whether a page of an ingest's lineage names a document that is not among the published ones."""
+    return not set(present).issuperset(WHOLE_ID.findall(page))
 
 
 def names_one_of(names: Collection[str], page: str) -> bool:
     """Say whether a page, or the line above it, shows a file's name of which there is only this hash, as code or as text."""
-    return any(hash_name(shown) in names for shown in _shown_names(page))
+    return bool(names) and any(hash_name(shown) in names for shown in _shown_names(page))
 
 
 def _shown_names(page: str) -> Iterator[str]:
@@ -58,10 +63,8 @@ def _shown_names(page: str) -> Iterator[str]:
 
 def answers_without_words(location: CorpusLocation) -> list[str]:
     """Return the ids of the corpus's kept answers that lost words with a removed document."""
-    with open_for_reading(location) as snapshot:
-        present = {record.id for record in snapshot.documents()}
     return [
         answer.answer_id
-        for answer in read_answers(location, present=present)
+        for answer in read_answers(location, present=published_ids(location))
         if any(note.startswith(NOTE_BEGINS) for note in answer.notes)
     ]

@@ -78,6 +78,8 @@ def test_what_was_removed_since_the_answer_is_written_nowhere(library, tmp_path,
         assert main(["documents", "remove", name, "--corpus", "small", "--now"]) == 0
     (shown,) = still_shown([answer])
     assert shown.answer_id == answer.answer_id and not any(citation.quote for citation in shown.citations)
+    assert main(["corpora", "remove", "small"]) == 0
+    assert still_shown([answer]) == []
 
 
 def test_the_task_answers_and_leaves_its_page(deployed):

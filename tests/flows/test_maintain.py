@@ -1,5 +1,13 @@
 """Maintenance looks after every corpus, leaves one alone that is being written, and fails where doctor finds something."""
 
+import asyncio
+import json
+
+from flows.maintain import NEXT_GOES_ON, maintain_corpus
+from storage.locations import corpus_location
+from tasks.maintain_request import MaintainRequest
+from tests.program import flowreader
+
 
 def test_what_is_well_completes_with_a_page(deployed):
     assert deployed["maintain"]["state"] == "Completed"
@@ -21,3 +29,13 @@ def test_a_broken_artifact_fails_the_run_and_the_page_names_the_remedy(deployed)
 
 def test_a_corpus_that_is_not_there_is_an_error_that_names_the_nearest(deployed):
     assert deployed["unknown"]["state"] == "Failed" and "no corpus 'smal', the nearest is 'small'" in deployed["unknown"]["message"]
+
+
+def test_a_corpus_of_a_newer_program_is_a_finding_and_keeps_no_other_from_being_looked_after(own_home):
+    location = corpus_location("small")
+    pointer = json.loads(location.current.read_bytes())
+    location.current.write_text(json.dumps(pointer | {"schema_version": 999}))
+    (found,) = asyncio.run(maintain_corpus(location, MaintainRequest())).findings
+    assert "999" in found.what and found.remedy == NEXT_GOES_ON
+    (row,) = json.loads(flowreader("corpora", "list", "--json", home=own_home, check=0).stdout)["corpora"]
+    assert "999" in row["embedder"] and row["documents"] == 0
