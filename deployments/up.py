@@ -6,7 +6,6 @@ where one of them dies, all end, and a message names it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import signal
 import socket
@@ -20,6 +19,7 @@ from typing import TextIO
 from deployments.children import ALONE, POLL_SECONDS, Child, adopt_orphans, bury_orphans, end, end_below, ended, kill_all, start
 from deployments.question_settings import ServiceError, check_question_settings
 from deployments.readiness import said_ready
+from flows.home_server import note_server, take_home
 from flows.prefect_environment import (
     SERVER_BYTES,
     START_SECONDS,
@@ -30,8 +30,9 @@ from flows.prefect_environment import (
     server_is_configured,
 )
 from storage.disk import check_writable, require_room
-from storage.locations import home, prefect_folder
-from storage.object_address import is_address
+from storage.locations import LocationError, home, prefect_folder, shared_store
+from storage.object_address import AddressError, is_address
+from tasks.json_log import check_log
 from tasks.metrics_endpoint import MetricsError, check_metrics_address, share_metrics
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
@@ -62,7 +63,7 @@ def main() -> int:
         watch(children)
     except _Stop:
         _say("ending; runs at work end in order first")
-    except (UpError, PrefectServerError, ServiceError, MetricsError, OSError) as error:
+    except (UpError, PrefectServerError, ServiceError, MetricsError, LocationError, AddressError, OSError) as error:
         _say(str(error), sys.stderr)
         return 1
     finally:
@@ -78,23 +79,27 @@ def bring_up(children: list[Child]) -> None:
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
     prepare_environment()
     check_writable(home())
-    hold_home()
+    held = hold_home()
     check_writable(prefect_folder())
     check_question_settings()
     check_metrics_address()
+    check_log()
+    shared_store()
     alone = not server_is_configured()
-    if not alone:
-        require_configured_server()
-        prefect = f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}"
-    else:
+    if alone:
         port = os.environ.setdefault("PREFECT_SERVER_API_PORT", USUAL_PORT)
         require_free(port)
         require_room(prefect_folder(), SERVER_BYTES)
         os.environ |= {"PREFECT_SERVER_API_HOST": HOST, "PREFECT_API_URL": f"http://{HOST}:{port}/api"}
-        children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
-        wait_until_answers(children, f"http://{HOST}:{port}/api")
         prefect = f"Prefect's UI: http://{HOST}:{port}"
+    else:
+        require_configured_server()
+        prefect = f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}"
     tell_what_is_read()
+    if alone:
+        children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
+        wait_until_answers(children, os.environ["PREFECT_API_URL"])
+    note_server(held, os.environ.get("PREFECT_API_URL", ""))
     share_metrics()
     children.append(start(ANSWERS, "deployments.questions", says_ready=True))
     children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else []), says_ready=True))
@@ -102,27 +107,25 @@ def bring_up(children: list[Child]) -> None:
     _say(f"ready: {served}, ask/ask\nquestions: {asked_at}\n{prefect}")
 
 
-def hold_home() -> None:
+def hold_home() -> int:
     """Keep a second `up` away from this home as long as this process lives; raise UpError where there is a first.
 
     It would declare the deployments anew, with the folders that it knows of.
     """
-    descriptor = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UpError(
-            f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home"
-        ) from None
+    held = take_home()
+    if held is None:
+        raise UpError(f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home")
+    return held
 
 
 def tell_what_is_read() -> None:
-    """Say which folders are read by schedule; one that is not there may come yet."""
+    """Say what is read by schedule; what is not there may come yet. Raise AddressError for what is no address."""
     from deployments.declared import named_input
 
-    for path in named_input("ingest").get("paths", ()):
+    read, measured = named_input("ingest").get("paths", ()), named_input("evaluate").get("dataset")
+    for how, path in (*(("read every hour", path) for path in read), *([("measured on Sundays", measured)] if measured else [])):
         there = is_address(path) or Path(path).exists()
-        _say(f"read every hour: {path}{'' if there else ' (which is not there)'}")
+        _say(f"{how}: {path}{'' if there else ' (which is not there)'}")
 
 
 def require_free(port: str) -> None:

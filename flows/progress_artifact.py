@@ -27,14 +27,14 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
     meter = WorkMeter.reading(work, by_model=by_model)
     artifact: UUID | None = None
 
-    async def show(percent: float) -> None:
+    async def show(percent: float, told: str) -> None:
         nonlocal artifact
         # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
         with contextlib.suppress(Exception):
             if artifact is None:
-                artifact = await acreate_progress_artifact(progress=percent, key=key, description=_told(meter))
+                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(told))
             else:
-                await aupdate_progress_artifact(artifact, progress=percent, description=_told(meter))
+                await aupdate_progress_artifact(artifact, progress=percent, description=as_text(told))
 
     async def renew() -> None:
         shown = 0.0
@@ -43,19 +43,17 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
             percent = round(100 * meter.share_done(), 1)
             if percent != shown:
                 shown = percent
-                await show(percent)
+                await show(percent, meter.describe())
 
-    await show(0.0)
+    await show(0.0, meter.describe())
+    end = "ended before all was read"
 
     with listening(meter.hear):
         renewing = asyncio.create_task(renew())
         try:
             yield
+            end = "done"
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
-    await show(round(100 * meter.share_done(), 1))
-
-
-def _told(meter: WorkMeter) -> str:
-    return as_text(meter.describe())
+            await show(round(100 * meter.share_done(), 1), f"{meter.describe_counts()}; {end}")

@@ -91,10 +91,12 @@ class WorkMeter:
     def describe(self) -> str:
         """Return one line: documents, pages, time left, what is in work."""
         left = self.seconds_left()
-        return (
-            f"{len(self.finished)}/{self.documents} documents, {self.pages} pages, "
-            f"{'about ' + clock(left) + ' left' if left is not None else 'time left unknown'}; {self.what_happens()}"
-        )
+        when = f"about {clock(left)} left" if left is not None else "time left unknown"
+        return f"{self.describe_counts()}, {when}; {self.what_happens()}"
+
+    def describe_counts(self) -> str:
+        """Return how many documents and pages are done."""
+        return f"{len(self.finished)}/{self.documents} documents, {self.pages} pages"
 
     def what_happens(self) -> str:
         """Return what is in work, for the end of a line."""

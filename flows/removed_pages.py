@@ -1,4 +1,4 @@
-"""What Prefect's UI shows of what the command line removes goes with it, where a server is configured and answers.
+"""What Prefect's UI shows of what the command line removes goes with it, where a server is configured, or up for this home.
 
 No Prefect is loaded where none is configured; the maintenance of the corpus looks for what told of a removed document, too.
 """
@@ -6,9 +6,11 @@ No Prefect is loaded where none is configured; the maintenance of the corpus loo
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any
 
+from flows.home_server import server_of_home
 from flows.prefect_environment import prepare_environment, require_configured_server, server_is_configured
 from flows.showing import Output
 from storage.answers import answer_ids
@@ -53,7 +55,10 @@ def corpus_forgotten(pages: Sequence[str], output: Output) -> dict[str, int]:
 def _forgotten(forget: Callable[[], Coroutine[Any, Any, int]], remedy: str, output: Output) -> dict[str, int]:
     """Have the pages deleted; the removal is done, and whatever stands in the way is only told."""
     if not server_is_configured():
-        return {}
+        beside = server_of_home()
+        if beside is None:
+            return {}
+        os.environ["PREFECT_API_URL"] = beside
     prepare_environment()
     try:
         require_configured_server()

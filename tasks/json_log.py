@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -51,6 +52,12 @@ class _OnceToldFile(WatchedFileHandler):
         if not self._told:
             self._told = True
             sys.stderr.write(f"{LOG}: {self.baseFilename!r} cannot be written any more ({sys.exc_info()[1]}); the run goes on\n")
+
+
+def check_log() -> None:
+    """Raise LogFileError where the file that the environment names, if any, cannot be written."""
+    if target := os.environ.get(LOG):
+        _opened(target).close()
 
 
 @contextmanager

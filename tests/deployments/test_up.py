@@ -295,9 +295,12 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(home):
         ("FLOWREADER_ASK_ADDRESS", "[::]:4280", "set FLOWREADER_ASK_TOKEN to a secret"),
         ("FLOWREADER_ASK_QUEUE", "many", "FLOWREADER_ASK_QUEUE is 'many'"),
         ("FLOWREADER_METRICS", "here", "FLOWREADER_METRICS is 'here'"),
+        ("FLOWREADER_LOG", "/nowhere/log", "FLOWREADER_LOG names '/nowhere/log', which cannot be written"),
+        ("FLOWREADER_STORE", "s3://me:opensesame@bucket/x", "holds a user or a password"),
+        ("FLOWREADER_INGEST_PATHS", "s3://me:opensesame@bucket/x", "holds a user or a password"),
     ],
 )
-def test_what_questions_and_metrics_need_is_checked_before_anything_starts(home, name, value, what):
+def test_what_the_environment_gets_wrong_is_said_before_anything_starts(home, name, value, what):
     given = {"PREFECT_SERVER_API_PORT": str(free_port()), "FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
     assert what in refused(home, **given | {name: value})
     assert not (home / "prefect" / "server.log").exists()

@@ -94,3 +94,14 @@ def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(PrefectServerError, match="prefect server start"), prefect_server() as wait_until_ready:
         wait_until_ready()
+
+
+def test_events_that_hold_a_page_are_not_kept(home):
+    code = """if True:
+        from flows.prefect_environment import PAGE_EVENTS, prepare_environment
+        prepare_environment()
+        from prefect.settings import get_current_settings
+        vacuum = get_current_settings().server.services.db_vacuum
+        print({vacuum.event_retention_overrides[name].total_seconds() for name in PAGE_EVENTS}, vacuum.enabled_vacuum_types)"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("{60.0}") and "events" in told

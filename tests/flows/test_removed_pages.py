@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from flows.home_server import note_server, take_home
 from flows.removed_pages import corpus_pages
 from storage.answer_json import answer_json
 from storage.locations import corpus_location
@@ -57,3 +58,11 @@ def test_a_server_that_is_away_is_told_with_what_becomes_of_the_pages(home):
     first, second = (line for line in done.stderr.splitlines() if "stay" in line)
     assert "(PrefectServerError); the next maintenance deletes" in first and "of a removed corpus" in second
     assert done.stdout.split()[:2] == ["{}", "{}"]
+
+
+def test_the_server_that_is_up_for_the_home_is_asked_without_being_named(home):
+    home.mkdir()
+    held = take_home()
+    note_server(held, "http://127.0.0.1:1/api")
+    assert len([line for line in forgotten().stderr.splitlines() if "stay (PrefectServerError)" in line]) == 2
+    os.close(held)
