@@ -32,13 +32,16 @@ POLL_SECONDS = 1
 PATIENCE_SECONDS = 10.0
 """A run that ends in order takes so long at most."""
 
+NEWS = ("made", "changed")
+"""What is told of automations; how they stand, `python -m deployments.automations list` says."""
+
 
 def main() -> int:
     """Register the deployments and run what is asked of them, until SIGTERM; return 1 where what watches them cannot be had."""
     try:
         applied = apply_automations()
         with shows_all():
-            sys.stdout.writelines(f"{one.name}: {one.what}\n" for one in applied)
+            sys.stdout.writelines(f"automation {one.name}: {one.what}\n" for one in applied if one.what in NEWS)
             serve()
     except (AutomationError, MetricsError) as error:
         sys.stderr.write(f"{error}\n")
