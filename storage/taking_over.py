@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from storage import catalog
 from storage.artifacts import write_durably
-from storage.carrying_out import carry_out, drop_copies, forget_runs
-from storage.current import Current, CurrentDamagedError, read_current, snapshot_numbers, snapshot_path
+from storage.carrying_out import carry_out, drop_copies, forget_runs, is_here
+from storage.current import Current, snapshot_numbers, snapshot_path
 from storage.erasing import documents_told_of
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
@@ -61,8 +61,8 @@ def take_over(location: CorpusLocation, store: ObjectStore, current: Current, *,
             removals = _known(location) | removals
         if done < told.whole:
             forget_runs(location)
-        _take(location, removals, current, writing=writing)
-    elif not _is_here(location, current):
+        _take(location, removals, current, writing=writing, anew=bool(removals) or missed)
+    elif not is_here(location, current):
         drop_copies(location, but=current.snapshot)
     if writing:
         _note_purges(location, told)
@@ -91,13 +91,13 @@ def _known(location: CorpusLocation) -> dict[str, Removal]:
     return known
 
 
-def _take(location: CorpusLocation, fresh: dict[str, Removal], current: Current, *, writing: bool) -> None:
+def _take(location: CorpusLocation, fresh: dict[str, Removal], current: Current, *, writing: bool, anew: bool) -> None:
     """Carry out these removals and those that are to be looked at again; keep noted what must be looked at later."""
     present = _documents_of(location, current)
     noted = {removal.document_id: removal for removal in removals_elsewhere(location)} | fresh
     removals = [removal for removal in noted.values() if removal.document_id not in present]
     keep_noted(location.removed_elsewhere, removals)
-    if carry_out(location, removals, current, present, writing=writing):
+    if carry_out(location, removals, current, present, writing=writing, anew=anew):
         later = [removal for removal in removals if 0 <= time.time() - removal.moment <= KEEP_SECONDS]
     else:
         soon = time.time() - KEEP_SECONDS + AGAIN_SECONDS
@@ -114,12 +114,6 @@ def _documents_of(location: CorpusLocation, current: Current) -> Collection[str]
         return set()
     with catalog.opened(snapshot_path(location, current.snapshot), read_only=True) as connection:
         return {record.id for record in catalog.read_documents(connection)}
-
-
-def _is_here(location: CorpusLocation, current: Current) -> bool:
-    with suppress(CurrentDamagedError):
-        return read_current(location) == current
-    return False
 
 
 def _note_purges(location: CorpusLocation, told: Removals) -> None:

@@ -16,7 +16,7 @@ def test_words_go_from_every_place_and_another_documents_stay(tmp_path):
     place = corpus_in(tmp_path)
     for name in ("paper", "report"):
         keep_words(place, name, run=name)
-    assert carry_out(place, [REMOVED], NOW, {graph("report").document_id}, writing=False)
+    assert carry_out(place, [REMOVED], NOW, {graph("report").document_id}, writing=False, anew=True)
     assert has_words(place, "paper") == [] and len(has_words(place, "report")) >= 5
 
 
@@ -26,7 +26,7 @@ def test_a_catalog_goes_unless_it_is_of_the_published_snapshot(tmp_path):
         place.folder.mkdir(parents=True, exist_ok=True)
         place.catalog.touch()
         place.catalog_note.write_bytes(note)
-        carry_out(place, [REMOVED], NOW, set(), writing=True)
+        carry_out(place, [REMOVED], NOW, set(), writing=True, anew=True)
         assert place.catalog.exists() is place.catalog_note.exists() is stays
     drop_catalog(place)
 

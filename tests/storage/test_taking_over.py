@@ -1,16 +1,20 @@
 """What one machine removed goes from the others: once, at their next contact, whatever is killed between."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from storage import carrying_out, lease, shared_fetch, taking_over
 from storage.answers import read_answers
-from storage.current import read_current
+from storage.asked_questions import AskedQuestions
+from storage.call_cache import CallCache, questions_owner
+from storage.current import read_current, snapshot_path
 from storage.in_use import KEEP_SECONDS
-from storage.locations import shared_store
+from storage.locations import calls_folder, shared_store
 from storage.object_store import ObjectStore
-from storage.removals import noted_purges, removal_of, removals_elsewhere
+from storage.records import identify
+from storage.removals import keep_noted, noted_purges, removal_of, removals_elsewhere
 from storage.shared_removals import announce_whole, read_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.taking_over import announce_removal, end_purge
@@ -57,6 +61,11 @@ def quotes(place):
     current = read_current(place)
     kept = read_answers(place, present=taking_over._documents_of(place, current) if current else ())
     return {cited.quote for answer in kept for cited in answer.citations} - {""}
+
+
+def note_again(place):
+    """Have a removal of the paper due here, as one is that was hindered a minute ago."""
+    keep_noted(place.removed_elsewhere, [replace(removal_of(record(PAPER), snapshot=3), moment=1.0)])
 
 
 def ahead(monkeypatch, seconds):
@@ -184,6 +193,50 @@ def test_a_writer_that_waits_here_keeps_files_until_the_next_contact_but_no_answ
     ahead(monkeypatch, 61)
     exports(two[1])
     assert has_words(two[1], "paper") == []
+
+
+def test_what_is_hindered_takes_the_questions_of_an_evaluation_at_first_and_at_its_end_but_not_in_between(two, monkeypatch):
+    questions, replies = AskedQuestions(two[1].evaluations), CallCache(calls_folder(two[1].home))
+    with open_for_reading(two[1]):
+        remove(two[0], PAPER)
+        exports(two[1])
+        assert questions.recall(identify("flow")) == {}
+        keep_words(two[1], "report", run="later")
+        ahead(monkeypatch, 61)
+        exports(two[1])
+        assert questions.recall(identify("flow")) and replies.path(questions_owner("default")).exists()
+    ahead(monkeypatch, 61)
+    exports(two[1])
+    assert questions.recall(identify("flow")) == {} and not replies.path(questions_owner("default")).exists()
+
+
+def test_who_writes_here_loses_no_arcs_and_nothing_that_it_is_about_to_publish(two, monkeypatch):
+    with open_for_reading(two[1]):
+        remove(two[0], PAPER)
+        exports(two[1])
+    with writing(two[1]) as corpus:
+        corpus.index()
+        arcs = two[1].lance / "adjacency"
+        kept = [arcs / ".partial-1", *arcs.iterdir(), snapshot_path(two[1], 99)]
+        kept[0].mkdir()
+        kept[-1].touch()
+        for _ in range(2):
+            note_again(two[1])
+            exports(two[1])
+            assert len(kept) == 3 and all(path.exists() for path in kept)
+    note_again(two[1])
+    exports(two[1])
+    assert kept[1].exists() and not kept[-1].exists(), "the arcs are of the published snapshot"
+
+
+def test_arcs_that_were_derived_before_another_machine_wrote_go_and_those_being_written_stay(two):
+    with writing(two[1]) as corpus:
+        corpus.index()
+    (derived,) = (two[1].lance / "adjacency").iterdir()
+    (derived.parent / ".partial-1").mkdir()
+    remove(two[0], PAPER)
+    exports(two[1])
+    assert [path.name for path in derived.parent.iterdir()] == [".partial-1"]
 
 
 def test_after_many_removals_who_missed_some_keeps_only_what_is_published(two, monkeypatch):
