@@ -9,7 +9,7 @@ from storage import carrying_out, lease, shared_fetch, taking_over
 from storage.answers import read_answers
 from storage.asked_questions import AskedQuestions
 from storage.call_cache import CallCache, questions_owner
-from storage.current import read_current, snapshot_path
+from storage.current import read_current, snapshot_numbers, snapshot_path
 from storage.in_use import KEEP_SECONDS
 from storage.locations import calls_folder, shared_store
 from storage.object_store import ObjectStore
@@ -284,6 +284,18 @@ def test_a_corpus_that_was_made_again_meanwhile_begins_without_the_old_answers(t
     keep_answer(two[1], "paper", run="new")
     exports(two[1])
     assert quotes(two[1]) == {"words of paper"}
+
+
+def test_a_corpus_that_was_made_again_and_came_as_far_takes_all_of_the_old_one_too(two):
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    announce_whole(store)
+    with writing(two[0]) as corpus:
+        for name in ("paper", "other"):
+            publish(corpus, graph(name))
+    assert corpus.snapshot == read_current(two[1]).snapshot
+    exports(two[1])
+    assert has_words(two[1], "report") == [] and snapshot_numbers(two[1]) == [corpus.snapshot]
 
 
 def test_a_store_that_lost_its_current_takes_no_answer(two):
