@@ -298,6 +298,21 @@ def test_a_corpus_that_was_made_again_and_came_as_far_takes_all_of_the_old_one_t
     assert has_words(two[1], "report") == [] and snapshot_numbers(two[1]) == [corpus.snapshot]
 
 
+def test_a_removal_of_all_that_was_killed_before_it_was_told_is_told_by_the_next_writer(two):
+    remove(two[0], PAPER)
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    with writing(two[0]) as corpus:
+        assert read_removals(store).whole == 2
+        publish(corpus, OTHER)
+        publish(corpus, PAPER)
+    exports(two[1])
+    assert has_words(two[1], "report") == [] and read_answers(two[1], present=()) == []
+    remove(two[0], OTHER)
+    exports(two[1])
+    assert OTHER.document_id in {removal.document_id for removal in removals_elsewhere(two[1])}
+
+
 def test_a_store_that_lost_its_current_takes_no_answer(two):
     ObjectStore(two[0].store).delete(["CURRENT"])
     with pytest.raises(UnknownCorpusError):
