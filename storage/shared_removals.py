@@ -42,6 +42,11 @@ class Removals:
     purged: int = 0
     listed: tuple[Listed, ...] = ()
 
+    @property
+    def says_removed(self) -> bool:
+        """Whether the last that it says is that the whole corpus was removed."""
+        return self.whole == self.last > 0
+
 
 def read_removals(store: ObjectStore) -> Removals:
     """Return the list; raise CurrentDamagedError where it cannot be used."""

@@ -54,6 +54,9 @@ def take_over(location: CorpusLocation, store: ObjectStore, current: Current, *,
     told, done = read_removals(store), _carried_out(location)
     # A list that began anew says nothing of the old numbers.
     done = done if done <= told.last else 0
+    if not (current.snapshot or writing or told.says_removed):
+        # CURRENT was lost, or its removal is not told yet: that will ask what this machine has.
+        return
     removals, reached = _published(told, done, current)
     missed = done < max(told.whole, told.cut)
     if removals or missed or is_due(location):
@@ -62,7 +65,7 @@ def take_over(location: CorpusLocation, store: ObjectStore, current: Current, *,
         if done < told.whole:
             forget_runs(location)
         _take(location, removals, current, writing=writing, anew=bool(removals) or missed)
-    elif not is_here(location, current):
+    elif (current.snapshot or writing) and not is_here(location, current):
         drop_copies(location, but=current.snapshot)
     if writing:
         _note_purges(location, told)

@@ -14,7 +14,8 @@ from storage.in_use import KEEP_SECONDS
 from storage.locations import calls_folder, shared_store
 from storage.object_store import ObjectStore
 from storage.records import identify
-from storage.removals import keep_noted, noted_purges, removal_of, removals_elsewhere
+from storage.removals import Removal, keep_noted, noted_purges, removal_of, removals_elsewhere
+from storage.shared_publish import take_up
 from storage.shared_removals import announce_whole, read_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.taking_over import announce_removal, end_purge
@@ -311,6 +312,34 @@ def test_a_removal_of_all_that_was_killed_before_it_was_told_is_told_by_the_next
     remove(two[0], OTHER)
     exports(two[1])
     assert OTHER.document_id in {removal.document_id for removal in removals_elsewhere(two[1])}
+
+
+@pytest.mark.parametrize("due", [False, True])
+def test_who_comes_before_a_removal_of_all_is_told_takes_over_no_less_afterwards(two, due):
+    keep_noted(two[1].removed_elsewhere, [Removal(OTHER.document_id, 1.0)] if due else [])
+    for run in two[1].runs.iterdir():
+        run.unlink()
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    with pytest.raises(UnknownCorpusError):
+        exports(two[1])
+    assert has_words(two[1], "report")
+    announce_whole(store)
+    with pytest.raises(UnknownCorpusError):
+        exports(two[1])
+    assert has_words(two[1], "paper") == has_words(two[1], "report") == [] and snapshot_numbers(two[1]) == []
+
+
+def test_who_reads_where_a_removed_corpus_is_being_made_again_takes_nothing_from_its_writer(two):
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    announce_whole(store)
+    take_up(two[1], two[1].store, 99)
+    made = snapshot_path(two[1], 1)
+    made.touch()
+    with pytest.raises(UnknownCorpusError):
+        exports(two[1])
+    assert made.exists()
 
 
 def test_a_store_that_lost_its_current_takes_no_answer(two):
