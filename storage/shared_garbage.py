@@ -12,7 +12,7 @@ from storage.locations import CorpusLocation
 from storage.lock import CorpusBusyError, FencedError
 from storage.memo import HEXADECIMAL, StepMemo, names_in, note_of, shared_folder
 from storage.object_store import ObjectStore
-from storage.shared_current import claim, last_fence, shared_corpora
+from storage.shared_current import claim, last_fence, read_published, shared_corpora
 from storage.shared_fetch import fetch
 
 
@@ -38,10 +38,14 @@ def kept_quiet(store: ObjectStore, corpora: Path, own: CorpusLocation) -> Iterat
 
 
 def _keep_quiet(name: str, store: ObjectStore, leases: ExitStack) -> None:
-    """Take a corpus's lease, and CURRENT too: who slept since its last look at the lease is stopped by that."""
+    """Take a corpus's lease, and CURRENT too: who slept since its last look at the lease is stopped by that.
+
+    A corpus that was removed since it was listed is not claimed: that would bring it back.
+    """
     lease = take_lease(store, name, wait_seconds=0.0, known_fence=lambda: last_fence(store), dead=None)
     leases.callback(lease.release)
-    claim(name, store, lease.terms.holder.fence)
+    if read_published(store) is not None:
+        claim(name, store, lease.terms.holder.fence)
 
 
 def forget_shared(

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from storage import lease
+from storage import lease, shared_garbage
 from storage.artifacts import ArtifactStore, hash_bytes, shared_name
 from storage.call_cache import CallCache
 from storage.garbage import Garbage, collect
@@ -14,6 +14,7 @@ from storage.memo import StepMemo, shared_folder
 from storage.object_store import ObjectStore
 from storage.shared_current import claim, read_published, shared_corpora
 from storage.shared_garbage import forget_shared
+from storage.shared_snapshots import remove_shared
 from tests.storage.lease_worlds import held_elsewhere
 from tests.storage.shared_worlds import GOOD_SECONDS, asleep, is_free, machine, refused, writing
 from tests.storage.worlds import document_id, graph, publish
@@ -125,6 +126,21 @@ def test_a_writer_that_is_slow_and_lives_is_never_robbed(memos, shared, tmp_path
         publish(corpus, graph("other", picture=hash_bytes(b"shared picture")))
     assert sweep(memos[0], place, [REPORT]).postponed == ""
     assert shared_name(hash_bytes(b"shared picture")) in there(shared), "another corpus names it now"
+
+
+def test_a_corpus_that_is_removed_after_it_was_listed_is_not_brought_back(memos, shared, tmp_path, monkeypatch):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "letter")
+    finish(memos[0], REPORT, "own")
+    take = shared_garbage.take_lease
+
+    def removed_first(*arguments, **more):
+        remove_shared(other.store)
+        return take(*arguments, **more)
+
+    monkeypatch.setattr(shared_garbage, "take_lease", removed_first)
+    assert sweep(memos[0], machine(tmp_path / "one", shared)).documents == (REPORT,)
+    assert shared_corpora(shared) == [] and read_published(ObjectStore(other.store)) is None
 
 
 def test_a_writer_that_slept_too_long_publishes_nothing_after_the_clean_up(memos, shared, tmp_path, monkeypatch):
