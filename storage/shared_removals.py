@@ -69,9 +69,9 @@ def announce_whole(store: ObjectStore) -> None:
     _change(store, lambda before: Removals(last=before.last + 1, whole=before.last + 1, purged=before.last + 1))
 
 
-def announce_purged(store: ObjectStore) -> None:
-    """Put on the list that nothing in the store holds words of what was removed; raise as `announce` does."""
-    _change(store, lambda before: replace(before, purged=before.last))
+def announce_purged(store: ObjectStore, number: int) -> None:
+    """Put on the list that nothing in the store holds words of what was removed up to this number; raise as `announce` does."""
+    _change(store, lambda before: replace(before, purged=max(before.purged, min(number, before.last))))
 
 
 def _change(store: ObjectStore, changed: Callable[[Removals], Removals]) -> Removals:

@@ -6,6 +6,7 @@ began before: until then no answer shows such words, and then they are looked fo
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -18,10 +19,13 @@ from storage.current import Current, snapshot_numbers, snapshot_path
 from storage.erasing import documents_told_of
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
+from storage.object_client import StoreError
 from storage.object_store import ObjectStore
 from storage.removals import Removal, keep_noted, note_removals, noted_purges, removal_of, removals_elsewhere
+from storage.shared_current import last_fence
 from storage.shared_removals import Removals, announce, announce_purged, read_removals
 
+LOGGER = logging.getLogger(__name__)
 AGAIN_SECONDS = 60.0
 """What stood in the way is tried again after so long, not with each question."""
 
@@ -34,10 +38,18 @@ def announce_removal(location: CorpusLocation, store: ObjectStore, removal: Remo
 
 
 def end_purge(location: CorpusLocation) -> None:
-    """Note, also for other machines, that a clean-up left no word of what was removed. By the writer."""
+    """Note, also for other machines, that a clean-up left no word of what was removed. By the writer.
+
+    What this machine knew of is what its writer found listed, and announced. Where the store is not told, the next clean-up tells.
+    """
     location.purge_due.unlink(missing_ok=True)
     if location.store is not None:
-        announce_purged(ObjectStore(location.store))
+        store = ObjectStore(location.store)
+        try:
+            if last_fence(store) == catalog.head(location.catalog).fence:
+                announce_purged(store, _carried_out(location))
+        except StoreError as error:
+            LOGGER.warning("the store was not told of a clean-up of corpus %r, the next one is: %s", location.name, error)
 
 
 def is_due(location: CorpusLocation) -> bool:

@@ -16,12 +16,12 @@ from storage.object_store import ObjectStore
 from storage.records import identify
 from storage.removals import Removal, keep_noted, noted_purges, removal_of, removals_elsewhere
 from storage.shared_publish import take_up
-from storage.shared_removals import announce_whole, read_removals
+from storage.shared_removals import announce, announce_whole, read_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.taking_over import announce_removal, end_purge
 from tests.object_server import copy_all, fresh_prefix
 from tests.storage.removal_worlds import has_words, keep_answer, keep_words, remove
-from tests.storage.shared_worlds import GOOD_SECONDS, copied, exports, machine, writing
+from tests.storage.shared_worlds import GOOD_SECONDS, asleep, copied, exports, machine, writing
 from tests.storage.worlds import graph, publish, record
 
 REPORT, PAPER, OTHER = graph("report"), graph("paper"), graph("other")
@@ -357,6 +357,32 @@ def test_what_a_machine_that_never_returns_did_not_purge_is_left_to_the_next_wri
     for place in two:
         with writing(place):
             assert noted_purges(place) == ()
+
+
+def test_a_purge_says_nothing_of_what_others_announced_since_its_writer_began(two):
+    remove(two[0], PAPER)
+    store = ObjectStore(two[0].store)
+    with writing(two[1]):
+        announce(store, removal_of(record(REPORT), snapshot=4))
+        end_purge(two[1])
+    assert read_removals(store).purged == 1
+    with asleep(two[1]):
+        with writing(two[0]):
+            pass
+        end_purge(two[1])
+    assert read_removals(store).purged == 1
+
+
+def test_a_store_that_cannot_be_told_of_a_purge_fails_no_writer_and_is_told_by_the_next(two, monkeypatch, caplog):
+    remove(two[0], PAPER)
+    for told, purged in ((False, 0), (True, 1)):
+        with writing(two[1]), monkeypatch.context() as refusing:
+            assert two[1].purge_due.exists()
+            if not told:
+                refusing.setattr(ObjectStore, "put", lambda *_arguments, **_more: None)
+            end_purge(two[1])
+        assert read_removals(ObjectStore(two[0].store)).purged == purged
+    assert "the store was not told of a clean-up of corpus 'default'" in caplog.text
 
 
 def test_who_removes_itself_has_nothing_to_take_over_from_itself(two):
