@@ -10,7 +10,7 @@ from storage.current import Current, CurrentDamagedError, drop_snapshot, read_cu
 from storage.forgetting import forget_files, forget_questions, forget_told
 from storage.in_use import quiet
 from storage.locations import CorpusLocation
-from storage.mirrored_copies import forget_copies
+from storage.mirrored_copies import forget_unshown_copies
 from storage.removals import Removal
 
 
@@ -34,7 +34,7 @@ def carry_out(
     if not is_here(location, current) and (anew or current.snapshot):
         drop_copies(location, but=current.snapshot)
     forget_told(location, removals, present=present)
-    forget_copies((sign for removal in removals for sign in removal.copies), location.home)
+    copies_gone = forget_unshown_copies((sign for removal in removals for sign in removal.copies), location)
     alone: AbstractContextManager[bool] = nullcontext(True) if writing else quiet(location)
     with alone as free:
         if not free:
@@ -45,7 +45,7 @@ def carry_out(
         for kept in location.set_aside:
             kept.unlink()
         gone = [removal.document_id for removal in removals]
-        complete = forget_files(location, gone) and set(snapshot_numbers(location)) <= {current.snapshot}
+        complete = forget_files(location, gone) and copies_gone and set(snapshot_numbers(location)) <= {current.snapshot}
         if complete and not anew:
             forget_questions(location)
         return complete

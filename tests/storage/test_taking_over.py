@@ -102,7 +102,7 @@ STEPS = (
     (carrying_out, "drop_copies"),
     (carrying_out, "forget_questions"),
     (carrying_out, "forget_told"),
-    (carrying_out, "forget_copies"),
+    (carrying_out, "forget_unshown_copies"),
     (carrying_out, "forget_files"),
     (taking_over, "_note_carried_out"),
     (shared_fetch, "write_durably"),
