@@ -53,16 +53,23 @@ def note_removals(location: CorpusLocation, removals: Iterable[Removal]) -> None
     Noted before they are unpublished: a kill in between leaves a note of a document that is still there, which harms nothing. One
     that is removed again keeps its first time: no removal puts off a purge.
     """
-    noted = {removal.document_id: removal for removal in noted_purges(location)}
+    keep_noted(location.purge_due, _each_once((*noted_purges(location), *removals)))
+
+
+def _each_once(removals: Iterable[Removal]) -> tuple[Removal, ...]:
+    """Return one removal for each document, merged with those after it."""
+    found: dict[str, Removal] = {}
     for removal in removals:
-        before = noted.get(removal.document_id)
-        noted[removal.document_id] = removal if before is None else _merged(before, removal)
-    keep_noted(location.purge_due, noted.values())
+        before = found.get(removal.document_id)
+        found[removal.document_id] = removal if before is None else _merged(before, removal)
+    return tuple(found.values())
 
 
 def _merged(before: Removal, again: Removal) -> Removal:
+    """Return one removal with the time of the first, and whatever either says of the document."""
     names, copies = {*before.names, *again.names}, {*before.copies, *again.copies}
-    return replace(again, moment=before.moment, names=tuple(sorted(names)), copies=tuple(sorted(copies)))
+    last = max(before.snapshot, again.snapshot)
+    return replace(before, names=tuple(sorted(names)), snapshot=last, copies=tuple(sorted(copies)))
 
 
 def keep_noted(path: Path, removals: Iterable[Removal]) -> None:
@@ -74,8 +81,7 @@ def keep_noted(path: Path, removals: Iterable[Removal]) -> None:
 
 def noted_removals(location: CorpusLocation) -> tuple[Removal, ...]:
     """Return the removals since the last purge, and those of other machines that may still leave words here, each document once."""
-    found = {removal.document_id: removal for removal in (*removals_elsewhere(location), *noted_purges(location))}
-    return tuple(found.values())
+    return _each_once((*removals_elsewhere(location), *noted_purges(location)))
 
 
 def noted_purges(location: CorpusLocation) -> tuple[Removal, ...]:

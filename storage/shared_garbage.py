@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from random import uniform
 
 from storage.artifacts import shared_name
 from storage.lease import take_lease
@@ -12,8 +14,12 @@ from storage.locations import CorpusLocation
 from storage.lock import CorpusBusyError, FencedError
 from storage.memo import HEXADECIMAL, StepMemo, names_in, note_of, shared_folder
 from storage.object_store import ObjectStore
-from storage.shared_current import claim, last_fence, shared_corpora
+from storage.shared_current import claim, last_fence, read_published, shared_corpora
 from storage.shared_fetch import fetch
+
+WAIT_SECONDS = (3.0, 15.0)
+"""So long a clean-up waits for all writers together, at least and at most. Several that begin in the same minute wait for each
+other: who happens to wait longest goes on when the others gave up."""
 
 
 @contextmanager
@@ -21,27 +27,34 @@ def kept_quiet(store: ObjectStore, corpora: Path, own: CorpusLocation) -> Iterat
     """Keep writers on all machines out of the store's other corpora, and have here what these name, while the block runs.
 
     Give in words what hinders it: who writes one of them. A writer that died or sleeps is taken over, so that it names nothing
-    more: whether it lives is waited for, as long as a lease holds.
+    more: whether it lives is waited for, as long as a lease holds. Nothing is kept where something hinders.
     """
+    deadline = time.monotonic() + uniform(*WAIT_SECONDS)
     with ExitStack() as leases:
         hindered = ""
         for name in shared_corpora(store.address):
             try:
                 if name != own.name:
                     address = store.address.below(f"corpora/{name}")
-                    _keep_quiet(name, ObjectStore(address), leases)
+                    _keep_quiet(name, ObjectStore(address), leases, deadline)
                     fetch(CorpusLocation(name, corpora / name, address), address)
             except (CorpusBusyError, FencedError):
                 hindered = f"corpus {name!r} is being written on another machine"
+                leases.close()
                 break
         yield hindered
 
 
-def _keep_quiet(name: str, store: ObjectStore, leases: ExitStack) -> None:
-    """Take a corpus's lease, and CURRENT too: who slept since its last look at the lease is stopped by that."""
-    lease = take_lease(store, name, wait_seconds=0.0, known_fence=lambda: last_fence(store), dead=None)
+def _keep_quiet(name: str, store: ObjectStore, leases: ExitStack, deadline: float) -> None:
+    """Take a corpus's lease, and CURRENT too: who slept since its last look at the lease is stopped by that.
+
+    A corpus that was removed since it was listed is not claimed: that would bring it back.
+    """
+    left = max(0.0, deadline - time.monotonic())
+    lease = take_lease(store, name, wait_seconds=left, known_fence=lambda: last_fence(store), dead=None)
     leases.callback(lease.release)
-    claim(name, store, lease.terms.holder.fence)
+    if read_published(store) is not None:
+        claim(name, store, lease.terms.holder.fence)
 
 
 def forget_shared(

@@ -15,6 +15,7 @@ from storage.object_address import StoreAddress
 from storage.object_store import ObjectStore
 from storage.shared_copy import made_one
 from storage.shared_current import NOTHING, claim, move
+from storage.shared_removals import announce_whole, read_removals
 from storage.shared_snapshots import bring, snapshot_name
 from storage.taking_over import take_over
 
@@ -27,6 +28,9 @@ def take_up(location: CorpusLocation, address: StoreAddress, fence: int) -> None
     store = ObjectStore(address)
     with made_one(location, address):
         published = claim(location.name, store, fence)
+        if published == NOTHING and read_removals(store).listed:
+            # A removal of the whole corpus was killed before it was told: the list is of snapshots that nobody has any more.
+            announce_whole(store)
         known = in_step(location, published)
         if not known:
             location.current.unlink(missing_ok=True)

@@ -42,6 +42,11 @@ class Removals:
     purged: int = 0
     listed: tuple[Listed, ...] = ()
 
+    @property
+    def says_removed(self) -> bool:
+        """Whether the last that it says is that the whole corpus was removed."""
+        return self.whole == self.last > 0
+
 
 def read_removals(store: ObjectStore) -> Removals:
     """Return the list; raise CurrentDamagedError where it cannot be used."""
@@ -64,9 +69,9 @@ def announce_whole(store: ObjectStore) -> None:
     _change(store, lambda before: Removals(last=before.last + 1, whole=before.last + 1, purged=before.last + 1))
 
 
-def announce_purged(store: ObjectStore) -> None:
-    """Put on the list that nothing in the store holds words of what was removed; raise as `announce` does."""
-    _change(store, lambda before: replace(before, purged=before.last))
+def announce_purged(store: ObjectStore, number: int) -> None:
+    """Put on the list that nothing in the store holds words of what was removed up to this number; raise as `announce` does."""
+    _change(store, lambda before: replace(before, purged=max(before.purged, min(number, before.last))))
 
 
 def _change(store: ObjectStore, changed: Callable[[Removals], Removals]) -> Removals:

@@ -25,7 +25,10 @@ def snapshot_name(pointer: Current) -> str:
 
 
 def bring(location: CorpusLocation, store: ObjectStore, pointer: Current) -> None:
-    """Copy a snapshot out of the store, unless its copy is here and sound; raise SnapshotMissingError where that cannot be."""
+    """Copy a snapshot out of the store, unless its copy is here and sound; raise SnapshotMissingError where that cannot be.
+
+    What has its number here, of a corpus that was removed and made again, stays under another: it says what there was.
+    """
     path = snapshot_path(location, pointer.snapshot)
     if file_hash(path) == pointer.sha256:
         return
@@ -35,6 +38,8 @@ def bring(location: CorpusLocation, store: ObjectStore, pointer: Current) -> Non
             f"{store.address.below(snapshot_name(pointer)).uri!r}, the published snapshot, is missing or altered; "
             f"put it back, or remove corpus {location.name!r} and ingest its documents again"
         )
+    if path.exists():
+        path.rename(snapshot_path(location, 1 + snapshot_numbers(location)[-1]))
     write_durably(path, found.data)
 
 

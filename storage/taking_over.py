@@ -6,6 +6,7 @@ began before: until then no answer shows such words, and then they are looked fo
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Collection
 from contextlib import suppress
@@ -13,15 +14,18 @@ from dataclasses import replace
 
 from storage import catalog
 from storage.artifacts import write_durably
-from storage.carrying_out import carry_out, drop_copies, forget_runs
-from storage.current import Current, CurrentDamagedError, read_current, snapshot_numbers, snapshot_path
+from storage.carrying_out import carry_out, drop_copies, forget_runs, is_here
+from storage.current import Current, snapshot_numbers, snapshot_path
 from storage.erasing import documents_told_of
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
+from storage.object_client import StoreError
 from storage.object_store import ObjectStore
 from storage.removals import Removal, keep_noted, note_removals, noted_purges, removal_of, removals_elsewhere
+from storage.shared_current import last_fence
 from storage.shared_removals import Removals, announce, announce_purged, read_removals
 
+LOGGER = logging.getLogger(__name__)
 AGAIN_SECONDS = 60.0
 """What stood in the way is tried again after so long, not with each question."""
 
@@ -34,10 +38,18 @@ def announce_removal(location: CorpusLocation, store: ObjectStore, removal: Remo
 
 
 def end_purge(location: CorpusLocation) -> None:
-    """Note, also for other machines, that a clean-up left no word of what was removed. By the writer."""
+    """Note, also for other machines, that a clean-up left no word of what was removed. By the writer.
+
+    What this machine knew of is what its writer found listed, and announced. Where the store is not told, the next clean-up tells.
+    """
     location.purge_due.unlink(missing_ok=True)
     if location.store is not None:
-        announce_purged(ObjectStore(location.store))
+        store = ObjectStore(location.store)
+        try:
+            if last_fence(store) == catalog.head(location.catalog).fence:
+                announce_purged(store, _carried_out(location))
+        except StoreError as error:
+            LOGGER.warning("the store was not told of a clean-up of corpus %r, the next one is: %s", location.name, error)
 
 
 def is_due(location: CorpusLocation) -> bool:
@@ -54,6 +66,9 @@ def take_over(location: CorpusLocation, store: ObjectStore, current: Current, *,
     told, done = read_removals(store), _carried_out(location)
     # A list that began anew says nothing of the old numbers.
     done = done if done <= told.last else 0
+    if not (current.snapshot or writing or told.says_removed):
+        # CURRENT was lost, or its removal is not told yet: that will ask what this machine has.
+        return
     removals, reached = _published(told, done, current)
     missed = done < max(told.whole, told.cut)
     if removals or missed or is_due(location):
@@ -61,8 +76,8 @@ def take_over(location: CorpusLocation, store: ObjectStore, current: Current, *,
             removals = _known(location) | removals
         if done < told.whole:
             forget_runs(location)
-        _take(location, removals, current, writing=writing)
-    elif not _is_here(location, current):
+        _take(location, removals, current, writing=writing, anew=bool(removals) or missed)
+    elif (current.snapshot or writing) and not is_here(location, current):
         drop_copies(location, but=current.snapshot)
     if writing:
         _note_purges(location, told)
@@ -91,13 +106,13 @@ def _known(location: CorpusLocation) -> dict[str, Removal]:
     return known
 
 
-def _take(location: CorpusLocation, fresh: dict[str, Removal], current: Current, *, writing: bool) -> None:
+def _take(location: CorpusLocation, fresh: dict[str, Removal], current: Current, *, writing: bool, anew: bool) -> None:
     """Carry out these removals and those that are to be looked at again; keep noted what must be looked at later."""
     present = _documents_of(location, current)
     noted = {removal.document_id: removal for removal in removals_elsewhere(location)} | fresh
     removals = [removal for removal in noted.values() if removal.document_id not in present]
     keep_noted(location.removed_elsewhere, removals)
-    if carry_out(location, removals, current, present, writing=writing):
+    if carry_out(location, removals, current, present, writing=writing, anew=anew):
         later = [removal for removal in removals if 0 <= time.time() - removal.moment <= KEEP_SECONDS]
     else:
         soon = time.time() - KEEP_SECONDS + AGAIN_SECONDS
@@ -114,12 +129,6 @@ def _documents_of(location: CorpusLocation, current: Current) -> Collection[str]
         return set()
     with catalog.opened(snapshot_path(location, current.snapshot), read_only=True) as connection:
         return {record.id for record in catalog.read_documents(connection)}
-
-
-def _is_here(location: CorpusLocation, current: Current) -> bool:
-    with suppress(CurrentDamagedError):
-        return read_current(location) == current
-    return False
 
 
 def _note_purges(location: CorpusLocation, told: Removals) -> None:

@@ -9,10 +9,10 @@ from contextlib import suppress
 from storage.catalog import CatalogDamagedError
 from storage.corpora import corpora_in
 from storage.in_use import paths_in_use
-from storage.locations import corpora_folder, mirrors_folder
+from storage.locations import corpora_folder, home, mirrors_folder
+from storage.mirrored_copies import LOCK, copies_unused
 from storage.object_address import is_address
-from tasks.mirror_locks import copies_unused
-from tasks.object_copies import LOCK, has_copy_of, mirrors, modified_at
+from tasks.object_copies import has_copy_of, mirrors, modified_at
 
 
 def forget_mirrors(*, keep_seconds: float) -> None:
@@ -22,7 +22,7 @@ def forget_mirrors(*, keep_seconds: float) -> None:
     """
     if not mirrors_folder().is_dir():
         return
-    with copies_unused() as unused:
+    with copies_unused(home()) as unused:
         idle = [mirror for mirror in mirrors() if unused and (modified_at(mirror / LOCK) or 0) <= time.time() - keep_seconds]
         try:
             paths = paths_in_use(corpora_in(corpora_folder())) if idle else set()

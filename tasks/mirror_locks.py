@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from storage.locations import mirrors_folder
+from storage.mirrored_copies import LOCK
 from storage.object_address import StoreAddress, is_address
-from tasks.object_copies import LOCK, mirror_of
+from tasks.object_copies import mirror_of
 from tasks.progress import StoppedError, stop_requested
 
 POLL_SECONDS = 0.1
@@ -29,13 +30,6 @@ def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
     with _opened(mirrors_folder()) as descriptor:
         _wait_for(descriptor, fcntl.LOCK_SH)
         yield
-
-
-@contextmanager
-def copies_unused() -> Iterator[bool]:
-    """Keep every reader of mirrors out while the block runs; False where one is in."""
-    with _opened(mirrors_folder()) as descriptor:
-        yield _lock(descriptor, fcntl.LOCK_EX)
 
 
 @contextmanager

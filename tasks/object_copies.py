@@ -14,7 +14,6 @@ from storage.locations import mirrors_folder
 from storage.mirrored_copies import copy_sign, entries
 from storage.object_address import StoreAddress
 
-LOCK = "lock"
 SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,16}$")
 
 

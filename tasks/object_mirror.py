@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.mirrored_copies import LOCK
 from storage.object_address import StoreAddress
 from tasks.mirror_locks import updating
 from tasks.object_choice import is_mark, reason_against
-from tasks.object_copies import LOCK, copy_name
+from tasks.object_copies import copy_name
 from tasks.object_fetching import Tell, fetch_all
 from tasks.object_source import ListedObject, ObjectSource
 

@@ -1,9 +1,11 @@
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
-from storage import lease
+from storage import lease, shared_garbage
 from storage.artifacts import ArtifactStore, hash_bytes, shared_name
 from storage.call_cache import CallCache
 from storage.garbage import Garbage, collect
@@ -13,7 +15,8 @@ from storage.lock import CorpusBusyError, FencedError
 from storage.memo import StepMemo, shared_folder
 from storage.object_store import ObjectStore
 from storage.shared_current import claim, read_published, shared_corpora
-from storage.shared_garbage import forget_shared
+from storage.shared_garbage import forget_shared, kept_quiet
+from storage.shared_snapshots import remove_shared
 from tests.storage.lease_worlds import held_elsewhere
 from tests.storage.shared_worlds import GOOD_SECONDS, asleep, is_free, machine, refused, writing
 from tests.storage.worlds import document_id, graph, publish
@@ -25,6 +28,7 @@ REPORT, LETTER, KEY = document_id("report"), document_id("letter"), document_id(
 def memos(shared, tmp_path, monkeypatch):
     """The notes of two machines that share a store."""
     monkeypatch.setattr(lease, "GOOD_SECONDS", GOOD_SECONDS)
+    monkeypatch.setattr(shared_garbage, "WAIT_SECONDS", (0.0, 0.0))
     places = [tmp_path / name for name in ("one", "two")]
     return [StepMemo(place / "steps", ArtifactStore(place / "artifacts", ObjectStore(shared))) for place in places]
 
@@ -125,6 +129,54 @@ def test_a_writer_that_is_slow_and_lives_is_never_robbed(memos, shared, tmp_path
         publish(corpus, graph("other", picture=hash_bytes(b"shared picture")))
     assert sweep(memos[0], place, [REPORT]).postponed == ""
     assert shared_name(hash_bytes(b"shared picture")) in there(shared), "another corpus names it now"
+
+
+def test_of_clean_ups_that_begin_at_once_on_several_machines_one_goes_through(memos, shared, tmp_path, monkeypatch):
+    names, waits = ("one", "two", "three"), [1.0, 3.0, 12.0]
+    places = [replace(machine(tmp_path / name, shared), name=name, store=shared.below(f"corpora/{name}")) for name in names]
+    monkeypatch.setattr(shared_garbage, "uniform", lambda _least, _most: waits.pop())
+    begun = threading.Barrier(len(names))
+
+    def clean(place):
+        store = ObjectStore(place.store)
+        claim(place.name, store, 1)
+        own = take_lease(store, place.name, wait_seconds=0, known_fence=int, dead=None)
+        begun.wait(10)
+        try:
+            with kept_quiet(ObjectStore(shared), place.home / "corpora", place) as hindered:
+                return hindered
+        finally:
+            time.sleep(GOOD_SECONDS)  # Upkeep has more to do.
+            own.release()
+
+    with ThreadPoolExecutor(len(names)) as machines:
+        assert "" in list(machines.map(clean, places))
+    assert all(is_free(ObjectStore(place.store)) for place in places)
+
+
+def test_a_clean_up_that_is_hindered_keeps_no_writer_out(memos, shared, tmp_path):
+    free, busy = (ObjectStore(shared.below(f"corpora/{name}")) for name in ("a", "b"))
+    for store in (free, busy):
+        claim("any", store, 1)
+    held = take_lease(busy, "b", wait_seconds=0, known_fence=int, dead=None)
+    with kept_quiet(ObjectStore(shared), tmp_path / "one" / "corpora", machine(tmp_path / "one", shared)) as hindered:
+        assert "corpus 'b'" in hindered and is_free(free)
+    held.release()
+
+
+def test_a_corpus_that_is_removed_after_it_was_listed_is_not_brought_back(memos, shared, tmp_path, monkeypatch):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "letter")
+    finish(memos[0], REPORT, "own")
+    take = shared_garbage.take_lease
+
+    def removed_first(*arguments, **more):
+        remove_shared(other.store)
+        return take(*arguments, **more)
+
+    monkeypatch.setattr(shared_garbage, "take_lease", removed_first)
+    assert sweep(memos[0], machine(tmp_path / "one", shared)).documents == (REPORT,)
+    assert shared_corpora(shared) == [] and read_published(ObjectStore(other.store)) is None
 
 
 def test_a_writer_that_slept_too_long_publishes_nothing_after_the_clean_up(memos, shared, tmp_path, monkeypatch):

@@ -22,8 +22,9 @@ def test_removals_have_numbers_that_rise_also_over_the_removal_of_all(store):
     assert read_removals(store) == Removals()
     assert [announce(store, removal) for removal in (ONE, TWO)] == [1, 2]
     assert read_removals(store) == Removals(last=2, listed=(Listed(1, ONE), Listed(2, TWO)))
-    announce_purged(store)
-    assert read_removals(store).purged == 2
+    for number, purged in ((1, 1), (9, 2), (1, 2)):
+        announce_purged(store, number)
+        assert read_removals(store).purged == purged
     announce_whole(store)
     assert read_removals(store) == Removals(last=3, whole=3, purged=3)
     assert announce(store, ONE) == 4
@@ -35,7 +36,7 @@ def test_the_list_holds_no_word_of_a_document(store):
 
 
 def test_what_is_purged_already_is_not_written_again(store, monkeypatch):
-    announce_purged(store)
+    announce_purged(store, 1)
     assert store.read(NAME) is None
 
 

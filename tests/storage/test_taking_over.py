@@ -1,22 +1,27 @@
 """What one machine removed goes from the others: once, at their next contact, whatever is killed between."""
 
 import shutil
+from dataclasses import replace
 
 import pytest
 
 from storage import carrying_out, lease, shared_fetch, taking_over
 from storage.answers import read_answers
-from storage.current import read_current
+from storage.asked_questions import AskedQuestions
+from storage.call_cache import CallCache, questions_owner
+from storage.current import read_current, snapshot_numbers, snapshot_path
 from storage.in_use import KEEP_SECONDS
-from storage.locations import shared_store
+from storage.locations import calls_folder, shared_store
 from storage.object_store import ObjectStore
-from storage.removals import noted_purges, removal_of, removals_elsewhere
-from storage.shared_removals import announce_whole, read_removals
+from storage.records import identify
+from storage.removals import Removal, keep_noted, noted_purges, removal_of, removals_elsewhere
+from storage.shared_publish import take_up
+from storage.shared_removals import announce, announce_whole, read_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.taking_over import announce_removal, end_purge
 from tests.object_server import copy_all, fresh_prefix
 from tests.storage.removal_worlds import has_words, keep_answer, keep_words, remove
-from tests.storage.shared_worlds import GOOD_SECONDS, copied, exports, machine, writing
+from tests.storage.shared_worlds import GOOD_SECONDS, asleep, copied, exports, machine, writing
 from tests.storage.worlds import graph, publish, record
 
 REPORT, PAPER, OTHER = graph("report"), graph("paper"), graph("other")
@@ -59,6 +64,11 @@ def quotes(place):
     return {cited.quote for answer in kept for cited in answer.citations} - {""}
 
 
+def note_again(place):
+    """Have a removal of the paper due here, as one is that was hindered a minute ago."""
+    keep_noted(place.removed_elsewhere, [replace(removal_of(record(PAPER), snapshot=3), moment=1.0)])
+
+
 def ahead(monkeypatch, seconds):
     """Let the clock be so far ahead."""
     real = taking_over.time.time
@@ -92,7 +102,7 @@ STEPS = (
     (carrying_out, "drop_copies"),
     (carrying_out, "forget_questions"),
     (carrying_out, "forget_told"),
-    (carrying_out, "forget_copies"),
+    (carrying_out, "forget_unshown_copies"),
     (carrying_out, "forget_files"),
     (taking_over, "_note_carried_out"),
     (shared_fetch, "write_durably"),
@@ -186,6 +196,50 @@ def test_a_writer_that_waits_here_keeps_files_until_the_next_contact_but_no_answ
     assert has_words(two[1], "paper") == []
 
 
+def test_what_is_hindered_takes_the_questions_of_an_evaluation_at_first_and_at_its_end_but_not_in_between(two, monkeypatch):
+    questions, replies = AskedQuestions(two[1].evaluations), CallCache(calls_folder(two[1].home))
+    with open_for_reading(two[1]):
+        remove(two[0], PAPER)
+        exports(two[1])
+        assert questions.recall(identify("flow")) == {}
+        keep_words(two[1], "report", run="later")
+        ahead(monkeypatch, 61)
+        exports(two[1])
+        assert questions.recall(identify("flow")) and replies.path(questions_owner("default")).exists()
+    ahead(monkeypatch, 61)
+    exports(two[1])
+    assert questions.recall(identify("flow")) == {} and not replies.path(questions_owner("default")).exists()
+
+
+def test_who_writes_here_loses_no_arcs_and_nothing_that_it_is_about_to_publish(two, monkeypatch):
+    with open_for_reading(two[1]):
+        remove(two[0], PAPER)
+        exports(two[1])
+    with writing(two[1]) as corpus:
+        corpus.index()
+        arcs = two[1].lance / "adjacency"
+        kept = [arcs / ".partial-1", *arcs.iterdir(), snapshot_path(two[1], 99)]
+        kept[0].mkdir()
+        kept[-1].touch()
+        for _ in range(2):
+            note_again(two[1])
+            exports(two[1])
+            assert len(kept) == 3 and all(path.exists() for path in kept)
+    note_again(two[1])
+    exports(two[1])
+    assert kept[1].exists() and not kept[-1].exists(), "the arcs are of the published snapshot"
+
+
+def test_arcs_that_were_derived_before_another_machine_wrote_go_and_those_being_written_stay(two):
+    with writing(two[1]) as corpus:
+        corpus.index()
+    (derived,) = (two[1].lance / "adjacency").iterdir()
+    (derived.parent / ".partial-1").mkdir()
+    remove(two[0], PAPER)
+    exports(two[1])
+    assert [path.name for path in derived.parent.iterdir()] == [".partial-1"]
+
+
 def test_after_many_removals_who_missed_some_keeps_only_what_is_published(two, monkeypatch):
     monkeypatch.setattr("storage.shared_removals.KEPT", 1)
     remove(two[0], PAPER)
@@ -233,6 +287,61 @@ def test_a_corpus_that_was_made_again_meanwhile_begins_without_the_old_answers(t
     assert quotes(two[1]) == {"words of paper"}
 
 
+def test_a_corpus_that_was_made_again_and_came_as_far_takes_all_of_the_old_one_too(two):
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    announce_whole(store)
+    with writing(two[0]) as corpus:
+        for name in ("paper", "other"):
+            publish(corpus, graph(name))
+    assert corpus.snapshot == read_current(two[1]).snapshot
+    exports(two[1])
+    assert has_words(two[1], "report") == [] and snapshot_numbers(two[1]) == [corpus.snapshot]
+
+
+def test_a_removal_of_all_that_was_killed_before_it_was_told_is_told_by_the_next_writer(two):
+    remove(two[0], PAPER)
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    with writing(two[0]) as corpus:
+        assert read_removals(store).whole == 2
+        publish(corpus, OTHER)
+        publish(corpus, PAPER)
+    exports(two[1])
+    assert has_words(two[1], "report") == [] and read_answers(two[1], present=()) == []
+    remove(two[0], OTHER)
+    exports(two[1])
+    assert OTHER.document_id in {removal.document_id for removal in removals_elsewhere(two[1])}
+
+
+@pytest.mark.parametrize("due", [False, True])
+def test_who_comes_before_a_removal_of_all_is_told_takes_over_no_less_afterwards(two, due):
+    keep_noted(two[1].removed_elsewhere, [Removal(OTHER.document_id, 1.0)] if due else [])
+    for run in two[1].runs.iterdir():
+        run.unlink()
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    with pytest.raises(UnknownCorpusError):
+        exports(two[1])
+    assert has_words(two[1], "report")
+    announce_whole(store)
+    with pytest.raises(UnknownCorpusError):
+        exports(two[1])
+    assert has_words(two[1], "paper") == has_words(two[1], "report") == [] and snapshot_numbers(two[1]) == []
+
+
+def test_who_reads_where_a_removed_corpus_is_being_made_again_takes_nothing_from_its_writer(two):
+    store = ObjectStore(two[0].store)
+    store.delete(["CURRENT"])
+    announce_whole(store)
+    take_up(two[1], two[1].store, 99)
+    made = snapshot_path(two[1], 1)
+    made.touch()
+    with pytest.raises(UnknownCorpusError):
+        exports(two[1])
+    assert made.exists()
+
+
 def test_a_store_that_lost_its_current_takes_no_answer(two):
     ObjectStore(two[0].store).delete(["CURRENT"])
     with pytest.raises(UnknownCorpusError):
@@ -248,6 +357,32 @@ def test_what_a_machine_that_never_returns_did_not_purge_is_left_to_the_next_wri
     for place in two:
         with writing(place):
             assert noted_purges(place) == ()
+
+
+def test_a_purge_says_nothing_of_what_others_announced_since_its_writer_began(two):
+    remove(two[0], PAPER)
+    store = ObjectStore(two[0].store)
+    with writing(two[1]):
+        announce(store, removal_of(record(REPORT), snapshot=4))
+        end_purge(two[1])
+    assert read_removals(store).purged == 1
+    with asleep(two[1]):
+        with writing(two[0]):
+            pass
+        end_purge(two[1])
+    assert read_removals(store).purged == 1
+
+
+def test_a_store_that_cannot_be_told_of_a_purge_fails_no_writer_and_is_told_by_the_next(two, monkeypatch, caplog):
+    remove(two[0], PAPER)
+    for told, purged in ((False, 0), (True, 1)):
+        with writing(two[1]), monkeypatch.context() as refusing:
+            assert two[1].purge_due.exists()
+            if not told:
+                refusing.setattr(ObjectStore, "put", lambda *_arguments, **_more: None)
+            end_purge(two[1])
+        assert read_removals(ObjectStore(two[0].store)).purged == purged
+    assert "the store was not told of a clean-up of corpus 'default'" in caplog.text
 
 
 def test_who_removes_itself_has_nothing_to_take_over_from_itself(two):

@@ -7,8 +7,9 @@ import threading
 import pytest
 
 from storage.locations import mirrors_folder
+from storage.mirrored_copies import copies_unused
 from storage.object_address import StoreAddress
-from tasks.mirror_locks import copies_in_use, copies_unused, updating
+from tasks.mirror_locks import copies_in_use, updating
 from tasks.progress import StoppedError, forget_stop, request_stop
 
 ADDRESSES = ["/some/folder", "s3://data/in/"]
@@ -22,7 +23,7 @@ with copies_in_use(["s3://data/in/"]):
 
 
 def unused():
-    with copies_unused() as free:
+    with copies_unused(mirrors_folder().parent) as free:
         return free
 
 
@@ -53,7 +54,7 @@ def test_a_reader_waits_for_a_clean_up(home):
         with copies_in_use(ADDRESSES):
             began.set()
 
-    with copies_unused():
+    with copies_unused(mirrors_folder().parent):
         reader = threading.Thread(target=read)
         reader.start()
         assert not began.wait(0.3)
