@@ -20,7 +20,7 @@ from tasks.ingest_report import artifact_key, progress_key
 from tasks.lineage_keys import lineage_key
 
 GONE = "pages_in_prefect"
-LATER = "the next maintenance deletes those of this document"
+LATER = "the next maintenance deletes those that quote this document"
 NEVER = "nothing deletes those of a removed corpus later, but its server may after 90 days"
 
 
