@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Collection, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
@@ -55,10 +55,16 @@ def forget_reports(home: Path, gone: Collection[str]) -> int:
     """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many."""
     folder, signs = reports_folder(home), [document.encode() for document in gone]
     found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and signs else []
-    told = [path for path in found if any(sign in path.read_bytes() for sign in signs)]
-    for path in told:
-        path.unlink(missing_ok=True)
-    return len(told)
+    deleted, _bytes = delete_files([path for path in found if _tells_of(path, signs)])
+    return len(deleted)
+
+
+def _tells_of(path: Path, signs: Collection[bytes]) -> bool:
+    """Say whether a file holds one of these; one that just went does not."""
+    with suppress(FileNotFoundError):
+        said = path.read_bytes()
+        return any(sign in said for sign in signs)
+    return False
 
 
 def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:
