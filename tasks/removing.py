@@ -65,9 +65,9 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         if location.store is not None:
             announce_removal(location, ObjectStore(location.store), removal)
         number = corpus.publish(removed=[record.id])
+        forget_copies(removal.copies, location.home)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
-        forget_copies(removal.copies, location.home)
         if now and cleaned.complete:
             end_purge(location)
     gone = {

@@ -19,7 +19,7 @@ from storage.records import identify
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from tasks.object_discovery import discover_objects
-from tasks.publishing import erase_removed, wipe
+from tasks.publishing import clean_up, erase_removed, wipe
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log
@@ -270,12 +270,46 @@ def test_a_removed_corpus_takes_what_evaluations_asked_it_along(location):
     assert not location.evaluations.exists()
 
 
-def test_removing_a_document_deletes_our_copy_of_its_object(home, store):
-    store.put("report.pdf", b"what the report says")
+def read_in(home, store, graph, said):
+    """Read an object in, of which a copy is with us then."""
+    store.put("report.pdf", said)
     discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
     place = worlds.corpus_in(home)
     with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=(store.address("report.pdf"),))])
+        corpus.publish(graphs=[graph], records=[replace(worlds.record(graph), paths=(store.address("report.pdf"),))])
+    return place
+
+
+def killed(*_arguments, **_more):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_removing_a_document_deletes_our_copy_of_its_object_before_the_long_clean_up(home, store, monkeypatch, now):
+    place = read_in(home, store, REPORT, b"what the report says")
     assert b"what the report says" in everything_in(home)
-    remove_document(place, "report.pdf", now=False)
+    for cleaning in ("wipe", "clean_up"):
+        monkeypatch.setattr(f"tasks.removing.{cleaning}", killed)
+    with pytest.raises(KeyboardInterrupt):
+        remove_document(place, "report.pdf", now=now)
     assert b"what the report says" not in everything_in(home)
+
+
+def test_our_copy_of_a_removed_object_goes_with_the_next_clean_up_where_a_kill_left_it(home, store, monkeypatch):
+    place = read_in(home, store, REPORT, b"what the report says")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("tasks.removing.forget_copies", killed)
+        remove_document(place, "report.pdf", now=False)
+    assert b"what the report says" in everything_in(home)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        clean_up(corpus)
+    assert b"what the report says" not in everything_in(home)
+
+
+def test_our_copy_of_what_is_published_at_a_removed_address_stays(home, store):
+    place = read_in(home, store, REPORT, b"what the report says")
+    remove_document(place, "report.pdf", now=False)
+    read_in(home, store, PAPER, b"what the paper says")
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        clean_up(corpus)
+    assert place.purge_due.exists() and b"what the paper says" in everything_in(home)
