@@ -7,21 +7,28 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from storage.artifacts import shared_name
+from storage.catalog import CatalogDamagedError, StoreTooNewError
+from storage.current import CurrentDamagedError
 from storage.lease import take_lease
 from storage.locations import CorpusLocation
 from storage.lock import CorpusBusyError, FencedError
 from storage.memo import HEXADECIMAL, StepMemo, names_in, note_of, shared_folder
+from storage.object_client import StoreError
 from storage.object_store import ObjectStore
+from storage.shared_copy import StoreMismatchError
 from storage.shared_current import claim, last_fence, shared_corpora
 from storage.shared_fetch import fetch
+
+UNUSABLE = (CatalogDamagedError, CurrentDamagedError, StoreError, StoreMismatchError, StoreTooNewError)
+"""What a corpus that is no concern of the caller's may raise."""
 
 
 @contextmanager
 def kept_quiet(store: ObjectStore, corpora: Path, own: CorpusLocation) -> Iterator[str]:
     """Keep writers on all machines out of the store's other corpora, and have here what these name, while the block runs.
 
-    Give in words what hinders it: who writes one of them. A writer that died or sleeps is taken over, so that it names nothing
-    more: whether it lives is waited for, as long as a lease holds.
+    Give in words what hinders it: who writes one of them, or which of them cannot be fetched. A writer that died or sleeps is taken
+    over, so that it names nothing more: whether it lives is waited for, as long as a lease holds.
     """
     with ExitStack() as leases:
         hindered = ""
@@ -33,6 +40,9 @@ def kept_quiet(store: ObjectStore, corpora: Path, own: CorpusLocation) -> Iterat
                     fetch(CorpusLocation(name, corpora / name, address), address)
             except (CorpusBusyError, FencedError):
                 hindered = f"corpus {name!r} is being written on another machine"
+                break
+            except UNUSABLE as error:
+                hindered = f"corpus {name!r} cannot be asked what it needs: {error}"
                 break
         yield hindered
 

@@ -1,3 +1,4 @@
+import json
 import time
 from dataclasses import replace
 
@@ -12,8 +13,10 @@ from storage.lease_terms import read_terms
 from storage.lock import CorpusBusyError, FencedError
 from storage.memo import StepMemo, shared_folder
 from storage.object_store import ObjectStore
+from storage.removals import Removal
 from storage.shared_current import claim, read_published, shared_corpora
 from storage.shared_garbage import forget_shared
+from storage.shared_removals import announce
 from tests.storage.lease_worlds import held_elsewhere
 from tests.storage.shared_worlds import GOOD_SECONDS, asleep, is_free, machine, refused, writing
 from tests.storage.worlds import document_id, graph, publish
@@ -159,3 +162,32 @@ def test_who_takes_the_claim_over_meanwhile_is_a_writer_too(memos, shared, tmp_p
     claim("other", ObjectStore(shared.below("corpora/other")), 9)
     take_lease(ObjectStore(shared.below("corpora/other")), "other", wait_seconds=0, known_fence=int, dead=None).release()
     assert "is being written on another machine" in sweep(memos[0], machine(tmp_path / "one", shared)).postponed
+
+
+def harmed(here, store, harm):
+    """Do that to another corpus, or to this machine's copy of it."""
+    current, damaged = store.read("CURRENT"), b"damaged" * 9000
+    said = json.loads(current.data)
+    if harm == "another store's":
+        here.folder.mkdir(parents=True)
+        here.store_note.write_text("s3://elsewhere/corpora/other")
+    elif harm == "no snapshot":
+        store.delete(list(store.names("snapshots/")))
+    else:
+        store.put(f"snapshots/{said['snapshot']}-{hash_bytes(damaged)}.duckdb", damaged, over=None)
+        changed = {"too new": {"schema_version": 99}, "no catalog": {"sha256": hash_bytes(damaged)}, "garbage": {"fence": "?"}}
+        store.put("CURRENT", json.dumps(said | changed[harm]).encode(), over=current.tag)
+
+
+@pytest.mark.parametrize("harm", ["garbage", "too new", "no snapshot", "no catalog", "another store's"])
+def test_nothing_goes_where_another_corpus_cannot_be_asked_and_the_caller_is_told_why(memos, shared, tmp_path, harm):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "letter")
+    store = ObjectStore(other.store)
+    announce(store, Removal(LETTER, 0.0))
+    harmed(replace(other, folder=tmp_path / "one" / "corpora" / "other"), store, harm)
+    finish(memos[0], REPORT, "own")
+    before = there(shared)
+    gone = sweep(memos[0], machine(tmp_path / "one", shared), [REPORT])
+    assert gone == Garbage(postponed=gone.postponed) and gone.postponed.startswith("corpus 'other' cannot be asked what it needs: ")
+    assert {name for name in before if "lease" not in name} <= there(shared) and is_free(store)
