@@ -6,20 +6,22 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from storage.answers import answer_ids
 from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError
+from storage.erasing import documents_told_of
 from storage.forgetting import forget_questions, forget_replies, forget_reports
 from storage.graph_store import GraphDamagedError
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
 from storage.mirrored_copies import forget_copies
 from storage.object_store import ObjectStore
-from storage.removals import note_removals, removal_of
+from storage.removals import note_removals, noted_purges, removal_of
 from storage.shared_lock import lock_for_writing
 from storage.shared_snapshots import remove_shared
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
-from storage.taking_over import announce_removal, end_purge
+from storage.taking_over import announce_removal, end_purge, known_removals
 from storage.tidying import wait_for_readers
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
@@ -86,26 +88,38 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
 
     Our copies of what lies in object stores go with the last corpus that shows one of an address's documents.
-    Nobody finds it from the first moment on; who reads it already is waited for. Raises UnknownCorpusError or
-    CorpusBusyError, and does nothing then.
+    Nobody finds it from the first moment on; who reads it already is waited for. Its folder goes last: what a kill, or a store that
+    does not answer, left is finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     documents = _documents_in(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
     lock = lock_for_writing(location, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
+        note_removals(location, known_removals(location).values())
         if location.store is not None:
             remove_shared(location.store)
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
+        gone = _forget_told(location)
+        shutil.rmtree(location.snapshots, ignore_errors=True)
+        garbage = collect_garbage(location, keep_seconds=0.0, gone=gone)
+        if not gone:
+            forget_replies(location, garbage.documents)
         shutil.rmtree(location.folder)
-        garbage = collect_garbage(location, keep_seconds=0.0, gone=documents)
-        forget_replies(location, documents or garbage.documents)
-        forget_questions(location)
-        forget_reports(location.home, documents)
     finally:
         lock.release()
     return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))
+
+
+def _forget_told(location: CorpusLocation) -> list[str]:
+    """Forget what was told of the documents that were noted as removed, or that the corpus' answers name; return their ids."""
+    told = {document.id for document, _snapshot in documents_told_of(location)}
+    gone = sorted(told.union(removal.document_id for removal in noted_purges(location)))
+    forget_replies(location, gone)
+    forget_questions(location)
+    forget_reports(location.home, gone, answers=answer_ids(location))
+    return gone
 
 
 def _documents_in(location: CorpusLocation) -> tuple[str, ...]:

@@ -4,6 +4,9 @@ import pytest
 
 from storage import lease
 from storage.answers import read_answers
+from storage.artifacts import ArtifactStore
+from storage.locations import artifacts_folder, shared_store, steps_folder
+from storage.memo import StepMemo
 from storage.object_store import ObjectStore
 from storage.shared_removals import read_removals
 from storage.snapshot import UnknownCorpusError
@@ -28,6 +31,21 @@ def two(shared, tmp_path, monkeypatch):
     for name in ("report", "paper"):
         keep_words(places[1], name, run=name)
     return places
+
+
+def memo_of(place):
+    """The notes of a machine, which others find in the store."""
+    return StepMemo(steps_folder(place.home), ArtifactStore(artifacts_folder(place.home), ObjectStore(shared_store())))
+
+
+def finish(memo, document, said):
+    """Leave what a step made of a document: its words, and a note that names them."""
+    memo.remember(document, "parse", document, {"text": memo.artifacts.put(said.encode())})
+
+
+def parsed():
+    """Return what the store holds of steps and what they made."""
+    return [name for name in ObjectStore(shared_store()).names("") if name.startswith(("artifacts/", "steps/"))]
 
 
 @pytest.mark.parametrize("now", [True, False])
@@ -60,3 +78,17 @@ def test_a_removed_corpus_goes_from_the_other_machine(two):
         exports(two[1])
     assert has_words(two[1], "paper") == has_words(two[1], "report") == []
     assert read_answers(two[1], present=()) == []
+
+
+def test_a_removal_of_a_shared_corpus_that_was_killed_is_finished_by_the_same_command(two, monkeypatch):
+    finish(memo_of(two[0]), PAPER.document_id, "words of paper")
+
+    def killed(*_arguments, **_more):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as dying, pytest.raises(KeyboardInterrupt):
+        dying.setattr(removing, "collect_garbage", killed)
+        remove_corpus(two[0])
+    assert parsed()
+    remove_corpus(two[0])
+    assert parsed() == [] and not two[0].folder.exists()
