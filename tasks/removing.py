@@ -44,10 +44,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class RemovedCorpus:
-    """How much a removed corpus held, and how many files only it used."""
+    """How much a removed corpus held, and how many files only it used went; `postponed` says what they wait for, if anything."""
 
     documents: int
     files: int
+    postponed: str
 
 
 def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Receipt:
@@ -98,7 +99,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     try:
         note_removals(location, known_removals(location).values())
         if location.store is not None:
-            remove_shared(location.store)
+            remove_shared(location.store, [removal.document_id for removal in noted_purges(location)])
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         gone = _forget_told(location)
@@ -109,7 +110,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         shutil.rmtree(location.folder)
     finally:
         lock.release()
-    return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))
+    return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts), postponed=garbage.postponed)
 
 
 def _forget_told(location: CorpusLocation) -> list[str]:

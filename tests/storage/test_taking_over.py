@@ -212,7 +212,7 @@ def test_an_opening_reads_the_list_only_when_current_moved(two, monkeypatch):
 def test_a_removed_corpus_takes_its_answers_reports_and_copies_from_every_machine(two):
     store = ObjectStore(two[0].store)
     store.delete(["CURRENT"])
-    announce_whole(store)
+    announce_whole(store, [])
     for _ in range(2):
         with pytest.raises(UnknownCorpusError, match=r"FLOWREADER_STORE 's3://.*' holds none"):
             exports(two[1])
@@ -223,7 +223,7 @@ def test_a_removed_corpus_takes_its_answers_reports_and_copies_from_every_machin
 def test_a_corpus_that_was_made_again_meanwhile_begins_without_the_old_answers(two):
     store = ObjectStore(two[0].store)
     store.delete(["CURRENT"])
-    announce_whole(store)
+    announce_whole(store, [])
     with writing(two[0]) as corpus:
         publish(corpus, PAPER)
     assert list(exports(two[1])) == [PAPER.document_id]

@@ -20,7 +20,7 @@ from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from tasks import removing
 from tasks.object_discovery import discover_objects
-from tasks.publishing import clean_up, erase_removed, wipe
+from tasks.publishing import clean_up, collect_garbage, erase_removed, wipe
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log
@@ -167,6 +167,18 @@ def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(l
     assert has_words(location, "paper")
     remove_corpus(location)
     assert set(has_words(location, "paper")) == set() and not location.folder.exists()
+
+
+def test_files_of_a_removed_corpus_wait_for_who_writes_another_and_go_with_its_clean_up(home, location):
+    keep_words(location, "paper")
+    other = worlds.corpus_in(home, "other")
+    with open_for_writing(other, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT)
+        removed = remove_corpus(location)
+        assert (removed.documents, removed.files, removed.postponed) == (2, 0, "corpus 'other' is being written")
+        assert {path.split("/")[0] for path in has_words(location, "paper")} == {"artifacts", "words"}
+        collect_garbage(other, keep_seconds=0)
+    assert has_words(location, "paper") == []
 
 
 @pytest.mark.parametrize("harm", ["", "current", "snapshots"])

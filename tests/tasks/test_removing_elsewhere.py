@@ -1,11 +1,16 @@
 """A removal on one machine, as the commands do it, and what another one has of it afterwards."""
 
+from dataclasses import replace
+
 import pytest
 
 from storage import lease
 from storage.answers import read_answers
 from storage.artifacts import ArtifactStore
-from storage.locations import artifacts_folder, shared_store, steps_folder
+from storage.call_cache import CallCache
+from storage.garbage import collect
+from storage.in_use import KEEP_SECONDS
+from storage.locations import artifacts_folder, calls_folder, shared_store, steps_folder
 from storage.memo import StepMemo
 from storage.object_store import ObjectStore
 from storage.shared_removals import read_removals
@@ -92,3 +97,17 @@ def test_a_removal_of_a_shared_corpus_that_was_killed_is_finished_by_the_same_co
     assert parsed()
     remove_corpus(two[0])
     assert parsed() == [] and not two[0].folder.exists()
+
+
+def test_what_a_removed_corpus_left_while_another_was_written_is_told_and_goes_later_from_any_machine(two):
+    finish(memo_of(two[0]), PAPER.document_id, "words of paper")
+    other = replace(two[1], name="other", folder=two[1].folder.with_name("other"), store=shared_store().below("corpora/other"))
+    with writing(other) as corpus:
+        publish(corpus, REPORT)
+        removed = remove_corpus(two[0])
+        assert (removed.postponed, removed.files) == ("corpus 'other' is being written on another machine", 0)
+    assert parsed()
+    memo, calls = memo_of(other), CallCache(calls_folder(other.home))
+    collect(other.home / "corpora", memo, calls, keep_seconds=KEEP_SECONDS, own=other)
+    assert parsed() == [] and has_words(two[1], "paper") == []
+    assert read_removals(ObjectStore(two[0].store)).left == (REPORT.document_id,), "the other corpus has it"
