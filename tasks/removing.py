@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from storage.answers import answer_ids
 from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError
+from storage.disk import DiskFullError
 from storage.erasing import documents_told_of
 from storage.forgetting import forget_questions, forget_replies, forget_reports
 from storage.graph_store import GraphDamagedError
@@ -97,12 +99,16 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
     lock = lock_for_writing(location, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
-        note_removals(location, known_removals(location).values())
+        known = known_removals(location)
+        # On a full disk nothing is noted: who removes a corpus may want the room, and only a kill needs the note.
+        with suppress(DiskFullError):
+            note_removals(location, known.values())
+        known |= {removal.document_id: removal for removal in noted_purges(location)}
         if location.store is not None:
-            remove_shared(location.store, [removal.document_id for removal in noted_purges(location)])
+            remove_shared(location.store, known)
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
-        gone = _forget_told(location)
+        gone = _forget_told(location, known)
         shutil.rmtree(location.snapshots, ignore_errors=True)
         garbage = collect_garbage(location, keep_seconds=0.0, gone=gone)
         if not gone:
@@ -113,10 +119,9 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts), postponed=garbage.postponed)
 
 
-def _forget_told(location: CorpusLocation) -> list[str]:
-    """Forget what was told of the documents that were noted as removed, or that the corpus' answers name; return their ids."""
-    told = {document.id for document, _snapshot in documents_told_of(location)}
-    gone = sorted(told.union(removal.document_id for removal in noted_purges(location)))
+def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:
+    """Forget what was told of the documents that are known or that the corpus' answers name by now; return their ids."""
+    gone = sorted({document.id for document, _snapshot in documents_told_of(location)}.union(known))
     forget_replies(location, gone)
     forget_questions(location)
     forget_reports(location.home, gone, answers=answer_ids(location))

@@ -181,6 +181,16 @@ def test_files_of_a_removed_corpus_wait_for_who_writes_another_and_go_with_its_c
     assert has_words(location, "paper") == []
 
 
+def test_a_corpus_is_removed_from_a_full_disk_too(location, monkeypatch):
+    def full(*_arguments):
+        raise DiskFullError("disk full")
+
+    keep_words(location, "paper")
+    monkeypatch.setattr(removing, "note_removals", full)
+    assert remove_corpus(location).documents == 2
+    assert has_words(location, "paper") == [] and not location.folder.exists()
+
+
 @pytest.mark.parametrize("harm", ["", "current", "snapshots"])
 def test_a_removed_corpus_takes_along_what_was_told_of_earlier_contents_of_its_files(location, harm):
     keep_words(location, "earlier paper")
