@@ -264,7 +264,9 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
     if output.as_json:
         output.data({"removed": arguments.name, **asdict(removed), **gone})
     else:
-        output.line(f"corpus {arguments.name} with {removed.documents} documents is gone, and {removed.files} files only it used")
+        files = f"; its files stay for now: {removed.postponed}; a later ingest deletes them" if removed.postponed else ""
+        gone_too = files or f", and {removed.files} files only it used"
+        output.line(f"corpus {arguments.name} with {removed.documents} documents is gone{gone_too}")
     return WELL
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
-from collections.abc import Collection, Iterable
-from contextlib import ExitStack
+from collections.abc import Collection, Iterable, Set
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
@@ -18,6 +19,8 @@ from storage.in_use import delete_files, in_use, quiet, unnamed_files
 from storage.locations import CorpusLocation, artifacts_folder, calls_folder, pictures_folder, reports_folder, steps_folder
 from storage.memo import HEXADECIMAL, StepMemo
 from storage.removals import Removal
+
+AN_ID = re.compile(rb"[0-9a-f]{32,}")
 
 
 def forget_told(location: CorpusLocation, removals: Collection[Removal], *, present: Collection[str]) -> int:
@@ -51,14 +54,24 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
         CallCache(calls_folder(own.home)).forget(document)
 
 
-def forget_reports(home: Path, gone: Collection[str]) -> int:
-    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many."""
+def forget_reports(home: Path, gone: Collection[str], *, answers: Collection[str] = ()) -> int:
+    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many.
+
+    Those of the `answers` with these ids go as well, whatever they show.
+    """
     folder, signs = reports_folder(home), [document.encode() for document in gone]
-    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and signs else []
-    told = [path for path in found if any(sign in path.read_bytes() for sign in signs)]
-    for path in told:
-        path.unlink(missing_ok=True)
-    return len(told)
+    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and (signs or answers) else []
+    ids = {answer.encode() for answer in answers}
+    deleted, _bytes = delete_files([path for path in found if path.stem in answers or _tells_of(path, signs, ids)])
+    return len(deleted)
+
+
+def _tells_of(path: Path, signs: Collection[bytes], ids: Set[bytes]) -> bool:
+    """Say whether a file holds one of these signs, or one of these ids by itself; one that just went does not."""
+    with suppress(FileNotFoundError):
+        said = path.read_bytes()
+        return any(sign in said for sign in signs) or (bool(ids) and not ids.isdisjoint(AN_ID.findall(said)))
+    return False
 
 
 def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:

@@ -14,7 +14,7 @@ from storage.corpora import corpora_in
 from storage.in_use import delete_files, in_use, quiet, unnamed_files
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
-from storage.shared_garbage import forget_shared, kept_quiet
+from storage.shared_garbage import forget_shared, kept_quiet, left_by_corpora
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
 """What nothing names any more stays so long, for it cost money, or somebody may come back for it: replies of models about documents
@@ -41,7 +41,7 @@ def collect(
 
     The caller holds the lock of `own`. While another corpus is being written nothing is deleted: its ingest may be about to name
     an artifact. Nothing is deleted either where a corpus cannot be asked what it needs. From a shared store goes what goes here,
-    and what any machine noted of the documents `gone`, which were removed on purpose, unless they are back.
+    and what any machine noted of the documents `gone`, which were removed on purpose, or whose corpus was, unless they are back.
     """
     before = time.time() - keep_seconds
     shared = memo.artifacts.shared
@@ -56,22 +56,24 @@ def collect(
             documents, named = in_use(locations)
         except catalog.CatalogDamagedError as error:
             return Garbage(postponed=str(error))
-        forgotten = forget_documents(memo, documents, before)
+        left = set(gone) | (locks.enter_context(left_by_corpora(shared, named=documents)) if shared is not None else set())
+        forgotten = forget_documents(memo, documents, before, at_once=left)
         forget_replies(calls, documents | {questions_owner(location.name) for location in locations})
         deleted, size = delete_files(unnamed_files(memo, named, before))
         if shared is not None:
-            unwanted = {*forgotten, *gone} - documents
+            unwanted = left.union(forgotten) - documents
             elsewhere = forget_shared(shared, memo, documents=unwanted, artifacts=deleted, named=named)
             deleted = tuple(sorted({*deleted, *elsewhere}))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
 
 
-def forget_documents(memo: StepMemo, kept: set[str], before: float) -> tuple[str, ...]:
-    """Drop the notes of documents that no corpus has and that nobody worked on since."""
+def forget_documents(memo: StepMemo, kept: set[str], before: float, *, at_once: set[str]) -> tuple[str, ...]:
+    """Drop the notes of documents that no corpus has and that nobody worked on since, or that are to go at once."""
     idle = [
         document
         for document in memo.documents()
-        if document not in kept and all(path.stat().st_mtime <= before for path in memo.of_document(document).iterdir())
+        if document not in kept
+        and (document in at_once or all(path.stat().st_mtime <= before for path in memo.of_document(document).iterdir()))
     ]
     for document in idle:
         memo.forget(document)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from storage import catalog
@@ -61,12 +61,22 @@ def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
 def unnamed_files(memo: StepMemo, named: set[str], before: float) -> list[Path]:
     """Return the old files of the store that neither a corpus names nor a note, half-written ones among them."""
     kept = named.union(*(memo.artifacts_of(document) for document in memo.documents()))
-    return [path for path in memo.artifacts.files() if path.name not in kept and path.stat().st_mtime <= before]
+    return [path for path in memo.artifacts.files() if path.name not in kept and is_older(path, before)]
 
 
-def delete_files(paths: list[Path]) -> tuple[tuple[str, ...], int]:
-    """Delete the files; return their names and how many bytes they were."""
-    size = sum(path.stat().st_size for path in paths)
+def is_older(path: Path, moment: float) -> bool:
+    """Say whether the file was last written before the moment (seconds since 1970); one that just went is not."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_mtime <= moment
+    return False
+
+
+def delete_files(paths: Iterable[Path]) -> tuple[tuple[str, ...], int]:
+    """Delete the files, but for those that go meanwhile; return the names of what was deleted, and how many bytes that was."""
+    deleted: list[tuple[str, int]] = []
     for path in paths:
-        path.unlink()
-    return tuple(sorted(path.name for path in paths)), size
+        with suppress(FileNotFoundError):
+            size = path.stat().st_size
+            path.unlink()
+            deleted.append((path.name, size))
+    return tuple(sorted(name for name, _ in deleted)), sum(size for _, size in deleted)

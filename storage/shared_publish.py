@@ -30,7 +30,7 @@ def take_up(location: CorpusLocation, address: StoreAddress, fence: int) -> None
         published = claim(location.name, store, fence)
         if published == NOTHING and read_removals(store).listed:
             # A removal of the whole corpus was killed before it was told: the list is of snapshots that nobody has any more.
-            announce_whole(store)
+            announce_whole(store, ())
         known = in_step(location, published)
         if not known:
             location.current.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ hashes, no word. The oldest go when there are many; a machine that missed those 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from storage.codec import CodecError, from_json, to_json
@@ -33,7 +33,8 @@ class Listed:
 class Removals:
     """The list. `last` is the newest number, of whatever; `whole` that with which the whole corpus was removed, before all listed.
 
-    `cut` is the highest number that is not listed any more. What was removed up to `purged` has left all files in the store.
+    `cut` is the highest number that is not listed any more. What was removed up to `purged` has left all files in the store, but
+    for what steps made of the documents `left` by corpora that were removed whole: any machine's next clean-up deletes that.
     """
 
     last: int = 0
@@ -41,6 +42,7 @@ class Removals:
     cut: int = 0
     purged: int = 0
     listed: tuple[Listed, ...] = ()
+    left: tuple[str, ...] = ()
 
     @property
     def says_removed(self) -> bool:
@@ -64,9 +66,20 @@ def announce(store: ObjectStore, removal: Removal) -> int:
     return _change(store, added).last
 
 
-def announce_whole(store: ObjectStore) -> None:
-    """Put on the list that the whole corpus was removed; raise as `announce` does."""
-    _change(store, lambda before: Removals(last=before.last + 1, whole=before.last + 1, purged=before.last + 1))
+def announce_whole(store: ObjectStore, documents: Collection[str]) -> None:
+    """Put on the list that the whole corpus was removed, with these documents; raise as `announce` does."""
+
+    def emptied(before: Removals) -> Removals:
+        number = before.last + 1
+        unpurged = (entry.removal.document_id for entry in before.listed if entry.number > before.purged)
+        return Removals(last=number, whole=number, purged=number, left=tuple(sorted({*before.left, *unpurged, *documents})))
+
+    _change(store, emptied)
+
+
+def announce_deleted(store: ObjectStore, documents: Collection[str]) -> None:
+    """Put on the list that nothing is left in the store of these documents; raise as `announce` does."""
+    _change(store, lambda before: replace(before, left=tuple(left for left in before.left if left not in documents)))
 
 
 def announce_purged(store: ObjectStore, number: int) -> None:

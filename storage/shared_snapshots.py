@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from storage.artifacts import hash_bytes, write_durably
 from storage.current import Current, CurrentDamagedError, file_hash, snapshot_numbers, snapshot_path
 from storage.lease_terms import NAME as LEASE
@@ -52,12 +54,12 @@ def drop_unkept(location: CorpusLocation, address: StoreAddress) -> None:
     store.delete([name for name in store.names(SNAPSHOTS) if name not in kept])
 
 
-def remove_shared(address: StoreAddress) -> None:
-    """Delete a corpus from the store, what makes it found first, and tell the other machines.
+def remove_shared(address: StoreAddress, documents: Collection[str]) -> None:
+    """Delete a corpus with these documents from the store, what makes it found first, and tell the other machines.
 
     The lease stays, so that fences go on rising, and so does the list of removals.
     """
     store = ObjectStore(address)
     store.delete([NAME])
-    announce_whole(store)
+    announce_whole(store, documents)
     store.delete([name for name in store.names("") if name not in {LEASE, REMOVALS}])

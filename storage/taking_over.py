@@ -73,7 +73,7 @@ def take_over(location: CorpusLocation, store: ObjectStore, current: Current, *,
     missed = done < max(told.whole, told.cut)
     if removals or missed or is_due(location):
         if missed:
-            removals = _known(location) | removals
+            removals = known_removals(location) | removals
         if done < told.whole:
             forget_runs(location)
         _take(location, removals, current, writing=writing, anew=bool(removals) or missed)
@@ -96,7 +96,7 @@ def _published(told: Removals, done: int, current: Current) -> tuple[dict[str, R
     return {removal.document_id: removal for removal in fresh}, reached
 
 
-def _known(location: CorpusLocation) -> dict[str, Removal]:
+def known_removals(location: CorpusLocation) -> dict[str, Removal]:
     """Return a removal of every document that this machine had of the corpus, as far as it shows."""
     moment = time.time()
     known = {document.id: Removal(document.id, moment) for document, _snapshot in documents_told_of(location)}

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from storage.answers import answer_ids
 from storage.corpora import corpora_in
 from storage.garbage import KEEP_UNNAMED_SECONDS
+from storage.in_use import delete_files, is_older
 from storage.locations import called_with_folder, corpora_folder, reports_folder
 
 PAGE = ".html"
@@ -37,18 +38,13 @@ def age_out() -> AgedOut:
     old, called_with = list(_older(reports_folder(), before)), list(_older(called_with_folder(), before))
     pages = [path for path in old if path.suffix == PAGE]
     kept = {answer for corpus in corpora_in(corpora_folder()) for answer in answer_ids(corpus)} if pages else set()
-    reports = [path for path in pages if path.stem not in kept]
-    results = [path for path in old if path.suffix != PAGE]
-    size = sum(map(_deleted, (*reports, *results, *called_with)))
-    return AgedOut(reports=len(reports), results=len(results), called_with=len(called_with), bytes_freed=size)
+    reports, of_reports = delete_files(path for path in pages if path.stem not in kept)
+    results, of_results = delete_files(path for path in old if path.suffix != PAGE)
+    calls, of_calls = delete_files(called_with)
+    size = of_reports + of_results + of_calls
+    return AgedOut(reports=len(reports), results=len(results), called_with=len(calls), bytes_freed=size)
 
 
 def _older(folder: Path, before: float) -> Iterator[Path]:
     if folder.is_dir():
-        yield from (path for path in folder.iterdir() if path.is_file() and path.stat().st_mtime <= before)
-
-
-def _deleted(path: Path) -> int:
-    size = path.stat().st_size
-    path.unlink(missing_ok=True)
-    return size
+        yield from (path for path in folder.iterdir() if path.is_file() and is_older(path, before))

@@ -18,6 +18,7 @@ from storage.graph_checks import GraphError
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
+from storage.mirrored_copies import copy_sign, forget_copies
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
@@ -159,9 +160,16 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
 
 
 def erase_removed(corpus: CorpusWriter) -> int:
-    """Forget what was told of removed documents, unless they are back; return how many answers lost words."""
-    removals = noted_removals(corpus.location)
-    return forget_told(corpus.location, removals, present={record.id for record in corpus.documents()})
+    """Forget what was told of removed documents, and our copies of them, unless they are back; return how many answers lost words.
+
+    A copy of what is published now at the same address stays.
+    """
+    removals, published = noted_removals(corpus.location), corpus.documents()
+    signs = {sign for removal in removals for sign in removal.copies}
+    if signs:
+        signs -= {copy_sign(path) for record in published for path in record.paths}
+        forget_copies(signs, corpus.location.home)
+    return forget_told(corpus.location, removals, present={record.id for record in published})
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:

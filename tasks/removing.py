@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
+from storage.answers import answer_ids
 from storage.catalog import CatalogDamagedError
 from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError
+from storage.disk import DiskFullError
+from storage.erasing import documents_told_of
 from storage.forgetting import forget_questions, forget_replies, forget_reports
 from storage.graph_store import GraphDamagedError
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
 from storage.mirrored_copies import forget_copies
 from storage.object_store import ObjectStore
-from storage.removals import note_removals, removal_of
+from storage.removals import note_removals, noted_purges, removal_of
 from storage.shared_lock import lock_for_writing
 from storage.shared_snapshots import remove_shared
 from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
-from storage.taking_over import announce_removal, end_purge
+from storage.taking_over import announce_removal, end_purge, known_removals
 from storage.tidying import wait_for_readers
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
@@ -42,10 +46,11 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class RemovedCorpus:
-    """How much a removed corpus held, and how many files only it used."""
+    """How much a removed corpus held, and how many files only it used went; `postponed` says what they wait for, if anything."""
 
     documents: int
     files: int
+    postponed: str
 
 
 def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Receipt:
@@ -65,9 +70,9 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         if location.store is not None:
             announce_removal(location, ObjectStore(location.store), removal)
         number = corpus.publish(removed=[record.id])
+        forget_copies(removal.copies, location.home)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
-        forget_copies(removal.copies, location.home)
         if now and cleaned.complete:
             end_purge(location)
     gone = {
@@ -86,26 +91,41 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
 
     Our copies of what lies in object stores go with the last corpus that shows one of an address's documents.
-    Nobody finds it from the first moment on; who reads it already is waited for. Raises UnknownCorpusError or
-    CorpusBusyError, and does nothing then.
+    Nobody finds it from the first moment on; who reads it already is waited for. Its folder goes last: what a kill, or a store that
+    does not answer, left is finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     documents = _documents_in(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
     lock = lock_for_writing(location, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
+        known = known_removals(location)
+        # On a full disk nothing is noted: who removes a corpus may want the room, and only a kill needs the note.
+        with suppress(DiskFullError):
+            note_removals(location, known.values())
+        known |= {removal.document_id: removal for removal in noted_purges(location)}
         if location.store is not None:
-            remove_shared(location.store)
+            remove_shared(location.store, known)
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
+        gone = _forget_told(location, known)
+        shutil.rmtree(location.snapshots, ignore_errors=True)
+        garbage = collect_garbage(location, keep_seconds=0.0, gone=gone)
+        if not gone:
+            forget_replies(location, garbage.documents)
         shutil.rmtree(location.folder)
-        garbage = collect_garbage(location, keep_seconds=0.0, gone=documents)
-        forget_replies(location, documents or garbage.documents)
-        forget_questions(location)
-        forget_reports(location.home, documents)
     finally:
         lock.release()
-    return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts))
+    return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts), postponed=garbage.postponed)
+
+
+def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:
+    """Forget what was told of the documents that are known or that the corpus' answers name by now; return their ids."""
+    gone = sorted({document.id for document, _snapshot in documents_told_of(location)}.union(known))
+    forget_replies(location, gone)
+    forget_questions(location)
+    forget_reports(location.home, gone, answers=answer_ids(location))
+    return gone
 
 
 def _documents_in(location: CorpusLocation) -> tuple[str, ...]:

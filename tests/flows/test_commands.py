@@ -8,8 +8,10 @@ import sys
 import pytest
 
 from storage.at_work import at_work
+from storage.corpus import open_for_writing
 from storage.runs import RunLog
 from tests.program import CHEAP, flowreader
+from tests.storage.worlds import EMBEDDER, corpus_in
 
 
 def said(*arguments, home, check=0):
@@ -115,6 +117,18 @@ def test_removing_gives_a_receipt_and_leaves_nothing(library, tmp_path):
     flowreader("corpora", "remove", "small", home=home, check=0)
     assert said("corpora", "list", home=home) == {"corpora": []}
     assert not [path for path in (home / "artifacts").rglob("*") if path.is_file()]
+
+
+def test_removing_a_corpus_says_what_its_files_wait_for(library, tmp_path):
+    home = tmp_path / "copy"
+    shutil.copytree(library, home)
+    other = corpus_in(home, "other")
+    with open_for_writing(other, embedder=EMBEDDER, wait_seconds=0):
+        removed = flowreader("corpora", "remove", "small", home=home, check=0).stdout
+        assert "its files stay for now: corpus 'other' is being written; a later ingest deletes them" in " ".join(removed.split())
+        shutil.copytree(library / "corpora" / "small", home / "corpora" / "small")
+        told = said("corpora", "remove", "small", home=home)
+    assert (told["files"], told["postponed"]) == (0, "corpus 'other' is being written")
 
 
 def test_corpora_are_listed(library):

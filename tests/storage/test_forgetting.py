@@ -1,6 +1,7 @@
 """What goes with a removed document, place by place; that a removal reaches all of them is in tests/tasks/test_removing.py."""
 
 import shutil
+from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.forgetting import forget_files, forget_reports, forget_words
@@ -46,3 +47,19 @@ def test_files_of_a_removed_document_wait_while_another_corpus_is_written_or_dam
     shutil.rmtree(other.folder)
     assert forget_files(place, [PAPER.document_id])
     assert not [path for path in has_words(place, "paper") if path.startswith(("artifacts", "words"))]
+
+
+def test_a_report_that_goes_while_it_is_looked_at_stops_nothing(home, monkeypatch):
+    reports_folder().mkdir(parents=True)
+    for name in ("a.html", "b.html"):
+        (reports_folder() / name).write_text(REPORT.document_id)
+    read = Path.read_bytes
+
+    def gone_before(path):
+        if path.name == "a.html":
+            path.unlink()
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", gone_before)
+    assert forget_reports(home, {REPORT.document_id}) == 1
+    assert list(reports_folder().iterdir()) == []

@@ -1,6 +1,8 @@
 """What corpora name is tried in test_garbage.py, with all that clean-up does; here, how their writers are kept out."""
 
-from storage.in_use import in_use, quiet
+import time
+
+from storage.in_use import delete_files, in_use, is_older, quiet
 from tests.storage.shared_worlds import writing
 from tests.storage.worlds import corpus_in, graph, publish
 
@@ -13,3 +15,11 @@ def test_a_corpus_is_quiet_unless_somebody_writes_it_and_stays_so(tmp_path):
     with quiet(place) as alone, quiet(place) as second:
         assert (alone, second) == (True, False)
     assert in_use([place])[0] == {graph("report").document_id}
+
+
+def test_files_that_go_meanwhile_are_neither_old_nor_deleted_and_stop_nothing(tmp_path):
+    paths = [tmp_path / name for name in ("went", "there")]
+    paths[1].write_bytes(b"words")
+    assert [is_older(path, time.time() + 60) for path in paths] == [False, True]
+    assert not is_older(paths[1], 0)
+    assert delete_files(paths) == (("there",), 5) and delete_files(paths) == ((), 0)

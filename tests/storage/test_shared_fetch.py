@@ -102,7 +102,7 @@ def test_a_corpus_that_is_removed_between_the_looks_is_none(machines, monkeypatc
 
     def late(self, name):
         if name.startswith("snapshots/"):
-            remove_shared(machines[0].store)
+            remove_shared(machines[0].store, [])
         return read(self, name)
 
     monkeypatch.setattr(ObjectStore, "read", late)

@@ -1,3 +1,4 @@
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +14,12 @@ from storage.lease import take_lease
 from storage.lease_terms import read_terms
 from storage.lock import CorpusBusyError, FencedError
 from storage.memo import StepMemo, shared_folder
+from storage.object_client import StoreError
 from storage.object_store import ObjectStore
+from storage.removals import Removal
 from storage.shared_current import claim, read_published, shared_corpora
 from storage.shared_garbage import forget_shared, kept_quiet
+from storage.shared_removals import announce, announce_whole, read_removals
 from storage.shared_snapshots import remove_shared
 from tests.storage.lease_worlds import held_elsewhere
 from tests.storage.shared_worlds import GOOD_SECONDS, asleep, is_free, machine, refused, writing
@@ -171,7 +175,7 @@ def test_a_corpus_that_is_removed_after_it_was_listed_is_not_brought_back(memos,
     take = shared_garbage.take_lease
 
     def removed_first(*arguments, **more):
-        remove_shared(other.store)
+        remove_shared(other.store, [])
         return take(*arguments, **more)
 
     monkeypatch.setattr(shared_garbage, "take_lease", removed_first)
@@ -211,3 +215,78 @@ def test_who_takes_the_claim_over_meanwhile_is_a_writer_too(memos, shared, tmp_p
     claim("other", ObjectStore(shared.below("corpora/other")), 9)
     take_lease(ObjectStore(shared.below("corpora/other")), "other", wait_seconds=0, known_fence=int, dead=None).release()
     assert "is being written on another machine" in sweep(memos[0], machine(tmp_path / "one", shared)).postponed
+
+
+def harmed(here, store, harm):
+    """Do that to another corpus, or to this machine's copy of it."""
+    current, damaged = store.read("CURRENT"), b"damaged" * 9000
+    said = json.loads(current.data)
+    if harm == "another store's":
+        here.folder.mkdir(parents=True)
+        here.store_note.write_text("s3://elsewhere/corpora/other")
+    elif harm == "no snapshot":
+        store.delete(list(store.names("snapshots/")))
+    else:
+        store.put(f"snapshots/{said['snapshot']}-{hash_bytes(damaged)}.duckdb", damaged, over=None)
+        changed = {"too new": {"schema_version": 99}, "no catalog": {"sha256": hash_bytes(damaged)}, "garbage": {"fence": "?"}}
+        store.put("CURRENT", json.dumps(said | changed[harm]).encode(), over=current.tag)
+
+
+@pytest.mark.parametrize("harm", ["garbage", "too new", "no snapshot", "no catalog", "another store's"])
+def test_nothing_goes_where_another_corpus_cannot_be_asked_and_the_caller_is_told_why(memos, shared, tmp_path, harm):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "letter")
+    store = ObjectStore(other.store)
+    announce(store, Removal(LETTER, 0.0))
+    harmed(replace(other, folder=tmp_path / "one" / "corpora" / "other"), store, harm)
+    finish(memos[0], REPORT, "own")
+    before = there(shared)
+    gone = sweep(memos[0], machine(tmp_path / "one", shared), [REPORT])
+    assert gone == Garbage(postponed=gone.postponed) and gone.postponed.startswith("corpus 'other' cannot be asked what it needs: ")
+    assert {name for name in before if "lease" not in name} <= there(shared) and is_free(store)
+
+
+def left_behind(shared, *names):
+    """Have a corpus removed whole that had these documents, before any of it was deleted."""
+    announce_whole(ObjectStore(shared.below("corpora/removed")), [document_id(name) for name in names])
+
+
+def test_what_a_removed_corpus_left_goes_with_the_next_clean_up_of_any_machine(memos, shared, tmp_path):
+    finish(memos[1], REPORT, "words of report")
+    finish(memos[0], REPORT, "words of report")
+    left_behind(shared, "report", "never parsed")
+    ObjectStore(shared.below("corpora/damaged")).put("removals", b"{", over=None)
+    place, calls = machine(tmp_path / "one", shared), CallCache(tmp_path / "one" / "calls")
+    place.folder.mkdir(parents=True)
+    gone = collect(place.home / "corpora", memos[0], calls, keep_seconds=3600, own=place)
+    assert gone.documents == (REPORT,) and there(shared) == {"corpora/damaged/removals", "corpora/removed/removals"}
+    assert read_removals(ObjectStore(shared.below("corpora/removed"))).left == ()
+
+
+def test_what_a_removed_corpus_left_stays_named_while_a_clean_up_is_put_off_or_fails(memos, shared, tmp_path, monkeypatch):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    place = machine(tmp_path / "one", shared)
+    finish(memos[1], REPORT, "words of report")
+    left_behind(shared, "report")
+    with writing(other):
+        assert sweep(memos[0], place).postponed
+
+    def out_of_reach(*_arguments, **_more):
+        raise StoreError("the store does not answer")
+
+    with monkeypatch.context() as patched, pytest.raises(StoreError):
+        patched.setattr("storage.garbage.forget_shared", out_of_reach)
+        sweep(memos[0], place)
+    assert read_removals(ObjectStore(shared.below("corpora/removed"))).left == (REPORT,)
+    sweep(memos[0], place)
+    assert not [name for name in there(shared) if name.startswith(("artifacts/", "steps/"))]
+
+
+def test_what_a_removed_corpus_left_and_another_has_stays(memos, shared, tmp_path):
+    other = replace(machine(tmp_path / "two", shared), name="other", store=shared.below("corpora/other"))
+    published(other, "report")
+    finish(memos[1], REPORT, "words of report")
+    left_behind(shared, "report")
+    sweep(memos[0], machine(tmp_path / "one", shared))
+    assert shared_name(hash_bytes(b"words of report")) in there(shared)
+    assert read_removals(ObjectStore(shared.below("corpora/removed"))).left == (REPORT,)

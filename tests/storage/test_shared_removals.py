@@ -7,7 +7,16 @@ from storage.current import CurrentDamagedError
 from storage.object_client import StoreError
 from storage.object_store import ObjectStore
 from storage.removals import removal_of
-from storage.shared_removals import NAME, Listed, Removals, announce, announce_purged, announce_whole, read_removals
+from storage.shared_removals import (
+    NAME,
+    Listed,
+    Removals,
+    announce,
+    announce_deleted,
+    announce_purged,
+    announce_whole,
+    read_removals,
+)
 from tests.storage.worlds import graph, record
 
 ONE, TWO = (removal_of(record(graph(name), f"/secret/{name} plans.pdf"), snapshot=3) for name in ("one", "two"))
@@ -25,9 +34,20 @@ def test_removals_have_numbers_that_rise_also_over_the_removal_of_all(store):
     for number, purged in ((1, 1), (9, 2), (1, 2)):
         announce_purged(store, number)
         assert read_removals(store).purged == purged
-    announce_whole(store)
+    announce_whole(store, [])
     assert read_removals(store) == Removals(last=3, whole=3, purged=3)
     assert announce(store, ONE) == 4
+
+
+def test_what_a_removed_corpus_leaves_is_named_until_it_is_deleted(store):
+    announce(store, ONE)
+    announce_purged(store, 1)
+    announce(store, TWO)
+    for document in ("a", "b"):
+        announce_whole(store, [document])
+    assert read_removals(store).left == tuple(sorted(["a", "b", TWO.document_id]))
+    announce_deleted(store, ["a", TWO.document_id])
+    assert read_removals(store) == Removals(last=4, whole=4, purged=4, left=("b",))
 
 
 def test_the_list_holds_no_word_of_a_document(store):

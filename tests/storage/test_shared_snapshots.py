@@ -36,7 +36,7 @@ def test_old_snapshots_go_from_the_store_too_when_their_time_is_over(machines, c
 
 
 def test_a_removed_corpus_is_gone_but_for_its_lease_and_the_word_that_it_was_removed(machines, corpus_store):
-    remove_shared(machines[0].store)
+    remove_shared(machines[0].store, [])
     assert list(corpus_store.names("")) == ["lease", "removals"]
     assert read_removals(corpus_store).whole == 1
     with pytest.raises(UnknownCorpusError, match=r"FLOWREADER_STORE 's3://.*' holds none"):

@@ -266,7 +266,7 @@ def test_an_opening_reads_the_list_only_when_current_moved(two, monkeypatch):
 def test_a_removed_corpus_takes_its_answers_reports_and_copies_from_every_machine(two):
     store = ObjectStore(two[0].store)
     store.delete(["CURRENT"])
-    announce_whole(store)
+    announce_whole(store, [])
     for _ in range(2):
         with pytest.raises(UnknownCorpusError, match=r"FLOWREADER_STORE 's3://.*' holds none"):
             exports(two[1])
@@ -277,7 +277,7 @@ def test_a_removed_corpus_takes_its_answers_reports_and_copies_from_every_machin
 def test_a_corpus_that_was_made_again_meanwhile_begins_without_the_old_answers(two):
     store = ObjectStore(two[0].store)
     store.delete(["CURRENT"])
-    announce_whole(store)
+    announce_whole(store, [])
     with writing(two[0]) as corpus:
         publish(corpus, PAPER)
     assert list(exports(two[1])) == [PAPER.document_id]
@@ -290,7 +290,7 @@ def test_a_corpus_that_was_made_again_meanwhile_begins_without_the_old_answers(t
 def test_a_corpus_that_was_made_again_and_came_as_far_takes_all_of_the_old_one_too(two):
     store = ObjectStore(two[0].store)
     store.delete(["CURRENT"])
-    announce_whole(store)
+    announce_whole(store, [])
     with writing(two[0]) as corpus:
         for name in ("paper", "other"):
             publish(corpus, graph(name))
@@ -324,7 +324,7 @@ def test_who_comes_before_a_removal_of_all_is_told_takes_over_no_less_afterwards
     with pytest.raises(UnknownCorpusError):
         exports(two[1])
     assert has_words(two[1], "report")
-    announce_whole(store)
+    announce_whole(store, [])
     with pytest.raises(UnknownCorpusError):
         exports(two[1])
     assert has_words(two[1], "paper") == has_words(two[1], "report") == [] and snapshot_numbers(two[1]) == []
@@ -333,7 +333,7 @@ def test_who_comes_before_a_removal_of_all_is_told_takes_over_no_less_afterwards
 def test_who_reads_where_a_removed_corpus_is_being_made_again_takes_nothing_from_its_writer(two):
     store = ObjectStore(two[0].store)
     store.delete(["CURRENT"])
-    announce_whole(store)
+    announce_whole(store, [])
     take_up(two[1], two[1].store, 99)
     made = snapshot_path(two[1], 1)
     made.touch()

@@ -50,3 +50,14 @@ def test_the_page_of_an_answer_that_a_corpus_keeps_stays_however_old(kept):
 def test_what_is_young_stays(kept):
     young = [left(folder / name, old=False) for folder in (reports_folder(), called_with_folder()) for name in ("a.html", "b")]
     assert age_out() == AgedOut() and all(path.exists() for path in young)
+
+
+def test_what_goes_meanwhile_is_not_counted_and_stops_nothing(kept, monkeypatch):
+    page, result = left(reports_folder() / f"{'f' * 32}.html"), left(reports_folder() / "0b7c0f6a")
+
+    def goes_meanwhile(corpus):
+        page.unlink()
+        return set()
+
+    monkeypatch.setattr("tasks.ageing.answer_ids", goes_meanwhile)
+    assert age_out() == AgedOut(results=1, bytes_freed=5) and not result.exists()

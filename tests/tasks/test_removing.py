@@ -14,15 +14,17 @@ from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError
 from storage.evaluation_records import Asked
-from storage.locations import calls_folder
+from storage.locations import calls_folder, reports_folder
 from storage.records import identify
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
+from tasks import removing
 from tasks.object_discovery import discover_objects
-from tasks.publishing import erase_removed, wipe
+from tasks.publishing import clean_up, collect_garbage, erase_removed, wipe
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, asking_log
+from tests.storage.removal_worlds import has_words, keep_words
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 
@@ -34,6 +36,10 @@ def location(home):
         worlds.publish(corpus, REPORT, PAPER, cross_edges=worlds.link(REPORT, PAPER))
         corpus.index()
     return place
+
+
+def killed(*_arguments, **_more):
+    raise KeyboardInterrupt
 
 
 def everything_in(folder):
@@ -150,6 +156,63 @@ def test_a_corpus_is_removed_whole(location):
         remove_corpus(location)
 
 
+@pytest.mark.parametrize("step", ["wait_for_readers", "forget_replies", "forget_reports", "collect_garbage"])
+def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(location, monkeypatch, step):
+    keep_words(location, "paper")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(removing, step, killed)
+        remove_corpus(location)
+    with pytest.raises(UnknownCorpusError):
+        open_for_reading(location).__enter__()
+    assert has_words(location, "paper")
+    remove_corpus(location)
+    assert set(has_words(location, "paper")) == set() and not location.folder.exists()
+
+
+def test_files_of_a_removed_corpus_wait_for_who_writes_another_and_go_with_its_clean_up(home, location):
+    keep_words(location, "paper")
+    other = worlds.corpus_in(home, "other")
+    with open_for_writing(other, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT)
+        removed = remove_corpus(location)
+        assert (removed.documents, removed.files, removed.postponed) == (2, 0, "corpus 'other' is being written")
+        assert {path.split("/")[0] for path in has_words(location, "paper")} == {"artifacts", "words"}
+        collect_garbage(other, keep_seconds=0)
+    assert has_words(location, "paper") == []
+
+
+def test_a_corpus_is_removed_from_a_full_disk_too(location, monkeypatch):
+    def full(*_arguments):
+        raise DiskFullError("disk full")
+
+    keep_words(location, "paper")
+    monkeypatch.setattr(removing, "note_removals", full)
+    assert remove_corpus(location).documents == 2
+    assert has_words(location, "paper") == [] and not location.folder.exists()
+
+
+@pytest.mark.parametrize("harm", ["", "current", "snapshots"])
+def test_a_removed_corpus_takes_along_what_was_told_of_earlier_contents_of_its_files(location, harm):
+    keep_words(location, "earlier paper")
+    if harm:
+        part = getattr(location, harm)
+        shutil.rmtree(part) if part.is_dir() else part.unlink()
+    remove_corpus(location)
+    assert set(has_words(location, "earlier paper")) == set()
+
+
+def test_a_removed_corpus_takes_the_reports_of_its_own_answers_along_and_no_others(location):
+    own, other = answer(question="what it says"), answer(question="another corpus")
+    asking_log(location, "r1").answer(answer_json(own))
+    reports_folder().mkdir(parents=True)
+    for told in (own, other):
+        (reports_folder() / f"{told.answer_id}.html").write_text(told.question)
+        (reports_folder() / told.answer_id[::-1]).write_text(f'"answer_id": "{told.answer_id}", {told.question}')
+    remove_corpus(location)
+    assert {path.read_text().endswith("another corpus") for path in reports_folder().iterdir()} == {True}
+    assert len(list(reports_folder().iterdir())) == 2
+
+
 def test_what_is_not_there_is_not_removed(location):
     with pytest.raises(UnknownDocumentError, match=r"absent\.pdf"):
         remove_document(location, "absent.pdf", now=True)
@@ -245,9 +308,6 @@ def test_what_an_evaluation_asked_of_an_older_snapshot_meanwhile_goes_with_its_l
 
 
 def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_before_it_did(location, monkeypatch):
-    def killed(_questions):
-        raise KeyboardInterrupt
-
     keep_asked(location, "paper")
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(AskedQuestions, "forget", killed)
@@ -270,12 +330,42 @@ def test_a_removed_corpus_takes_what_evaluations_asked_it_along(location):
     assert not location.evaluations.exists()
 
 
-def test_removing_a_document_deletes_our_copy_of_its_object(home, store):
-    store.put("report.pdf", b"what the report says")
+def read_in(home, store, graph, said):
+    """Read an object in, of which a copy is with us then."""
+    store.put("report.pdf", said)
     discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
     place = worlds.corpus_in(home)
     with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=(store.address("report.pdf"),))])
+        corpus.publish(graphs=[graph], records=[replace(worlds.record(graph), paths=(store.address("report.pdf"),))])
+    return place
+
+
+@pytest.mark.parametrize("now", [True, False])
+def test_removing_a_document_deletes_our_copy_of_its_object_before_the_long_clean_up(home, store, monkeypatch, now):
+    place = read_in(home, store, REPORT, b"what the report says")
     assert b"what the report says" in everything_in(home)
-    remove_document(place, "report.pdf", now=False)
+    for cleaning in ("wipe", "clean_up"):
+        monkeypatch.setattr(f"tasks.removing.{cleaning}", killed)
+    with pytest.raises(KeyboardInterrupt):
+        remove_document(place, "report.pdf", now=now)
     assert b"what the report says" not in everything_in(home)
+
+
+def test_our_copy_of_a_removed_object_goes_with_the_next_clean_up_where_a_kill_left_it(home, store, monkeypatch):
+    place = read_in(home, store, REPORT, b"what the report says")
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("tasks.removing.forget_copies", killed)
+        remove_document(place, "report.pdf", now=False)
+    assert b"what the report says" in everything_in(home)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        clean_up(corpus)
+    assert b"what the report says" not in everything_in(home)
+
+
+def test_our_copy_of_what_is_published_at_a_removed_address_stays(home, store):
+    place = read_in(home, store, REPORT, b"what the report says")
+    remove_document(place, "report.pdf", now=False)
+    read_in(home, store, PAPER, b"what the paper says")
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        clean_up(corpus)
+    assert place.purge_due.exists() and b"what the paper says" in everything_in(home)
