@@ -19,12 +19,14 @@ from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
 from storage.mirrored_copies import forget_copies
 from storage.object_store import ObjectStore
-from storage.removals import note_removals, noted_purges, removal_of
+from storage.records import EmbedderIdentity
+from storage.removals import Removal, hash_name, note_removals, noted_purges, removal_of
 from storage.shared_lock import lock_for_writing
 from storage.shared_snapshots import remove_shared
-from storage.snapshot import UnknownCorpusError, open_for_reading, unknown_corpus
+from storage.snapshot import ID_PREFIX, UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.taking_over import announce_removal, end_purge, known_removals
 from storage.tidying import wait_for_readers
+from storage.wording import storable
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
 
@@ -58,12 +60,22 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
     Answers that quote it, or an earlier content of its file, lose those words at once, and again, for those that were being given,
     when the last reader is gone. What models replied about it, and to questions of this corpus, is forgotten with them,
-    and so is what evaluations asked it. Our copy of what lies in an object store goes as well.
+    and so is what evaluations asked it. Our copy of what lies in an object store goes as well. With `now` one that was removed
+    before may be named, of which something is left.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
+    before = _removed_before(location, asked) if now else None
     with open_for_reading(location) as snapshot:
-        record, embedder = snapshot.find(asked), snapshot.embedder
-        counts = snapshot.counts(record.id)
+        embedder = snapshot.embedder
+        try:
+            record = snapshot.find(asked)
+        except UnknownDocumentError:
+            if before is None:
+                raise
+        else:
+            before, counts = None, snapshot.counts(record.id)
+    if before is not None:
+        return _finish_removal(location, before, asked, embedder)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         removal = removal_of(record, snapshot=corpus.snapshot)
         note_removals(location, [removal])
@@ -80,11 +92,34 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         "nodes": counts.nodes,
         "edges": counts.edges,
         "table_rows": counts.rows,
+        **_what_is_gone(cleaned),
+    }
+    return Receipt(record.id, record.name, removal.names, number, gone, _what_goes_later(cleaned, now=now))
+
+
+def _removed_before(location: CorpusLocation, asked: str) -> Removal | None:
+    """Return the removal, of which something is left, of the document with this file name or whose id begins so."""
+    name, prefix = hash_name(storable(asked)), asked if ID_PREFIX.fullmatch(asked) else None
+    named = (one for one in noted_purges(location) if name in one.names or (prefix and one.document_id.startswith(prefix)))
+    return next(named, None)
+
+
+def _finish_removal(location: CorpusLocation, removal: Removal, asked: str, embedder: EmbedderIdentity) -> Receipt:
+    """Wait for the readers of a removed document, and delete what it left."""
+    with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
+        cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
+        if cleaned.complete:
+            end_purge(location)
+    later = _what_goes_later(cleaned, now=True)
+    return Receipt(removal.document_id, asked, removal.names, removal.snapshot + 1, _what_is_gone(cleaned), later)
+
+
+def _what_is_gone(cleaned: CleanedUp) -> dict[str, int]:
+    return {
         "answer_texts": cleaned.answers_erased,
         "files": len(cleaned.garbage.artifacts),
         "bytes": cleaned.garbage.bytes_freed,
     }
-    return Receipt(record.id, record.name, removal.names, number, gone, _what_goes_later(cleaned, now=now))
 
 
 def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
@@ -142,7 +177,8 @@ def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:
     if cleaned.garbage.postponed:
         return f"its files stay for now: {cleaned.garbage.postponed}; the next ingest after {hours} deletes them"
     if not now:
-        return f"older snapshots, and what only they show, go with the first ingest after {hours} (with --now they went at once)"
+        shown = "older snapshots, and what only they show,"
+        return f"{shown} go with the first ingest after {hours}, or at once by the same command with --now"
     if cleaned.snapshots_kept:
         return f"snapshots {', '.join(map(str, cleaned.snapshots_kept))} are still being read; the next ingest deletes them"
-    return "nothing of it is left"
+    return "nothing of it is left in this corpus"

@@ -72,6 +72,17 @@ def test_without_now_readers_keep_what_they_pinned_and_the_rest_goes_later(locat
         after.find("paper.pdf")
 
 
+@pytest.mark.parametrize("named", ["paper.pdf", PAPER.document_id[:8]])
+def test_now_finishes_a_removal_that_did_not_wait(location, named):
+    remove_document(location, "paper.pdf", now=False)
+    receipt = remove_document(location, named, now=True)
+    assert receipt.document_id == PAPER.document_id and receipt.later.startswith("nothing of it is left")
+    assert b"of paper" not in everything_in(location.folder) and not location.purge_due.exists()
+    for again in (named, "letter.pdf"):
+        with pytest.raises(UnknownDocumentError):
+            remove_document(location, again, now=True)
+
+
 def test_now_says_who_is_still_reading(location, monkeypatch):
     monkeypatch.setattr("tasks.removing.WAIT_SECONDS", 0.2)
     with open_for_reading(location):
@@ -117,7 +128,7 @@ def test_what_is_only_replaced_keeps_its_quotes_until_its_file_is_removed(locati
     assert b"words of paper" in everything_in(location.runs)
     receipt = remove_document(location, "paper.pdf", now=True)
     assert (receipt.document_id, receipt.gone["answer_texts"]) == (worlds.document_id("second paper"), 1)
-    assert receipt.later == "nothing of it is left"
+    assert receipt.later.startswith("nothing of it is left")
     assert b"of paper" not in everything_in(location.folder)
     quoting, untouched = sorted(read_answers(location, present=()), key=lambda kept: -len(kept.citations))
     assert [citation.quote for citation in quoting.citations] == ["", "words of report"]
@@ -303,7 +314,7 @@ def test_what_an_evaluation_asked_of_an_older_snapshot_meanwhile_goes_with_its_l
             with pytest.raises(TimeoutError):
                 removing.result(0.5)
             keep_asked(location, "paper")
-        assert removing.result(60).later == "nothing of it is left"
+        assert removing.result(60).later.startswith("nothing of it is left")
     assert b"of paper" not in everything_in(location.folder)
 
 
