@@ -124,7 +124,8 @@ def brought_up(home, log, **more):
     up = Up(process, environment, log)
     try:
         deadline = time.monotonic() + READY_SECONDS
-        while "Prefect's UI:" not in up.said():
+        # The last line of the start's message: the UI of a server of its own, the API of another's.
+        while "\nPrefect's " not in up.said():
             assert process.poll() is None and time.monotonic() < deadline, up.said()
             time.sleep(0.1)
         yield up
