@@ -101,8 +101,8 @@ class Run:
         """Its error in JSON, as one line."""
         return " | ".join(self.said["error"].values())
 
-    def survivors(self, seconds: float = 5.0) -> list[str]:
-        """Return what this run started and what still lives after so many seconds."""
+    def survivors(self, seconds: float = 10.0) -> list[str]:
+        """Return what this run started and what still lives after so many seconds: a child ends when its modules are loaded."""
         deadline = time.monotonic() + seconds
         while (left := living(self.home, self.process.pid)) and time.monotonic() < deadline:
             time.sleep(0.1)
