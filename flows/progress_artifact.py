@@ -16,6 +16,9 @@ from tasks.progress import listening
 
 RENEW_SECONDS = 3.0
 """Each renewal is a request to the server: at most so often, and not at all where nothing moved."""
+PATIENCE_SECONDS = 2.0
+"""A server that is away holds nobody up who wants to end."""
+DONE = "done"
 
 
 @contextlib.asynccontextmanager
@@ -52,8 +55,10 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
         renewing = asyncio.create_task(renew())
         try:
             yield
-            end = "done"
+            end = DONE
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
-            await show(round(100 * meter.share_done(), 1), f"{meter.describe_counts()}; {end}")
+            last = show(round(100 * meter.share_done(), 1), f"{meter.describe_counts()}; {end}")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(last, None if end == DONE else PATIENCE_SECONDS)

@@ -19,7 +19,6 @@ from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
 from storage.mirrored_copies import forget_copies
 from storage.object_store import ObjectStore
-from storage.records import EmbedderIdentity
 from storage.removals import Removal, hash_name, note_removals, noted_purges, removal_of
 from storage.shared_lock import lock_for_writing
 from storage.shared_snapshots import remove_shared
@@ -64,18 +63,15 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
     before may be named, of which something is left.
     Raises UnknownDocumentError, AmbiguousDocumentError, UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
-    before = _removed_before(location, asked) if now else None
-    with open_for_reading(location) as snapshot:
-        embedder = snapshot.embedder
-        try:
-            record = snapshot.find(asked)
-        except UnknownDocumentError:
-            if before is None:
-                raise
-        else:
-            before, counts = None, snapshot.counts(record.id)
-    if before is not None:
-        return _finish_removal(location, before, asked, embedder)
+    try:
+        with open_for_reading(location) as snapshot:
+            record, embedder = snapshot.find(asked), snapshot.embedder
+            counts = snapshot.counts(record.id)
+    except UnknownDocumentError:
+        before = _removed_before(location, asked) if now else None
+        if before is None:
+            raise
+        return _finish_removal(location, before, asked)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         removal = removal_of(record, snapshot=corpus.snapshot)
         note_removals(location, [removal])
@@ -104,8 +100,10 @@ def _removed_before(location: CorpusLocation, asked: str) -> Removal | None:
     return next(named, None)
 
 
-def _finish_removal(location: CorpusLocation, removal: Removal, asked: str, embedder: EmbedderIdentity) -> Receipt:
+def _finish_removal(location: CorpusLocation, removal: Removal, asked: str) -> Receipt:
     """Wait for the readers of a removed document, and delete what it left."""
+    with open_for_reading(location) as snapshot:
+        embedder = snapshot.embedder
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
         if cleaned.complete:
