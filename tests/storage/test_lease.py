@@ -8,8 +8,8 @@ import time
 import pytest
 
 from storage import lease
-from storage.lease_terms import NAME
-from storage.lock import CorpusBusyError
+from storage.lease_terms import NAME, Terms
+from storage.lock import CorpusBusyError, signature
 from storage.object_store import ObjectStore
 from tests.storage.lease_worlds import GOOD, held, held_elsewhere, take
 
@@ -68,6 +68,20 @@ def test_of_many_that_find_a_dead_holder_at_once_exactly_one_wins(store):
     assert (len(taken), len(refused)) == (1, 5)
     assert (held(store).holder, taken[0].terms.holder.fence) == (taken[0].terms.holder, 2)
     taken[0].release()
+
+
+def test_who_is_overtaken_between_look_and_step_looks_again_and_comes_after(store, monkeypatch):
+    put, faster = ObjectStore.put, []
+
+    def overtaken(self, name, data, *, over):
+        if not faster:
+            faster.append(put(self, name, Terms(signature(1), GOOD).written(), over=over))
+        return put(self, name, data, over=over)
+
+    monkeypatch.setattr(ObjectStore, "put", overtaken)
+    taken = take(store)
+    assert (len(faster), taken.terms.holder.fence) == (1, 2)
+    taken.release()
 
 
 def test_a_second_writer_can_wait_until_the_first_lets_go(store):
