@@ -88,7 +88,7 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
     )
     ingest.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
-    ingest.set_defaults(run=Later("flows.commands:ingest"))
+    ingest.set_defaults(run=Later("flows.ingest_command:ingest"))
 
 
 def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401

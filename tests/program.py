@@ -1,5 +1,6 @@
 """The program as people run it, and the documents to run it on."""
 
+import json
 import os
 import pty
 import re
@@ -42,3 +43,8 @@ def flowreader(*arguments, home, check=None, **more):
     )
     assert check is None or done.returncode == check, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+def said(*arguments, home, check=0):
+    """Run the command line and return its JSON."""
+    return json.loads(flowreader(*arguments, "--json", home=home, check=check).stdout)

@@ -10,12 +10,8 @@ import pytest
 from storage.at_work import at_work
 from storage.corpus import open_for_writing
 from storage.runs import RunLog
-from tests.program import CHEAP, flowreader
+from tests.program import CHEAP, flowreader, said
 from tests.storage.worlds import EMBEDDER, corpus_in
-
-
-def said(*arguments, home, check=0):
-    return json.loads(flowreader(*arguments, "--json", home=home, check=check).stdout)
 
 
 def test_status_lists_every_document_with_its_sums(library):
@@ -39,13 +35,6 @@ def test_status_tells_of_an_ingest_that_is_at_work_and_of_one_that_was_killed(li
     assert (told["run_id"], told["paths"], told["done"], told["documents"]) == ("0123456789ab", [str(tmp_path)], 0, 9)
     after = said("status", "--corpus", "small", home=home)
     assert "at_work" not in after and [each["run_id"] for each in after["killed"]] == ["0123456789ab"]
-
-
-def test_a_second_ingest_does_nothing_and_makes_no_run(library, cheap_documents):
-    runs = set((library / "corpora" / "small" / "runs").iterdir())
-    before = said("status", "--corpus", "small", home=library)
-    assert said("ingest", cheap_documents, "--corpus", "small", home=library) == before
-    assert set((library / "corpora" / "small" / "runs").iterdir()) == runs
 
 
 def test_doctor_finds_nothing(library):
@@ -90,12 +79,6 @@ def test_errors_name_the_value_and_exit_with_2(library, arguments, value):
     assert value in done.stderr and not done.stdout and "Traceback" not in done.stderr
     error = json.loads(flowreader(*arguments, "--json", home=library, check=2).stdout)["error"]
     assert set(error) == {"what", "value", "remedy"} and value in error["what"] + error["value"] and error["remedy"]
-
-
-def test_an_estimate_does_nothing(home, cheap_documents):
-    estimate = said("ingest", cheap_documents, "--estimate", home=home)
-    assert estimate["documents"] == len(CHEAP) and estimate["seconds"] > 0
-    assert not (home / "corpora").exists()
 
 
 def test_settings_are_listed_with_bounds_and_reasons(home):

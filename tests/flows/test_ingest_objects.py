@@ -1,7 +1,6 @@
 """An ingest from an object store: what is new, changed and gone since the last one, and a store that cannot be read."""
 
 import asyncio
-import json
 import threading
 from pathlib import Path
 
@@ -13,12 +12,8 @@ from storage.object_client import StoreError
 from tasks.ingest_request import IngestRequest
 from tasks.progress import forget_stop, request_stop
 from tests.object_server import SECRET
-from tests.program import flowreader
+from tests.program import flowreader, said
 from tests.tasks.test_object_discovery import copies, found
-
-
-def said(*arguments, home, check=0):
-    return json.loads(flowreader(*arguments, "--json", home=home, check=check).stdout)
 
 
 def page(words):
