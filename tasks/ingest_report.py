@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -125,8 +126,9 @@ def asked(report: IngestReport) -> str:
 
 
 def artifact_key(corpus: str) -> str:
-    """Return a key that Prefect takes: lower-case letters, digits and dashes."""
-    return "ingest-" + re.sub(r"[^a-z0-9-]", "-", corpus.lower())
+    """Return a key that Prefect takes: lower-case letters, digits and dashes; another one for each name."""
+    written = re.sub(r"[^a-z0-9-]", "-", corpus.lower())
+    return f"ingest-{written}" if written == corpus else f"ingest-{written}-{hashlib.sha256(corpus.encode()).hexdigest()[:6]}"
 
 
 def progress_key(corpus: str) -> str:

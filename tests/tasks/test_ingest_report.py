@@ -1,5 +1,7 @@
 """The report sums up a run, and nothing in a name can break its page."""
 
+import re
+
 from tasks.ingest_report import Failure, IngestReport, artifact_key, asked, report_markdown
 
 REPORT = IngestReport(
@@ -40,8 +42,12 @@ def test_a_name_cannot_break_out_of_its_cell():
     assert row == "| `a/b'c .pdf` | failed | `it is empty` |"
 
 
-def test_the_artifact_key_is_one_that_prefect_takes():
-    assert artifact_key("Q3_reports.2024") == "ingest-q3-reports-2024"
+def test_the_artifact_key_is_one_that_prefect_takes_and_each_name_has_its_own():
+    assert artifact_key("tides-2024") == "ingest-tides-2024"
+    named_alike = ["Q3_reports.2024", "q3.reports.2024", "Q3-reports-2024", "q3-reports-2024"]
+    keys = {artifact_key(name) for name in named_alike}
+    assert len(keys) == len(named_alike)
+    assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
 
 
 def test_the_page_tells_what_was_asked_of_a_model():
