@@ -11,7 +11,7 @@ import pytest
 
 from deployments.declared import DECLARATIONS
 from flows.prefect_environment import answers
-from tests.deployments.test_up import environment_for, free_port
+from tests.deployments.brought_up import environment_for, free_port
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployments.test_up import brought_up
+from tests.deployments.brought_up import brought_up
 from tests.program import CHEAP
 from tests.torture.lab import copies, export, findings, ingest, start_server
 

@@ -11,7 +11,7 @@ import pytest
 
 from flows.ask_service import ask_service
 from flows.showing import CommandError
-from tests.deployments.test_up import TORQUE
+from tests.deployments.brought_up import TORQUE
 from tests.torture.conftest import ASK_TOKEN, ROOM
 
 pytestmark = pytest.mark.torture

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from storage.lineage_search import short_run
-from tests.deployments.test_up import brought_up, free_port
+from tests.deployments.brought_up import brought_up, free_port
 from tests.program import flowreader
 from tests.torture.lab import NAME, check_oracle, location
 

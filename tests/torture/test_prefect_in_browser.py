@@ -11,7 +11,7 @@ import pytest
 
 from flows.ask_service import ask_service
 from tests.browser import browser, find_browser
-from tests.deployments.test_up import TORQUE
+from tests.deployments.brought_up import TORQUE
 
 pytestmark = pytest.mark.torture
 

@@ -1,0 +1,129 @@
+"""Everything up, in processes of its own as `make up` starts it, for the tests that ask, kill and look."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import contextmanager
+
+from tests.program import CORPUS
+
+TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
+BUSY_SECONDS = 30.0
+READY_SECONDS, RUN_SECONDS = 150.0, 180.0
+ASK = """
+import asyncio, json, sys
+from prefect.client.orchestration import get_client
+from prefect.deployments import run_deployment
+
+async def main():
+    request = json.loads(sys.argv[2])
+    run = await run_deployment(sys.argv[1], parameters={"request": request}, timeout=180, poll_interval=0.2, as_subflow=False)
+    returned = await run.state.aresult(raise_on_failure=False) if sys.argv[1] == "ask/ask" else None
+    async with get_client() as client:
+        pages = [page.key for page in await client.read_artifacts() if page.flow_run_id == run.id and page.key]
+    print(json.dumps({"name": run.name, "state": run.state.name, "returned": returned, "pages": pages}))
+
+asyncio.run(main())
+"""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def environment_for(home, **more):
+    hidden = {"PREFECT_API_URL", "PREFECT_HOME", "PREFECT_SERVER_API_PORT"}
+    given = {name: value for name, value in os.environ.items() if name not in hidden}
+    return {**given, "FLOWREADER_HOME": str(home), **more}
+
+
+class Up:
+    """A running `up`: its process, its address and its environment."""
+
+    def __init__(self, process, environment, log):
+        self.process, self.environment, self.log = process, environment, log
+        self.api = f"http://127.0.0.1:{environment['PREFECT_SERVER_API_PORT']}/api"
+
+    def said(self):
+        return self.log.read_text("utf-8")
+
+    def request(self, path, body=None, method=None):
+        data = None if body is None else json.dumps(body).encode()
+        asked = urllib.request.Request(self.api + path, data, {"Content-Type": "application/json"}, method=method)
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                with urllib.request.urlopen(asked, timeout=30) as reply:
+                    return json.loads(reply.read() or "null")
+            except urllib.error.HTTPError as error:
+                # SQLite under the server takes one writer; Prefect's own clients ask again, too.
+                if error.code != 503 or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)
+
+    def deployment(self, name):
+        return self.request(f"/deployments/name/{name}")
+
+    def begin(self, name, request):
+        return self.request(f"/deployments/{self.deployment(name)['id']}/create_flow_run", {"parameters": {"request": request}})
+
+    def begin_reading(self, corpus):
+        """Begin to read the documents of the tests in; return the run's id when it is in the middle of them."""
+        run = self.begin("ingest/ingest", {"paths": [str(CORPUS)], "corpus": corpus})["id"]
+        deadline = time.monotonic() + RUN_SECONDS
+        while not self.request("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [run]}}}):
+            assert time.monotonic() < deadline, self.said()
+            time.sleep(0.2)
+        assert any("prefect.engine" in words for words in self.group().values())
+        return run
+
+    def completed(self, name, request):
+        done = subprocess.run(
+            [sys.executable, "-c", ASK, name, json.dumps(request)],
+            env={**self.environment, "PREFECT_API_URL": self.api},
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    def group(self):
+        listed = subprocess.run(["ps", "-eo", "pid=,pgid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+        rows = [line.split(None, 3) for line in listed.splitlines()]
+        return {int(pid): words for pid, group, state, words in rows if int(group) == self.process.pid and state[0] != "Z"}
+
+    def ends_within(self, seconds):
+        began = time.monotonic()
+        code = self.process.wait(timeout=seconds)
+        return code, time.monotonic() - began
+
+
+@contextmanager
+def brought_up(home, log, **more):
+    own = {"PREFECT_SERVER_API_PORT": str(free_port()), "FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
+    environment = environment_for(home, **own | more)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "deployments.up"], env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    up = Up(process, environment, log)
+    try:
+        deadline = time.monotonic() + READY_SECONDS
+        # The last line of the start's message: the UI of a server of its own, the API of another's.
+        while "\nPrefect's " not in up.said():
+            assert process.poll() is None and time.monotonic() < deadline, up.said()
+            time.sleep(0.1)
+        yield up
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
