@@ -12,9 +12,9 @@ GOOD = 0.6
 
 
 @contextmanager
-def held_elsewhere():
+def held_elsewhere(good_seconds=GOOD):
     """Another process that holds the lease."""
-    command = [sys.executable, "-m", "tests.storage.lease_holder", str(GOOD)]
+    command = [sys.executable, "-m", "tests.storage.lease_holder", str(good_seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout.readline().strip().isdigit()
         try:
