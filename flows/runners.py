@@ -6,9 +6,11 @@ import contextlib
 import importlib.util
 import logging
 import os
+import signal
 import socket
 import warnings
 from collections.abc import Iterator
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from tasks.errands import WorkersError
@@ -51,8 +53,25 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
     if work.runner == "local":
         yield None
         return
-    with _dask(work) if work.runner == "dask" else _ray(work) as runner:
+    with contextlib.ExitStack() as stack:
+        with _deaf_to_ctrl_c():
+            runner = stack.enter_context(_dask(work) if work.runner == "dask" else _ray(work))
         yield runner
+
+
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Have what is started inside never hear Ctrl-C: a terminal sends it to all processes, and this one ends them in order.
+
+    A blocked signal is inherited by what is started; here it waits until the block ends.
+    """
+    # It has to be there before: who starts it unblocks the signal.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextlib.contextmanager

@@ -88,6 +88,14 @@ def test_ctrl_c_ends_the_cluster_and_another_run_goes_on(home, cheap, by_dask, s
     check_oracle(home, cheap.export)
 
 
+def test_ctrl_c_while_the_cluster_starts_ends_it_too(home, cheap, by_dask, server):
+    run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
+    wait_until(lambda: any("multiprocessing.spawn" in words for words in living(home, run.process.pid)))
+    run.interrupt()
+    assert run.wait(10) == 130 and "Traceback" not in run.words, run.words[-3000:]
+    assert run.survivors() == []
+
+
 def test_the_cluster_of_a_killed_run_ends_with_it(home, cheap, by_dask, server):
     run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
     wait_until(lambda: readers_below(run))
