@@ -1,4 +1,4 @@
-"""What the commands that look and remove do, between the parsed arguments and what is shown. None of them needs Prefect."""
+"""What each command on corpora, documents and settings does, between the parsed arguments and what is shown, without Prefect."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ import os
 import signal
 import socket
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
@@ -53,25 +55,20 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
     if work.runner == "local":
         yield None
         return
-    with contextlib.ExitStack() as stack:
-        with _deaf_to_ctrl_c():
-            runner = stack.enter_context(_dask(work) if work.runner == "dask" else _ray(work))
+    with _dask(work) if work.runner == "dask" else _ray(work) as runner:
         yield runner
 
 
-@contextlib.contextmanager
-def _deaf_to_ctrl_c() -> Iterator[None]:
-    """Have what is started inside never hear Ctrl-C: a terminal sends it to all processes, and this one ends them in order.
+def _deaf_to_ctrl_c(start: Callable[[], object]) -> None:
+    """Start what shall never hear Ctrl-C: a terminal sends it to all processes, and this one ends the others in order.
 
-    A blocked signal is inherited by what is started; here it waits until the block ends.
+    What a thread starts inherits which signals are blocked there; this thread waits, and hears.
     """
-    # It has to be there before: who starts it unblocks the signal.
+    # The resource tracker has to run before: starting it unblocks SIGINT in the thread that starts it.
     resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    block = partial(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
+    with ThreadPoolExecutor(1, initializer=block) as starter:
+        starter.submit(start).result()
 
 
 @contextlib.contextmanager
@@ -94,7 +91,7 @@ def _dask(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
     with runner:
         try:
             # The cluster starts, or is looked for, when it is first asked for.
-            runner.client  # noqa: B018
+            _deaf_to_ctrl_c(lambda: runner.client)
         except (OSError, TypeError) as error:
             # Of a certificate that is wanted and not configured, distributed makes a TypeError.
             raise _no_cluster(work, str(error)) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict
 
 from storage.corpus import CorpusWriter
-from storage.records import DocumentState
+from storage.records import DocumentState, identify
 from storage.runs import EntryKind, read_run
 from tasks.ingest_request import Survey
-from tasks.lineage_keys import lineage_link
+from tasks.lineage_keys import lineage_key, lineage_link
 from tasks.models.chat_errors import Outcome
 from tasks.planning import displayed
 from tasks.step import Workplace
+
+PROGRESS = "-progress"
+"""So the keys of bars end."""
 
 
 class Failure(BaseModel):
@@ -128,12 +130,13 @@ def asked(report: IngestReport) -> str:
 def artifact_key(corpus: str) -> str:
     """Return a key that Prefect takes: lower-case letters, digits and dashes; another one for each name."""
     written = re.sub(r"[^a-z0-9-]", "-", corpus.lower())
-    return f"ingest-{written}" if written == corpus else f"ingest-{written}-{hashlib.sha256(corpus.encode()).hexdigest()[:6]}"
+    plain = written == corpus and not written.endswith((PROGRESS, lineage_key("")))
+    return f"ingest-{written}" if plain else f"ingest-{written}-{identify(corpus)[:6]}"
 
 
 def progress_key(corpus: str) -> str:
     """Return the key of the bar that is shown while the corpus is read into."""
-    return f"{artifact_key(corpus)}-progress"
+    return artifact_key(corpus) + PROGRESS
 
 
 def as_code(text: str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import ask_commands, commands, lineage_commands
+from flows import ask_commands, commands, ingest_command, lineage_commands
 from flows.arguments import MODALITIES, USAGE_EXIT, build_parser
 from storage.records import Modality
 
@@ -53,7 +53,7 @@ def test_every_limit_of_a_question_can_be_said():
         (("doctor",), commands.doctor),
         (("doctor", "--models"), commands.doctor),
         (("settings", "--settings", "s.toml"), commands.settings),
-        (("ingest", "folder"), commands.ingest),
+        (("ingest", "folder"), ingest_command.ingest),
         (("documents", "show", "a.pdf"), commands.documents_show),
         (("documents", "remove", "a.pdf", "--now"), commands.documents_remove),
         (("corpora", "remove", "small"), commands.corpora_remove),

@@ -12,7 +12,7 @@ import pytest
 @pytest.mark.parametrize("seconds", [0, 0.1, 0.3])
 def test_an_interrupt_while_it_loads_leaves_no_traceback(tmp_path, seconds):
     process = subprocess.Popen(
-        # Python says what it imports: before its own modules are there, a signal is its affair and not ours.
+        # Python says what it imports. Argparse is the first that we load: before, a signal is Python's affair and not ours.
         [sys.executable, "-X", "importtime", "-m", "flows.start", "ask", "What?", "--corpus", "absent"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -86,8 +86,7 @@ def test_lance_is_told_of_an_endpoint_without_tls(monkeypatch, endpoint, told):
 
 
 def test_without_a_store_boto3_is_never_loaded():
-    reads_and_writes = (
-        "import sys, flows.commands, storage.corpus, storage.snapshot, tasks.removing; sys.exit('boto3' in sys.modules)"
-    )
+    modules = "flows.commands, flows.ingest_command, storage.corpus, storage.snapshot, tasks.removing"
+    reads_and_writes = f"import sys, {modules}; sys.exit('boto3' in sys.modules)"
     environment = {name: value for name, value in os.environ.items() if name != "FLOWREADER_STORE"}
     assert subprocess.run([sys.executable, "-c", reads_and_writes], env=environment, check=False).returncode == 0

@@ -2,7 +2,8 @@
 
 import re
 
-from tasks.ingest_report import Failure, IngestReport, artifact_key, asked, report_markdown
+from tasks.ingest_report import Failure, IngestReport, artifact_key, asked, progress_key, report_markdown
+from tasks.lineage_keys import lineage_key
 
 REPORT = IngestReport(
     corpus="Q3_reports.2024",
@@ -48,6 +49,7 @@ def test_the_artifact_key_is_one_that_prefect_takes_and_each_name_has_its_own():
     keys = {artifact_key(name) for name in named_alike}
     assert len(keys) == len(named_alike)
     assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
+    assert artifact_key("tides-progress") != progress_key("tides") and artifact_key("tides-lineage") != lineage_key("ingest-tides")
 
 
 def test_the_page_tells_what_was_asked_of_a_model():
