@@ -5,14 +5,14 @@ Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from flows.arguments import USAGE_EXIT, build_parser
-from flows.loading import INTERRUPT_EXIT
+from flows.later import Later
+from flows.loading import INTERRUPT_EXIT, leaving_at_once
 from flows.showing import CommandError, Output
 
 EXIT_SECONDS = 3.0
@@ -26,9 +26,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     parsed = build_parser().parse_args(arguments)
     output = Output(as_json=parsed.json)
-    run: Callable[[argparse.Namespace, Output], int] = parsed.run
+    later: Later = parsed.run
+    stopped = f"stopped{STAYS.get(parsed.command, '')}"
     try:
-        code = run(parsed, output)
+        with leaving_at_once(stopped):
+            command = later.load()
+        code = command(parsed, output)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -44,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         output.error(CommandError.from_error(error))
     except KeyboardInterrupt:
-        output.side.print(f"stopped{STAYS.get(parsed.command, '')}", markup=False)
+        output.side.print(stopped, markup=False)
         return INTERRUPT_EXIT
     return USAGE_EXIT
 

@@ -10,14 +10,16 @@ from typing import cast
 
 from flows.showing import Output
 
+Command = Callable[[argparse.Namespace, Output], int]
+"""Does what was said on the command line and returns the exit code."""
+
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A command that is looked up when it is called: `Later("flows.commands:status")`."""
+    """A command that is looked up when it is to run: `Later("flows.commands:status")`."""
 
     name: str
 
-    def __call__(self, arguments: argparse.Namespace, output: Output) -> int:
-        """Do the command and return its exit code."""
-        command = cast(Callable[[argparse.Namespace, Output], int], pkgutil.resolve_name(self.name))
-        return command(arguments, output)
+    def load(self) -> Command:
+        """Load what the command needs and return it."""
+        return cast(Command, pkgutil.resolve_name(self.name))

@@ -25,7 +25,7 @@ def names_of(parser):
 def test_every_command_is_there(monkeypatch):
     asked = []
     monkeypatch.setattr("pkgutil.resolve_name", lambda name: asked.append(name) or (lambda *_given: 0))
-    assert {command(None, None) for command in names_of(build_parser())} == {0}
+    assert {command.load()(None, None) for command in names_of(build_parser())} == {0}
     monkeypatch.undo()
     assert len(asked) > 15 and all(callable(__import__("pkgutil").resolve_name(name)) for name in asked)
 
@@ -36,6 +36,6 @@ def test_nothing_that_takes_long_is_loaded_to_understand_a_call():
     assert not HEAVY & loaded
 
 
-def test_a_name_that_leads_nowhere_is_an_error_when_it_is_called():
+def test_a_name_that_leads_nowhere_is_an_error_when_it_is_loaded():
     with pytest.raises(AttributeError):
-        Later("flows.commands:nothing")(None, None)
+        Later("flows.commands:nothing").load()
