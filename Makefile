@@ -37,8 +37,8 @@ test: check  ## run the checks and the tests
 torture: .venv/.installed  ## kill it, feed it hostile files
 	@$(BIN)/python -m pytest -q -m torture
 
-campaign: .venv/.installed  ## every torture, and fifty kills of the whole tests/corpus
-	@WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
+campaign: .venv/.installed  ## every torture, with many more kills: fifty of the whole tests/corpus
+	@WRITER_LIVES=80 CHEAP_LIVES=24 WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json
 	@$(BIN)/python -m tests.bench.ingest --data $(BENCH_DATA) $(if $(BENCH_KEEP),--keep "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))

@@ -18,9 +18,10 @@ from tests.torture.lab import check_oracle, ingest, location, seeded_home, setti
 
 pytestmark = pytest.mark.torture
 
-RANDOM_CHEAP, AT_ONCE = 12, 2
+AT_ONCE = 2
+RANDOM_CHEAP = int(os.environ.get("CHEAP_LIVES", "8"))
 RANDOM_WHOLE = int(os.environ.get("WHOLE_LIVES", "4"))
-"""`make campaign` lives fifty."""
+"""`make campaign` lives more."""
 POINTS = (
     ("storage.catalog:create:before:1",),
     ("storage.catalog:create:after:1",),
