@@ -5,7 +5,7 @@ DEMO_HOME := $(CURDIR)/.demo
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
-.PHONY: help install demo up test check torture campaign bench-ingest bench-ask bench-models corpus clean
+.PHONY: help install demo up test check torture campaign bench-ingest bench-ask bench-models clean
 help:  ## list what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
@@ -48,9 +48,6 @@ bench-ask: .venv/.installed  ## measure questions; prints a table, writes bench-
 
 bench-models: .venv/.installed  ## measure the chat model's client; prints a table, writes bench-models.json
 	@$(BIN)/python -m tests.bench.models $(addprefix --only ,$(BENCH_ONLY))
-
-corpus: .venv/.installed  ## make the documents of tests/corpus again
-	@$(BIN)/python tests/make_corpus.py
 
 clean:  ## remove the environment and the demo's data
 	rm -rf .venv .demo

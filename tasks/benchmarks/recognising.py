@@ -23,9 +23,9 @@ class Format(Protocol):
 
     LAYOUT: str
 
-    def kind_of(self, file: Path, columns: frozenset[str]) -> str: ...  # noqa: D102 - each module says it
-    def question(self, row: Row, kind: str) -> BenchmarkQuestion: ...  # noqa: D102
-    def folders(self, file: Path, given: Path, kind: str) -> tuple[Path, ...]: ...  # noqa: D102
+    def kind_of(self, file: Path, columns: frozenset[str]) -> str: ...
+    def question(self, row: Row, kind: str) -> BenchmarkQuestion: ...
+    def folders(self, file: Path, given: Path, kind: str) -> tuple[Path, ...]: ...
 
 
 # LongDocURL before MMLongBench-Doc, whose columns its copies have too.

@@ -1,1 +1,0 @@
-"""Makes the documents of tests/corpus: one file a document, and the figures of the company they all speak of."""
