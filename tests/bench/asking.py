@@ -80,7 +80,7 @@ async def ask_all(name: str) -> tuple[list[float], dict[str, float]]:
 
 
 def peak_megabytes() -> float:
-    """Return this process's own peak of resident memory; `ru_maxrss` starts with that of the parent, which may have made the corpus."""
+    """Return this process's own peak of resident memory; `ru_maxrss` begins with that of the parent, which made the corpus."""
     status = Path("/proc/self/status").read_text("utf-8")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) / 1024
 
