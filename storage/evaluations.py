@@ -1,20 +1,34 @@
 """The results of evaluations in DuckDB, of every corpus in one file, so that SQL can ask what was ever measured.
 
-No text of any document is in it.
+No text of any document is in it. DuckDB lets nobody in while a process writes, so the file is open for moments only, one FlowReader
+at a time.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import replace
+import fcntl
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
 from pathlib import Path
 
+import duckdb
+
+from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError, opened
 from storage.codec import canonical_json
 from storage.disk import check_writable, full_disk_explained
-from storage.evaluation_file import held_open
-from storage.evaluation_records import Evaluation
-from storage.evaluation_rows import read_heads, read_scored, require_numbers, write_evaluation
+from storage.evaluation_records import Evaluation, Figure, Scored
+from storage.lock import CorpusBusyError, wait_for
+from storage.wording import storable
+
+SCHEMA_VERSION = 1
+
+WAIT_SECONDS = 10.0
+"""Another FlowReader that has the file open is waited for so long; the largest evaluation takes a second."""
 
 SHORTEST_PREFIX = 6
 NEAREST_SHOWN = 3
@@ -37,13 +51,13 @@ def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
     Raise ValueError for a number that is not finite, CodecError for settings with one, NotWritableError or DiskFullError where it
     cannot be written, and as `list_evaluations` does.
     """
-    require_numbers(evaluation)
+    _require_numbers(evaluation)
     settings = canonical_json(dict(evaluation.settings)).decode()
     check_writable(path.parent)
     values = sum(len(scored.values) for scored in evaluation.scored)
-    with full_disk_explained(path.parent, BYTES_OF_A_VALUE * values), held_open(path) as connection:
+    with full_disk_explained(path.parent, BYTES_OF_A_VALUE * values), _held_open(path) as connection:
         connection.begin()
-        write_evaluation(connection, evaluation, settings)
+        _write(connection, evaluation, settings)
         connection.commit()
         # at its close DuckDB keeps quiet about a log that did not fit into the file
         connection.execute("CHECKPOINT")
@@ -52,12 +66,12 @@ def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
 def list_evaluations(path: Path) -> list[Evaluation]:
     """Return all evaluations with their figures, the newest first; what each question was worth is left out.
 
-    Raise CatalogBusyError where the file stays open elsewhere, CatalogDamagedError where it cannot be read, StoreTooNewError.
+    Raise CatalogBusyError where the file is open elsewhere, CatalogDamagedError where it cannot be read, StoreTooNewError.
     """
     if not path.exists():
         return []
-    with held_open(path) as connection:
-        return read_heads(connection)
+    with _held_open(path) as connection:
+        return _read_heads(connection)
 
 
 def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
@@ -67,10 +81,69 @@ def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
     """
     if not path.exists():
         raise _unknown(run_prefix, ())
-    with held_open(path) as connection:
-        heads = {head.run_id: head for head in read_heads(connection)}
+    with _held_open(path) as connection:
+        heads = {head.run_id: head for head in _read_heads(connection)}
         found = heads[_named(run_prefix, sorted(heads))]
-        return replace(found, scored=read_scored(connection, found.run_id))
+        asked = "SELECT * EXCLUDE (run_id, position) FROM scored WHERE run_id = ? ORDER BY position"
+        rows = connection.execute(asked, [found.run_id]).fetchall()
+        return replace(found, scored=tuple(Scored(*row) for row in rows))
+
+
+def _require_numbers(evaluation: Evaluation) -> None:
+    measured: list[tuple[str, str, str, float]] = [
+        (one.metric, f"group {one.group!r}", one.arm, number)
+        for one in evaluation.figures
+        for number in (one.value, one.low, one.high)
+    ]
+    for one in evaluation.scored:
+        measured += [(name, f"question {one.question_id!r}", one.arm, number) for name, number in one.values.items()]
+    for metric, where, arm, number in measured:
+        if not math.isfinite(number):
+            raise ValueError(f"{metric!r} of {where} under arm {arm!r} is {number}; leave out what could not be measured")
+
+
+def _write(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, settings: str) -> None:
+    """Insert a column at a time: row by row DuckDB takes a second a thousand."""
+    for table in ("evaluations", "figures", "scored"):
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [evaluation.run_id])
+    head = {each.name: getattr(evaluation, each.name) for each in fields(Evaluation) if each.name not in {"figures", "scored"}}
+    head |= {
+        "settings": settings,
+        "models": canonical_json({name: storable(model) for name, model in evaluation.models.items()}).decode(),
+        "notes": [storable(note) for note in evaluation.notes],
+    }
+    connection.execute(
+        f"INSERT INTO evaluations ({', '.join(head)}) VALUES ({', '.join('?' * len(head))})", list(map(_fit, head.values()))
+    )
+    figures, scored = evaluation.figures, evaluation.scored
+    columns = [[_fit(getattr(figure, each.name)) for figure in figures] for each in fields(Figure)]
+    connection.execute(
+        f"INSERT INTO figures SELECT ?, unnest(?), {', '.join(['unnest(?)'] * len(columns))}",
+        [evaluation.run_id, list(range(len(figures))), *columns],
+    )
+    names = [[_fit(getattr(each, name)) for each in scored] for name in ("arm", "question_id", "document")]
+    metrics = [list(each.values) for each in scored]
+    values = [[float(value) for value in each.values.values()] for each in scored]
+    connection.execute(
+        f"INSERT INTO scored SELECT ?, {', '.join(['unnest(?)'] * 4)}, map(unnest(?::VARCHAR[][]), unnest(?::DOUBLE[][]))",
+        [evaluation.run_id, list(range(len(scored))), *names, metrics, values],
+    )
+
+
+def _fit(value: object) -> object:
+    return storable(value) if isinstance(value, str) else value
+
+
+def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
+    figures: dict[str, list[Figure]] = {}
+    for run_id, _position, *figure in connection.execute("SELECT * FROM figures ORDER BY run_id, position").fetchall():
+        figures.setdefault(run_id, []).append(Figure(*figure))
+    rows = connection.execute("SELECT * FROM evaluations ORDER BY started DESC, run_id").fetchall()
+    read = (
+        [*head, json.loads(settings), tuple(figures.get(head[0], ())), (), json.loads(models), tuple(notes)]
+        for *head, settings, models, notes in rows
+    )
+    return [Evaluation(*values) for values in read]
 
 
 def _named(asked: str, run_ids: Sequence[str]) -> str:
@@ -87,7 +160,63 @@ def _named(asked: str, run_ids: Sequence[str]) -> str:
 
 
 def _unknown(asked: str, run_ids: Sequence[str]) -> UnknownEvaluationError:
-    beginnings = {run_id[: max(len(asked), SHORTEST_PREFIX)]: run_id for run_id in run_ids}
+    beginnings: Mapping[str, str] = {run_id[: max(len(asked), SHORTEST_PREFIX)]: run_id for run_id in run_ids}
     near = difflib.get_close_matches(asked, beginnings, n=NEAREST_SHOWN, cutoff=0.0)
     shown = f"the nearest: {', '.join(repr(beginnings[each]) for each in near)}" if near else "none is kept yet"
     return UnknownEvaluationError(f"no evaluation {asked!r}; name it by {SHORTEST_PREFIX} or more characters of its id ({shown})")
+
+
+@contextmanager
+def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the file, made where it is missing, with every other FlowReader and thread kept out; nothing is changed by an error."""
+    with _alone(path):
+        if not path.exists():
+            _create(path)
+        with opened(path, read_only=False) as connection:
+            try:
+                _refuse_newer(connection, path)
+                yield connection
+            except duckdb.OutOfMemoryException:
+                raise
+            except duckdb.Error as error:
+                raise CatalogDamagedError(
+                    f"{str(path)!r} cannot be read or written: {error}; move it away and evaluate again"
+                ) from error
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold the lock beside the file; a death lets the next one in."""
+    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        wait_for(descriptor, path, WAIT_SECONDS)
+        yield
+    except CorpusBusyError:
+        raise CatalogBusyError(
+            f"{str(path)!r} has been in use by another FlowReader for {WAIT_SECONDS:g} s; run the command again when it is done"
+        ) from None
+    finally:
+        # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _create(path: Path) -> None:
+    """Make the file with no evaluation in it; a kill leaves no half of one under `path`."""
+    scratch = path.with_name(f".partial-{path.name}")
+    for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
+        leftover.unlink(missing_ok=True)
+    with opened(scratch, read_only=False) as connection:
+        connection.execute(Path(__file__).with_name("evaluations.sql").read_text("utf-8"))
+        connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
+        connection.execute("CHECKPOINT")
+    scratch.replace(path)
+
+
+def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    newer = connection.execute("SELECT schema_version FROM store WHERE schema_version > ?", [SCHEMA_VERSION]).fetchone()
+    if newer is not None:
+        raise StoreTooNewError(
+            f"{str(path)!r} has schema version {newer[0]}, this FlowReader knows up to {SCHEMA_VERSION}; "
+            "nothing was changed; install the newer FlowReader or take another FLOWREADER_HOME"
+        )

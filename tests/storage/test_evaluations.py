@@ -9,8 +9,13 @@ from dataclasses import replace
 
 import duckdb
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from storage import evaluations
+from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.codec import CodecError
+from storage.evaluation_records import Figure, Scored
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError, find_evaluation, keep_evaluation, list_evaluations
 from tests.storage.evaluation_worlds import evaluation, scored
 
@@ -27,15 +32,24 @@ def path(tmp_path):
     return tmp_path / "home" / "evaluations.duckdb"
 
 
-def test_an_evaluation_comes_back_as_it_was_kept(path):
-    keep_evaluation(path, FIRST)
-    assert find_evaluation(path, FIRST.run_id) == FIRST
+NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
+WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+COUNTS = st.integers(0, 10_000)
+SCORED = st.builds(Scored, WORDS, WORDS, WORDS, st.dictionaries(WORDS, NUMBERS, max_size=3))
+FIGURES = st.builds(Figure, WORDS, WORDS, WORDS, NUMBERS, NUMBERS, NUMBERS, COUNTS, COUNTS)
+TEXTS = st.dictionaries(WORDS, WORDS, max_size=3)
 
 
-def test_an_evaluation_that_measured_nothing_is_kept_too(path):
-    empty = evaluation("eval-empty", figures=(), settings={})
-    keep_evaluation(path, empty)
-    assert find_evaluation(path, "eval-empty") == empty
+@pytest.fixture(scope="module")
+def shared_path(tmp_path_factory):
+    return tmp_path_factory.mktemp("rows") / "evaluations.duckdb"
+
+
+@given(questions=st.lists(SCORED, max_size=4), figures=st.lists(FIGURES, max_size=4), models=TEXTS, settings=TEXTS)
+def test_an_evaluation_comes_back_as_it_was_kept_and_in_its_order(shared_path, questions, figures, models, settings):
+    kept = evaluation("eval-1", *questions, figures=tuple(figures), models=models, settings=settings)
+    keep_evaluation(shared_path, kept)
+    assert find_evaluation(shared_path, "eval-1") == kept
 
 
 def test_the_list_shows_the_newest_first_and_no_single_question(path):
@@ -88,14 +102,18 @@ def test_where_none_is_kept_that_is_said(path):
 
 
 def test_signs_that_no_bytes_can_hold_are_kept_as_escapes(path):
-    keep_evaluation(path, evaluation("eval-odd", scored("flow", "q\ud800", "a\udcff.pdf", recall=1.0), scope="\udcff"))
+    odd = scored("flow", "q\ud800", "a\udcff.pdf", recall=1.0)
+    keep_evaluation(path, evaluation("eval-odd", odd, scope="\udcff", models={"chat": "\udcff"}))
     found = find_evaluation(path, "eval-odd")
+    assert found.models == {"chat": "\\udcff"}
     assert (found.scope, found.scored) == ("\\udcff", (scored("flow", "q\\ud800", "a\\udcff.pdf", recall=1.0),))
 
 
 def test_what_is_no_number_is_refused_and_nothing_kept(path):
     with pytest.raises(ValueError, match="'recall' of question 'q' under arm 'flow' is nan; leave out"):
         keep_evaluation(path, evaluation("eval-nan", scored("flow", "q", "a.pdf", recall=float("nan"))))
+    with pytest.raises(ValueError, match="'recall' of group 'all' under arm 'flow' is inf; leave out"):
+        keep_evaluation(path, evaluation("eval-inf", figures=(Figure("flow", "all", "recall", 0.5, 0.0, float("inf"), 1, 1),)))
     with pytest.raises(CodecError):
         keep_evaluation(path, evaluation("eval-nan", settings={"demand": float("inf")}))
     assert list_evaluations(path) == []
@@ -134,11 +152,11 @@ import os, signal, sys
 from pathlib import Path
 from storage import evaluations
 from tests.storage.evaluation_worlds import evaluation, scored
-write = evaluations.write_evaluation
+write = evaluations._write
 def write_and_die(connection, *given):
     write(connection, *given)
     os.kill(os.getpid(), signal.SIGKILL)
-evaluations.write_evaluation = write_and_die
+evaluations._write = write_and_die
 evaluations.keep_evaluation(Path(sys.argv[1]), evaluation("eval-1111111111", code="never"))
 """
 
@@ -176,3 +194,72 @@ def test_a_full_disk_is_said_and_what_was_kept_stays(path):
     done = subprocess.run([sys.executable, "-c", FULL, str(path)], stdout=subprocess.PIPE, text=True, check=True)
     assert f"disk full at '{path.parent}', needs about 38 MB" in done.stdout
     assert list_evaluations(path) == [replace(FIRST, scored=())]
+
+
+def test_a_new_file_holds_no_evaluation_and_nothing_half_made_is_left(path):
+    path.parent.mkdir()
+    path.with_name(".partial-evaluations.duckdb").write_bytes(b"cut by a kill")
+    path.with_name(".partial-evaluations.duckdb.wal").write_bytes(b"cut by a kill")
+    keep_evaluation(path, FIRST)
+    assert {entry.name for entry in path.parent.iterdir()} == {"evaluations.duckdb", "evaluations.duckdb.lock"}
+
+
+HOLD_OURS = """
+import fcntl, sys, time
+with open(sys.argv[1] + ".lock") as lock:
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    print("held", flush=True)
+    time.sleep(float(sys.argv[2]))
+"""
+HOLD_FOREIGN = """
+import sys, time, duckdb
+connection = duckdb.connect(sys.argv[1])
+print("held", flush=True)
+time.sleep(float(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [(HOLD_OURS, "in use by another FlowReader for 0.3 s; run the command again"), (HOLD_FOREIGN, "another program; close it")],
+)
+def test_who_keeps_the_file_open_is_named_and_not_waited_for_for_ever(path, program, said, monkeypatch):
+    monkeypatch.setattr(evaluations, "WAIT_SECONDS", 0.3)
+    keep_evaluation(path, FIRST)
+    child = subprocess.Popen([sys.executable, "-c", program, str(path), "60"], stdout=subprocess.PIPE)
+    assert child.stdout.readline() == b"held\n"
+    with pytest.raises(CatalogBusyError, match=said):
+        list_evaluations(path)
+    child.kill()
+    child.communicate()
+    assert len(list_evaluations(path)) == 1, "a death lets the next one in"
+
+
+def test_a_newer_file_is_refused_and_left_as_it_is(path):
+    keep_evaluation(path, FIRST)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE store SET schema_version = 2")
+    with pytest.raises(StoreTooNewError, match=r"schema version 2, this FlowReader knows up to 1; .*install the newer FlowReader"):
+        keep_evaluation(path, FIRST)
+    with duckdb.connect(str(path), read_only=True) as connection:
+        assert connection.execute("SELECT schema_version FROM store").fetchall() == [(2,)]
+
+
+def test_what_is_no_file_of_evaluations_is_damaged_and_a_moment_without_memory_is_no_damage(path, monkeypatch):
+    path.parent.mkdir()
+    path.write_bytes(b"junk" * 1000)
+    with pytest.raises(CatalogDamagedError, match="cannot be opened"):
+        list_evaluations(path)
+    path.unlink()
+    duckdb.connect(str(path)).close()
+    with pytest.raises(CatalogDamagedError, match="move it away and evaluate again"):
+        list_evaluations(path)
+
+    def short(*_):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: failed to allocate")
+
+    monkeypatch.setattr(evaluations, "_read_heads", short)
+    path.unlink()
+    keep_evaluation(path, FIRST)
+    with pytest.raises(duckdb.OutOfMemoryException):
+        list_evaluations(path)
