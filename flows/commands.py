@@ -7,7 +7,7 @@ import sys
 from dataclasses import asdict
 
 from flows.showing import CommandError, Output
-from flows.tables import corpus_json, show_corpus, show_document, show_findings, show_settings, totals
+from flows.tables import checkups_json, corpus_json, show_checkups, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import kept_artifacts, write_durably
 from storage.catalog import CatalogDamagedError, StoreTooNewError
 from storage.corpora import corpora_in
@@ -151,7 +151,6 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def _doctor_models(output: Output) -> int:
-    from flows.model_doctor import checkups_json, show_checkups
     from tasks.model_checkup import check_models
 
     checkups = check_models()

@@ -6,7 +6,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -15,6 +16,9 @@ from storage.records import DocumentRecord, Finding, Modality, SkippedFile
 from storage.snapshot import Snapshot
 from tasks.ask_settings import AllSettings
 from tasks.planning import displayed
+
+if TYPE_CHECKING:
+    from tasks.model_checkup import Checkup
 
 SKIPPED_SHOWN = 20
 
@@ -127,6 +131,28 @@ def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> N
         output.line(f"{finding.check}: {finding.what}", style="red")
         output.line(f"  {finding.remedy}")
     output.line(f"corpus {corpus}: {counting(len(findings), 'findings')}" if findings else f"corpus {corpus}: every promise holds")
+
+
+def checkups_json(checkups: Sequence[Checkup]) -> dict[str, Any]:
+    """Return what `doctor --models --json` says; `findings` are as those of `doctor --json`."""
+    findings = [
+        {"check": f"{checkup.server}: {check.check}", "what": check.found, "remedy": check.remedy}
+        for checkup in checkups
+        for check in checkup.wrong
+    ]
+    return {"servers": [asdict(checkup) for checkup in checkups], "findings": findings}
+
+
+def show_checkups(checkups: Sequence[Checkup], output: Output) -> None:
+    """Show a line for each thing that was looked at of a model's server, what is wrong in red and with its remedy."""
+    for checkup in checkups:
+        output.line(f"{checkup.server} {checkup.address}", style="bold")
+        for check in checkup.checks:
+            output.line(f"  {check.check}: {check.found}", style="red" if check.remedy else "")
+            if check.remedy:
+                output.line(f"    {check.remedy}")
+    wrong = sum(len(checkup.wrong) for checkup in checkups)
+    output.line(f"models: {counting(wrong, 'findings')}" if wrong else "models: all is well")
 
 
 def show_settings(settings: AllSettings, output: Output) -> None:

@@ -9,7 +9,7 @@ import yaml
 from pydantic import ValidationError
 
 from tasks.ask_settings import AllSettings
-from tasks.models.checkup_replies import LEAST_CONTEXT_TOKENS
+from tasks.model_checkup import LEAST_CONTEXT_TOKENS
 from tasks.settings import load_settings
 from tests.deployments.kubernetes_forms import RESOURCE, Deployment, NetworkPolicy, PersistentVolumeClaim, Service
 
