@@ -156,7 +156,7 @@ def _add_lineage(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         metavar="ANSWER|DOCUMENT|RUN",
         help="at least 8 digits of an answer's or a document's id, 6 of a run's, or a document's exact file name",
     )
-    lineage.set_defaults(run=Later("flows.lineage_commands:lineage"))
+    lineage.set_defaults(run=Later("flows.lineage_tables:lineage"))
 
 
 def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401

@@ -10,8 +10,7 @@ from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactCreate
 
-from flows.lineage_tables import show_told, show_tree
-from flows.lineage_tree import MarkdownTree
+from flows.lineage_tables import Line, heading, markdown_of, told_lines, walk_lines
 from storage.answer_records import Answer
 from storage.locations import corpus_location
 from storage.snapshot import Snapshot, open_for_reading
@@ -56,22 +55,19 @@ async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | No
 
 def answer_lineage(answer: Answer) -> str:
     """Return the page of an answer."""
-    tree = MarkdownTree()
     with open_for_reading(corpus_location(answer.corpus)) as snapshot:
-        show_tree(walk(snapshot, answer.answer_id), tree)
-    return tree.markdown
+        return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
 
 
 def run_page(snapshot: Snapshot, told: RunWalk) -> str:
     """Return the page of an ingest."""
-    tree = MarkdownTree()
-    show_tree(told, tree)
+    lines = list(walk_lines(told))
     published = [each.document for each in told.documents if each.published]
     documents, _damaged = documents_told(Shelf(snapshot), published[:DOCUMENTS_SHOWN])
     if documents:
-        tree.heading("what was read, and how")
+        lines.append(heading("what was read, and how"))
     for document in documents:
-        show_told(document, tree, 1)
+        lines += told_lines(document, 1)
     if len(published) > DOCUMENTS_SHOWN:
-        tree.line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT tells of each")
-    return tree.markdown
+        lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT tells of each"))
+    return markdown_of(lines)

@@ -9,8 +9,21 @@ from typing import Any
 from flows.tables import counting
 from storage.lineage_search import short_run
 from storage.records import Box
+from storage.wording import shortened
 from tasks.ask_settings import AllSettings, AskSettings
-from tasks.lineage_records import CallSum, Damage, DocumentTold, NodePlace, PagesRead, PathTold, RunHead, RunKind, Standing, StepSum
+from tasks.lineage_records import (
+    AnswerUse,
+    CallSum,
+    Damage,
+    DocumentTold,
+    NodePlace,
+    PagesRead,
+    PathTold,
+    RunHead,
+    RunKind,
+    Standing,
+    StepSum,
+)
 from tasks.lineage_runs import KILLED
 from tasks.setting_group import Settings, dotted
 from tasks.settings import IngestSettings
@@ -28,7 +41,7 @@ STEP_WIDTH = 14
 
 def run_line(run: RunHead) -> str:
     """Return what ran, when, of which code, and how it ended."""
-    began = f", {run.began[:16].replace('T', ' ')} UTC" if run.began else ""
+    began = f", {when(run.began)}" if run.began else ""
     code = f", code {run.code_version}" if run.code_version else ""
     ended = f", {run.outcome}" + ("" if run.snapshot is None else f" at snapshot {run.snapshot}")
     return f"{WHAT_RAN[run.kind]} {short_run(run.run_id)}{began}{code}{ended}"
@@ -93,6 +106,20 @@ def path_lines(path: PathTold, names: Mapping[str, str]) -> Iterator[str]:
 
 def _node_words(node: NodePlace) -> str:
     return f"{node.kind or 'node'} {node.id[:8]}{f' {box_words(node.box)}' if node.box else ''}"
+
+
+def use_line(use: AnswerUse, document_id: str) -> str:
+    """Return an answer with the pages of the document that it cites and those that were only read for it."""
+    read = [page for page in use.read_pages if page not in use.cited_pages]
+    how = [f"{verb} p. {', '.join(map(str, pages))}" for verb, pages in (("cites", use.cited_pages), ("read", read)) if pages]
+    earlier = "" if use.document_id == document_id else f", of {use.document_id[:8]}"
+    answer = use.answer
+    return f"{answer.answer_id[:8]} {when(answer.asked)}, {', '.join(how)}{earlier}: {shortened(answer.question)}"
+
+
+def when(moment: str) -> str:
+    """Return an ISO 8601 time in UTC, to the minute."""
+    return f"{moment[:16].replace('T', ' ')} UTC"
 
 
 def box_words(box: Box | None) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import ask_commands, commands, ingest_command, lineage_commands
+from flows import ask_commands, commands, ingest_command, lineage_tables
 from flows.arguments import MODALITIES, USAGE_EXIT, build_parser
 from storage.records import Modality
 
@@ -48,7 +48,7 @@ def test_every_limit_of_a_question_can_be_said():
         (("answers", "show", "0123abcd"), ask_commands.answers_show),
         (("report", "0123abcd", "--output", "r.html"), ask_commands.report),
         (("ask", "--batch", "questions.txt"), ask_commands.ask),
-        (("lineage", "0123abcd"), lineage_commands.lineage),
+        (("lineage", "0123abcd"), lineage_tables.lineage),
         (("status",), commands.status),
         (("doctor",), commands.doctor),
         (("doctor", "--models"), commands.doctor),
