@@ -1,4 +1,4 @@
-"""What an answer looks like: on a terminal the words, their places, how sure they are and why; JSON for programs."""
+"""What an answer looks like: on a terminal the words, their places, the status and why; JSON for programs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Sequence
 
 from flows.showing import Output
 from storage.answer_json import answer_json
-from storage.answer_records import Answer, AnswerStatus, Citation
+from storage.answer_records import Answer, AnswerStatus
 from storage.wording import shortened
-from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
+from tasks.verdict import head_of, place_of, told_calls, verdict_of, words_of
 
-STATUS_STYLE = {AnswerStatus.ANSWERED: "bold green", AnswerStatus.PARTIAL: "bold yellow", AnswerStatus.NOT_FOUND: "bold red"}
+STATUS_STYLE = {
+    AnswerStatus.ANSWERED: "bold green",
+    AnswerStatus.PARTIAL: "bold yellow",
+    AnswerStatus.EVIDENCE: "bold yellow",
+    AnswerStatus.NOT_FOUND: "bold red",
+}
 QUESTION_SHOWN = 70
 QUOTE_SHOWN = 400
 """A row of a table is quoted whole, with the header of every cell."""
@@ -23,33 +28,22 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
         return
     if with_question:
         output.paragraph(answer.question, style="bold")
-    output.paragraph(answer.answer or "the words of this answer are gone with the document that it quoted")
+    if head := head_of(answer):
+        output.paragraph(head, style="bold")
+    output.paragraph(words_of(answer))
     output.line()
     for number, citation in enumerate(answer.citations, 1):
         before = f"[{number}] "
         output.paragraph(place_of(citation), style="cyan", first=before)
         if citation.quote and citation.quote not in answer.answer:
             output.paragraph(shortened(citation.quote, QUOTE_SHOWN), style="dim", first=" " * len(before))
-    if answer.answer:
-        output.paragraph(verdict(answer), style=STATUS_STYLE[answer.status])
+    output.paragraph(verdict_of(answer), style=STATUS_STYLE[answer.status])
     for note in answer.notes:
         output.paragraph(note, style="dim")
     spent = sum(answer.usage.seconds.values())
     output.paragraph(f"answer {answer.answer_id[:8]}, {told_calls(answer.usage)}, {spent:.2f} s of work", style="dim")
     if with_question:
         output.line()
-
-
-def verdict(answer: Answer) -> str:
-    """Return how much was found, how sure that is, and why."""
-    said = ", ".join(filter(None, (STATUS_WORDS[answer.status], told_sureness(answer))))
-    return f"{said}: {answer.confidence.why}"
-
-
-def place_of(citation: Citation) -> str:
-    """Return where a citation stands: document, page, section."""
-    section = " > ".join(citation.section)
-    return f"{citation.document.name}, page {citation.page}" + (f", {section}" if section else "")
 
 
 def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None:

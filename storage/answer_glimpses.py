@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from pydantic import ValidationError
 
-from storage.answer_records import Answer, PagePlace
+from storage.answer_json import RULES_READ
+from storage.answer_records import Answer, AnswerStatus, PagePlace
 from storage.codec import adapter
 from storage.run_traces import HEAD_BYTES, RunLines
 
 ANSWERS = b'"kind": "answer"'
 PATHS = b'"paths": ['
+BY_RULES = f'"reader": "{RULES_READ}"'.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ def glimpse(line: bytes) -> AnswerGlimpse | None:
     """Return what a line tells of its answer; None where it tells of none that this FlowReader can read."""
     for part in (_without_ranking(line), line):
         with contextlib.suppress(ValidationError):
-            return adapter(AnswerGlimpse).validate_json(part)
+            seen = adapter(AnswerGlimpse).validate_json(part)
+            # Earlier versions called it answered, or answered in part, where no model read.
+            of_rules = BY_RULES in line and seen.status != AnswerStatus.NOT_FOUND
+            return replace(seen, status=AnswerStatus.EVIDENCE.value) if of_rules else seen
     return None
 
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
-from storage.answer_records import Answer
+from storage.answer_records import Answer, AnswerStatus
 from storage.codec import CodecError, adapter
 from storage.wording import storable
+
+RULES_READ = "extractive"
+"""The reader of an answer that no model gave, as an answer names it in its models."""
+EARLIER_SHARES = re.compile(r"the best quotes support it to \d+%, |[,;] (?:their values|the answers) agree to \d+%")
 
 
 def answer_json(answer: Answer) -> dict[str, Any]:
@@ -49,8 +54,23 @@ def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
 def answer_from_json(told: Mapping[str, Any]) -> Answer:
     """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
     try:
-        return adapter(Answer).validate_python(told)
+        return adapter(Answer).validate_python(_of_today(told))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
+
+
+def _of_today(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an earlier version's answer without invented percentages, as evidence where no model read; others unchanged."""
+    confidence, models = told.get("confidence"), told.get("models")
+    if "answer_by" in told or not isinstance(confidence, Mapping) or not isinstance(models, Mapping):
+        return told
+    by_rules = models.get("reader") == RULES_READ
+    found = told.get("status") != AnswerStatus.NOT_FOUND
+    return {
+        **told,
+        "answer_by": ("rules" if by_rules else "model") if found else None,
+        "status": AnswerStatus.EVIDENCE if by_rules and found else told.get("status"),
+        "why": EARLIER_SHARES.sub("", str(confidence.get("why", ""))),
+    }

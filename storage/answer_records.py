@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from storage.records import Box, Modality
 
 
 class AnswerStatus(StrEnum):
-    """How much of the question the evidence supports; `partial`: a part of it has no supported path."""
+    """What came of a question.
+
+    `answered` and `partial`, where a part of the question has no support, are for a model that read; `evidence` was found by rules
+    and nobody read it.
+    """
 
     ANSWERED = "answered"
     PARTIAL = "partial"
+    EVIDENCE = "evidence"
     NOT_FOUND = "not_found"
 
 
@@ -36,16 +41,20 @@ class PagePlace:
 
 @dataclass(frozen=True, slots=True)
 class RankedPage:
-    """A candidate page with its score; higher is better."""
+    """A candidate page with its score; higher is better. `probability` that it holds the answer, None where that is not known."""
 
     document: NamedDocument
     page: int
     score: float
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Words of a document that the answer stands on. Without a box the element itself is shown; an erased quote is empty."""
+    """Words of a document that the answer stands on. Without a box the element itself is shown; an erased quote is empty.
+
+    `probability` that its page holds the answer, None where that is not known.
+    """
 
     document: NamedDocument
     page: int
@@ -54,6 +63,7 @@ class Citation:
     quote: str
     section: tuple[str, ...] = ()
     modality: Modality = Modality.TEXT
+    probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +100,6 @@ class GateReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
-    """How sure the answer is, 0..1, and why in words."""
-
-    score: float
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
     """What an answer cost: model calls, tokens, money, seconds by step.
 
@@ -117,16 +119,18 @@ class Usage:
 class Answer:
     """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are where the chosen paths stand.
 
-    `top-k` has no paths and no gate. `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to.
+    `answer_by` is None where nothing was found; `why` gives the reason of the status in words. `top-k` has no paths and no gate.
+    `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to.
     """
 
     answer_id: str
     asked: str
     question: str
     answer: str
+    answer_by: Literal["model", "rules"] | None
     status: AnswerStatus
+    why: str
     reader: str
-    confidence: Confidence
     citations: tuple[Citation, ...]
     paths: tuple[EvidencePath, ...]
     pages: tuple[RankedPage, ...]

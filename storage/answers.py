@@ -111,7 +111,7 @@ def speaking(answer: Answer) -> list[NamedDocument]:
 def without_words(answer: Answer, gone: Collection[str]) -> Answer:
     """Return the answer without a word of these documents, and a note for each that it held words of; the same where it held none.
 
-    The text goes with any of its quotes, for it is made of them; what was noted of it, and why it was trusted, goes with the text.
+    The text goes with any of its quotes, for it is made of them; what was noted of it, and why it has its status, goes with it.
     Places, numbers and names stay, and so does the question, which is the asker's own.
     """
     losing = [document for document in speaking(answer) if document.id in gone]
@@ -127,7 +127,7 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
     if not _text_holds_words(answer, gone):
         return bare
     notes = tuple(said for said in answer.notes if said.startswith(NOTE_BEGINS))
-    return replace(bare, answer="", confidence=replace(answer.confidence, why=""), notes=(*notes, *told))
+    return replace(bare, answer="", why="", notes=(*notes, *told))
 
 
 def _text_holds_words(answer: Answer, gone: Collection[str]) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-from storage.answer_records import Answer, AnswerStatus, Citation
+from storage.answer_records import Answer, Citation
 from storage.wording import shortened
 from tasks.keeping_reports import KeptReport
 from tasks.lineage_keys import lineage_link
 from tasks.markdown import as_text, paragraphs
-from tasks.verdict import STATUS_WORDS, told_calls, told_sureness
+from tasks.verdict import head_of, place_of, told_calls, verdict_of, words_of
 
 QUOTE_SHOWN = 1_500
 KEY_DIGITS = 16
@@ -25,12 +25,11 @@ def page_key(answer_id: str) -> str:
 
 def answer_markdown(answer: Answer, kept: KeptReport) -> str:
     """Return the page; all that documents, models or people wrote stands there as text."""
-    silent = "Nothing in these documents answers it." if answer.status is AnswerStatus.NOT_FOUND else "Its words are gone."
-    verdict = ", ".join(filter(None, (STATUS_WORDS[answer.status], told_sureness(answer))))
     parts = [
         f"# {as_text(answer.question)}",
-        paragraphs(answer.answer) or silent,
-        f"**{as_text(verdict)}**: {as_text(answer.confidence.why)}",
+        *([f"**{as_text(head)}**"] if (head := head_of(answer)) else []),
+        paragraphs(words_of(answer)),
+        as_text(verdict_of(answer)),
         *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_text(note)}" for note in answer.notes),
@@ -44,9 +43,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
 
 def _citations(citations: tuple[Citation, ...]) -> Iterator[str]:
     for number, citation in enumerate(citations, 1):
-        section = f", {' > '.join(citation.section)}" if citation.section else ""
-        place = as_text(f"{citation.document.name}, page {citation.page}{section}")
-        yield f"**[{number}]** {place}\n\n> {as_text(shortened(citation.quote, QUOTE_SHOWN))}"
+        yield f"**[{number}]** {as_text(place_of(citation))}\n\n> {as_text(shortened(citation.quote, QUOTE_SHOWN))}"
 
 
 def _picture(graph: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from storage.answer_json import answer_json
-from storage.answer_records import Answer, Citation, Confidence, NamedDocument, Usage
+from storage.answer_records import Answer, AnswerStatus, Citation, NamedDocument, Usage
 from storage.records import WHOLE_PAGE, StepRecord
 from storage.wording import shortened
 from tasks.ask_request import AskRequest
@@ -42,14 +42,16 @@ def gathered(
 ) -> Answer:
     """Return the answer with its proof, and with what it cost."""
     synthesis = findings.synthesis
+    by_model = bool(desk.reader.model)
     return Answer(
         answer_id=answer_id,
         asked=asked,
         question=question,
         answer=synthesis.answer,
+        answer_by=None if synthesis.status is AnswerStatus.NOT_FOUND else "model" if by_model else "rules",
         status=synthesis.status,
+        why=synthesis.why,
         reader=request.reader,
-        confidence=Confidence(synthesis.sureness, synthesis.why),
         citations=tuple(citation(quote, desk.names) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,

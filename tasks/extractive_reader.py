@@ -1,4 +1,4 @@
-"""Reading without a model: the best sentences, table rows and words of figures on a path, quoted as they stand."""
+"""Finding evidence without a model: the best sentences, table rows and words of figures on a path, quoted as they stand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from tasks.question import Question
 from tasks.quotable import pieces_on, quotes_on, says_nothing_new, shortened
 
 NOT_FOUND = "not found in these documents"
-EXTRACTIVE = "the answer is made of quotes: no chat model is configured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class PartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ExtractiveReader:
-    """Quotes instead of answers; it calls no model, and says so."""
+    """Quotes instead of answers: evidence that no model read."""
 
     settings: ReadingOutSettings
     name: str = "extractive"
@@ -90,10 +89,7 @@ class ExtractiveReader:
     def synthesize(
         self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], _verdict: Verdict | None
     ) -> Synthesis:
-        """Put the quotes together that answer the parts of the question, the best first; say what nothing was found for.
-
-        The answer is sure as far as the best quotes support it: of those measured, about that share stood on the right page.
-        """
+        """Put the quotes together that speak to the parts of the question, the best first; note what nothing was found for."""
         found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
         unnamed = lost_names(question, readings)
         parts = list(parts_of(question, rarity, self.settings.context_share))
@@ -102,17 +98,15 @@ class ExtractiveReader:
         if not best:
             return not_found(len(readings), unnamed)
         missing = [*open_parts(answers), *self._open_words(question, answers, rarity)]
-        agreement = self.consistency(question, readings)
-        support = sum(answer.quotes[0].support for answer in answers if answer.quotes) / len(answers)
         supporting = sum(reading.supported for reading in readings)
-        why = f"the best quotes support it to {support:.0%}, {supporting} of {len(readings)} passages hold some of it"
+        passages = "the one passage holds" if len(readings) == 1 else f"{supporting} of the {len(readings)} passages hold"
+        differing = ", but the values that they give differ" if self.consistency(question, readings) < 1 else ""
         return Synthesis(
             answer="\n".join(f"{quote.told} [{number}]" for number, quote in enumerate(best, 1)),
-            status=AnswerStatus.PARTIAL if missing else AnswerStatus.ANSWERED,
+            status=AnswerStatus.EVIDENCE,
             quotes=tuple(best),
-            sureness=support * (0.5 + 0.5 * agreement),
-            why=why + (f", their values agree to {agreement:.0%}" if agreement < 1 else ""),
-            notes=(*missing, EXTRACTIVE),
+            why=f"{passages} some of what is asked{differing}",
+            notes=tuple(missing),
         )
 
     def _answers(
@@ -195,9 +189,9 @@ def not_found(read: int, unnamed: Sequence[str]) -> Synthesis:
     reason = (
         f"the documents say nothing of {listed(unnamed)}"
         if unnamed
-        else f"none of the {read} passages that were read holds enough of the question's words"
+        else f"of {read} passages none holds enough of the question's words"
     )
-    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), sureness=0.0, why=reason)
+    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=reason)
 
 
 def listed(words: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ EVENTS = {
     QuestionEnded: "question-ended",
     QuestionRefused: "question-refused",
 }
-WELL = {"", "ended", "stopped", "ready", "answered", "partial", "not_found", "remembered", "done", "ok", "cached"}
+WELL = {"", "ended", "stopped", "ready", "answered", "partial", "evidence", "not_found", "remembered", "done", "ok", "cached"}
 """States and outcomes that nobody needs to look after."""
 
 

@@ -182,7 +182,6 @@ class AnswerWalk:
     question: str
     status: str
     reader: str
-    sureness: float
     corpus: str
     snapshot: int
     published: int

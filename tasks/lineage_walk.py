@@ -49,7 +49,6 @@ def answer_walk(shelf: Shelf, answer: Answer, run_id: str) -> AnswerWalk:
         question=answer.question,
         status=answer.status.value,
         reader=answer.reader,
-        sureness=answer.confidence.score,
         corpus=answer.corpus,
         snapshot=answer.snapshot,
         published=snapshot.number,

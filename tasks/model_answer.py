@@ -62,18 +62,15 @@ def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathRea
 def _answered(
     answer: str, quotes: Sequence[Quote], readings: Sequence[PathReading], *, consistency: float, notes: tuple[str, ...] = ()
 ) -> Synthesis:
-    """Return an answer on its quotes, each once; with notes it answers the question in part.
-
-    How sure it is follows Laplace's rule of succession from the paths that support an answer, times how far these agree.
-    """
+    """Return an answer on its quotes, each once; with notes it answers the question in part."""
     supporting = sum(reading.supported for reading in readings)
     told = "1 path supports" if supporting == 1 else f"{supporting} paths support"
+    agreeing = "" if supporting == 1 else "; they agree" if consistency == 1 else "; not all of them agree"
     return Synthesis(
         answer=answer,
         status=AnswerStatus.PARTIAL if notes else AnswerStatus.ANSWERED,
         quotes=tuple({(quote.node.id, quote.text): quote for quote in quotes}.values()),
-        sureness=(supporting + 1) / (supporting + 2) * consistency,
-        why=f"{told} an answer, of {len(readings)} that were read; the answers agree to {consistency:.0%}",
+        why=f"{told} an answer, of {len(readings)} that were read{agreeing}",
         notes=notes,
     )
 
@@ -82,7 +79,7 @@ def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> S
     """Return that nothing was found, why, and what of the question stands nowhere."""
     lost = lost_names(question, readings)
     notes = (f"the documents say nothing of {listed(lost)}",) if lost else ()
-    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), sureness=0.0, why=why, notes=notes)
+    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
 
 
 def _most_given(question: Question, readings: Sequence[PathReading], consistency: float, why: str) -> Synthesis:

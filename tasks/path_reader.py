@@ -73,12 +73,11 @@ class PathReading:
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """The answer as it is given, the quotes it stands on in order, and how sure it is and why."""
+    """The answer as it is given, the quotes it stands on in order, and the reason of its status in words."""
 
     answer: str
     status: AnswerStatus
     quotes: tuple[Quote, ...]
-    sureness: float
     why: str
     notes: tuple[str, ...] = ()
 

@@ -92,9 +92,9 @@ def in_the_wrong_language(synthesis: Synthesis, question: Question, scores: Node
 
 
 def doubted(synthesis: Synthesis, missing: tuple[str, ...]) -> Synthesis:
-    """Return an answer to a question that names what is not there: at best it answers a part, and it is half as sure."""
+    """Return an answer to a question that names what is not there: at best it answers a part."""
     status = AnswerStatus.PARTIAL if synthesis.status is AnswerStatus.ANSWERED else synthesis.status
-    return replace(synthesis, status=status, sureness=synthesis.sureness / 2, notes=(*missing, *synthesis.notes))
+    return replace(synthesis, status=status, notes=(*missing, *synthesis.notes))
 
 
 def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, NamedDocument]) -> tuple[PagePlace, ...]:

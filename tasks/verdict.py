@@ -1,15 +1,39 @@
-"""The verdict of an answer in words, as the terminal and the report say it."""
+"""An answer in words: what the terminal, the report and the page in Prefect all say of it."""
 
 from __future__ import annotations
 
-from storage.answer_records import Answer, AnswerStatus, Usage
+from storage.answer_records import Answer, AnswerStatus, Citation, Usage
 
-STATUS_WORDS = {AnswerStatus.ANSWERED: "answered", AnswerStatus.PARTIAL: "answered in part", AnswerStatus.NOT_FOUND: "not found"}
+STATUS_WORDS = {
+    AnswerStatus.ANSWERED: "answered",
+    AnswerStatus.PARTIAL: "answered in part",
+    AnswerStatus.EVIDENCE: "evidence",
+    AnswerStatus.NOT_FOUND: "not found",
+}
+EVIDENCE_FOUND = "Evidence found, not read by a model:"
+NOTHING = "Nothing in these documents answers the question."
+WITHHELD = "The answer is not shown: it holds words of a document that was removed."
 
 
-def told_sureness(answer: Answer) -> str:
-    """Return "75% sure"; nothing where nothing was found, for there is no answer to be sure of."""
-    return "" if answer.status is AnswerStatus.NOT_FOUND else f"{answer.confidence.score:.0%} sure"
+def head_of(answer: Answer) -> str:
+    """Return what stands above the answer: that nobody read the evidence, where that is so; nothing above others."""
+    return EVIDENCE_FOUND if answer.status is AnswerStatus.EVIDENCE and answer.answer.strip() else ""
+
+
+def words_of(answer: Answer) -> str:
+    """Return the answer, or why it has no words."""
+    return answer.answer.strip() or (NOTHING if answer.status is AnswerStatus.NOT_FOUND else WITHHELD)
+
+
+def verdict_of(answer: Answer) -> str:
+    """Return "answered in part: " and the reason, where it still has one."""
+    return ": ".join(filter(None, (STATUS_WORDS[answer.status], answer.why)))
+
+
+def place_of(citation: Citation) -> str:
+    """Return where a citation stands: document, page, section."""
+    section = f", {' > '.join(citation.section)}" if citation.section else ""
+    return f"{citation.document.name}, page {citation.page}{section}"
 
 
 def told_calls(usage: Usage) -> str:

@@ -1,4 +1,4 @@
-"""The three questions of `make demo` are answered rightly, from the right pages: two of them, a row, the words of a figure."""
+"""The three questions of `make demo` find the right evidence, on the right pages: two of them, a row, the words of a figure."""
 
 import json
 
@@ -23,17 +23,17 @@ def places(answer):
 
 
 def test_a_question_of_two_parts_finds_both_pages(answers):
-    assert "184.6" in answers[0]["answer"] and "934" in answers[0]["answer"] and answers[0]["status"] == "answered"
+    assert "184.6" in answers[0]["answer"] and "934" in answers[0]["answer"] and answers[0]["status"] == "evidence"
     assert {place[:2] for place in places(answers[0])} == {("annual_report.pdf", 5), ("annual_report.pdf", 10)}
 
 
 def test_a_row_of_a_table_is_quoted_whole_and_told_by_its_column(answers):
-    assert "1,850" in answers[1]["answer"] and answers[1]["status"] == "answered"
+    assert "1,850" in answers[1]["answer"] and answers[1]["status"] == "evidence"
     assert places(answers[1])[0] == ("maintenance_manual.docx", 1, "table")
 
 
 def test_the_words_in_a_figure_are_quoted(answers):
-    assert "Braye yard 212" in answers[2]["answer"] and answers[2]["status"] == "answered"
+    assert "Braye yard 212" in answers[2]["answer"] and answers[2]["status"] == "evidence"
     assert places(answers[2])[0] == ("annual_report.pdf", 11, "figure")
 
 

@@ -1,4 +1,4 @@
-"""The head of the report: the question, the answer, how sure it is and why, and the numbered citations."""
+"""The head of the report: the answer, its status and why, and the numbered citations."""
 
 from __future__ import annotations
 
@@ -8,33 +8,35 @@ from collections.abc import Iterator, Mapping, Sequence
 from storage.answer_records import Answer, AnswerStatus, Citation
 from tasks.report.evidence import Evidence
 from tasks.report.markup import Markup, join, tag
-from tasks.report.wording import GONE, bar, cut, place_line, why_gone
-from tasks.verdict import STATUS_WORDS, told_sureness
+from tasks.report.wording import GONE, cut, place_line, why_gone
+from tasks.verdict import STATUS_WORDS, head_of, words_of
 
-STATUS_SIGNS = {AnswerStatus.ANSWERED: "✓", AnswerStatus.PARTIAL: "◐", AnswerStatus.NOT_FOUND: "○"}
-NOTHING = "Nothing in these documents answers the question."
-WITHHELD = "The answer is not shown: it holds words of a document that was removed."
+STATUS_SIGNS = {
+    AnswerStatus.ANSWERED: "✓",
+    AnswerStatus.PARTIAL: "◐",
+    AnswerStatus.EVIDENCE: "❝",
+    AnswerStatus.NOT_FOUND: "○",
+}
 QUOTE_LETTERS = 1500
 CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 
 def show_verdict(answer: Answer) -> Markup:
-    """Return the status, how sure the answer is where there is one, and why."""
-    sign, words, sure = STATUS_SIGNS[answer.status], STATUS_WORDS[answer.status].capitalize(), told_sureness(answer)
+    """Return the status, and why it is so."""
+    sign, words = STATUS_SIGNS[answer.status], STATUS_WORDS[answer.status].capitalize()
     return tag(
         "div",
         tag("p", tag("span", sign, aria_hidden="true"), f" {words}", class_=f"status {answer.status.value}"),
-        *([tag("p", bar(answer.confidence.score, sure), tag("span", sure), class_="sure")] if sure else []),
-        tag("p", answer.confidence.why, class_="why", dir="auto"),
+        tag("p", answer.why, class_="why", dir="auto"),
         class_="verdict",
     )
 
 
 def show_answer(answer: Answer) -> Markup:
     """Return the answer's paragraphs; "[2]" in it leads to the second citation, where there is one."""
-    silent = NOTHING if answer.status is AnswerStatus.NOT_FOUND else WITHHELD
-    paragraphs = [part for part in answer.answer.split("\n\n") if part.strip()] or [silent]
-    return join(tag("p", *_linked(part.strip(), len(answer.citations)), dir="auto") for part in paragraphs)
+    head = [tag("p", found, class_="head")] if (found := head_of(answer)) else []
+    paragraphs = [part.strip() for part in words_of(answer).split("\n\n") if part.strip()]
+    return join([*head, *(tag("p", *_linked(part, len(answer.citations)), dir="auto") for part in paragraphs)])
 
 
 def _linked(text: str, citations: int) -> Iterator[str]:

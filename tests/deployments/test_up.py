@@ -50,7 +50,7 @@ def test_a_deployed_question_is_answered_with_its_page(up):
     done = up.completed("ask/ask", {"questions": [TORQUE], "corpus": "small"})
     assert (done["name"], done["state"]) == (TORQUE, "Completed")
     (answer,) = done["returned"]
-    assert answer["status"] == "answered" and f"answer-{answer['answer_id'][:16]}" in done["pages"]
+    assert answer["status"] == "evidence" and f"answer-{answer['answer_id'][:16]}" in done["pages"]
 
 
 @pytest.mark.torture

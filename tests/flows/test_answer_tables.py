@@ -1,13 +1,11 @@
-"""An answer on a terminal: the words, their places, how sure they are and why."""
+"""An answer on a terminal: the words, their places, the status and why."""
 
 import json
 from dataclasses import replace
 
-import pytest
-
-from flows.answer_tables import QUOTE_SHOWN, show_answer, show_answers, verdict
+from flows.answer_tables import QUOTE_SHOWN, show_answer, show_answers
 from flows.showing import Output
-from storage.answer_records import AnswerStatus, Confidence
+from storage.answer_records import AnswerStatus
 from tests.program import terminal
 from tests.storage.answer_worlds import answer, citation, words_of
 
@@ -20,12 +18,26 @@ def shown(capsys, given, **more):
     return capsys.readouterr().out
 
 
-def test_the_answer_comes_first_then_its_places_then_how_sure_it_is(capsys):
-    words = shown(capsys, answer("report", "letter")).splitlines()
-    assert words[0] == f"{words_of('report')} {words_of('letter')}"
-    assert "[1] report.pdf, page 2, heading of report" in words and "[2] letter.pdf, page 2, heading of letter" in words
-    assert any(line.startswith("answered, 75% sure: why: ") for line in words)
-    assert "extractive" in words and "3 model calls, 0.50 s of work" in words[-1]
+GOLDEN = """\
+Evidence found, not read by a model:
+words of report words of letter
+
+[1] report.pdf, page 2, heading of report
+[2] letter.pdf, page 2, heading of letter
+evidence: of 9 passages 2 hold some of what is asked
+extractive
+answer c5f25f5a, 3 model calls, 0.50 s of work
+"""
+
+
+def test_evidence_says_that_no_model_read_it_then_come_its_words_its_places_and_why(capsys):
+    found = replace(answer("report", "letter"), status=AnswerStatus.EVIDENCE, why="of 9 passages 2 hold some of what is asked")
+    assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
+
+
+def test_of_what_a_model_answered_the_words_come_first(capsys):
+    words = shown(capsys, replace(answer("report"), why="so")).splitlines()
+    assert words[0] == words_of("report") and "answered: so" in words
 
 
 def test_a_quote_is_shown_where_the_answer_says_it_in_other_words(capsys):
@@ -65,19 +77,7 @@ def test_of_many_answers_each_says_what_was_asked(capsys):
 def test_an_answer_whose_document_is_gone_says_so(capsys):
     gone = replace(answer("report"), answer="", citations=(replace(citation("report"), quote="", section=()),))
     words = shown(capsys, gone)
-    assert "gone with the document" in words and "[1] report.pdf, page 2\n" in words
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        (AnswerStatus.ANSWERED, "answered, 40% sure: so"),
-        (AnswerStatus.PARTIAL, "answered in part, 40% sure: so"),
-        (AnswerStatus.NOT_FOUND, "not found: so"),
-    ],
-)
-def test_the_verdict_says_how_much_was_found_and_why(status, words):
-    assert verdict(replace(answer("report"), status=status, confidence=Confidence(0.4, "so"))) == words
+    assert "document that was removed" in words and "[1] report.pdf, page 2\n" in words
 
 
 def test_what_a_document_says_is_no_markup_and_no_command_to_the_terminal(capsys):

@@ -137,7 +137,7 @@ def test_without_support_more_is_read_and_the_model_has_the_last_word(desk):
     with read_by(of_document(desk, "harbour"), Reader({}), settings=settings) as (place, server):
         answer = answer_at(place, "How many zebras live beside the tide?")
     assert answer.gate.triggered == "no_support" and any(edit.kind == "source" for edit in answer.gate.edits)
-    assert (answer.status, answer.citations) == (AnswerStatus.NOT_FOUND, ()) and "found no answer" in answer.confidence.why
+    assert (answer.status, answer.citations) == (AnswerStatus.NOT_FOUND, ()) and "found no answer" in answer.why
     assert forms(server)["WholeAnswer"] == 1 and forms(server)["Comparison"] == 0
 
 

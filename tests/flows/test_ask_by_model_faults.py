@@ -129,7 +129,7 @@ def test_where_no_path_supports_and_nothing_puts_them_together_nothing_is_found(
     blind = Reader({}, instead={"WholeAnswer": "no JSON"})
     with read_by(desk, blind) as (place, _):
         answer = answer_at(place, QUESTION)
-    assert answer.status is AnswerStatus.NOT_FOUND and "did not put them together" in answer.confidence.why
+    assert answer.status is AnswerStatus.NOT_FOUND and "did not put them together" in answer.why
 
 
 def test_a_budget_that_is_reached_ends_the_question_and_more_of_it_goes_on_from_there(desk):

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("in_asked_home")
 @pytest.mark.parametrize("candidates", [{}, {"whole_limit": 1}], ids=["whole", "large"])
 def test_whatever_is_asked_has_an_answer_in_words(question, candidates):
     answer = answer_to(question, settings={"candidates": candidates})
-    assert answer.answer and answer.confidence.why and answer.pages
+    assert answer.answer and answer.why and answer.pages
     assert (answer.status is AnswerStatus.NOT_FOUND) == (not answer.citations)
 
 

@@ -3,7 +3,7 @@
 
 def test_every_answer_is_returned_as_the_command_shows_it(deployed):
     torque, weight = deployed["ask"]["returned"]
-    assert torque["status"] == "answered" and torque["citations"][0]["document"]["name"] == "maintenance_manual.docx"
+    assert torque["status"] == "evidence" and torque["citations"][0]["document"]["name"] == "maintenance_manual.docx"
     assert "163" in str(weight["citations"])
 
 

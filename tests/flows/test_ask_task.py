@@ -84,7 +84,7 @@ def test_what_was_removed_since_the_answer_is_written_nowhere(library, tmp_path,
 
 def test_the_task_answers_and_leaves_its_page(deployed):
     (answer,) = deployed["task"]["returned"]
-    assert answer["status"] == "answered" and answer["corpus"] == "small"
+    assert answer["status"] == "evidence" and answer["corpus"] == "small"
     kind, page, _description = deployed["pages"][f"answer-{answer['answer_id'][:16]}"]
     assert kind == "markdown" and "## Evidence" in page
     assert f"{answer['answer_id']}.html" in deployed["reports"]

@@ -73,7 +73,7 @@ def test_the_log_tells_of_each_run_document_and_step(watched_home):
     steps = [line["step"] for line in told(watched_home, "step-ended") if line.get("name") == "product_page.html"]
     assert steps == ["parse", "read-words", "structure", "analyze", "embed", "evolve"]
     (question,) = told(watched_home, "question-ended")
-    assert question["reader"] == "flow" and question["status"] == "answered" and 0 < question["seconds"] < 60
+    assert question["reader"] == "flow" and question["status"] == "evidence" and 0 < question["seconds"] < 60
 
 
 def test_no_line_holds_words_of_a_question_or_a_document_or_a_secret(watched_home):
@@ -95,7 +95,7 @@ def test_the_sums_are_those_of_processes_that_ended(watched_home):
         'flowreader_step_seconds_count{outcome="done",step="embed"}': 1,
         'flowreader_step_seconds_count{outcome="failed",step="parse"}': 1,
         'flowreader_step_errors_total{error="ParseError",step="parse"}': 1,
-        'flowreader_question_seconds_count{reader="flow",status="answered"}': 1,
+        'flowreader_question_seconds_count{reader="flow",status="evidence"}': 1,
     }
     assert {name: float(samples.get(name, "nan")) for name in expected} == expected
     assert not any(name.startswith(("prefect", "python", "process")) for name in samples)

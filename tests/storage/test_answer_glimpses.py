@@ -3,12 +3,13 @@
 import json
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.answer_glimpses import glimpse, glimpse_of, glimpses
 from storage.answer_json import answer_json
-from storage.answer_records import PagePlace
+from storage.answer_records import AnswerStatus, PagePlace
 from storage.run_traces import lines_of
 from storage.runs import entry_line
 from tests.storage.answer_worlds import answer, asking_log, named
@@ -52,6 +53,12 @@ def test_pages_are_told_once_and_what_was_read_without_a_path_too():
     seen = glimpse_of(replace(kept, paths=kept.paths[:1]))
     assert seen.cited == (PagePlace(named("report"), 2), PagePlace(named("paper"), 2)) == seen.read
     assert (seen.answer_id, seen.status, seen.question) == (kept.answer_id, "answered", "How many?")
+
+
+@pytest.mark.parametrize(("status", "seen"), [("partial", "evidence"), ("not_found", "not_found")])
+def test_what_an_earlier_version_called_an_answer_by_rules_is_evidence(status, seen):
+    kept = replace(answer("report"), models={"reader": "extractive"}, status=AnswerStatus(status))
+    assert glimpse(line_of(kept)).status == seen
 
 
 def test_what_is_no_answer_gives_no_glimpse():

@@ -128,7 +128,7 @@ def test_a_removed_document_leaves_its_name_its_places_and_the_question():
     report, paper = bare.citations
     assert report == answer("report").citations[0]
     assert (paper.quote, paper.section) == ("", ()) and paper.box and (paper.document, paper.page) == (named("paper"), 2)
-    assert (bare.answer, bare.confidence.why, bare.confidence.score) == ("", "", 0.75)
+    assert (bare.answer, bare.why) == ("", "")
     assert [chain.answer for chain in bare.paths] == ["path of report", ""]
     assert bare.notes == ("the quoted document paper.pdf was removed",)
     assert (bare.question, bare.pages, bare.paths[1].nodes) == (
@@ -152,7 +152,7 @@ def test_no_word_of_what_is_gone_stays_and_a_second_time_changes_nothing(quoted,
 def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():
     beside = replace(answer("report"), paths=(path("report"), path("paper")))
     bare = without_words(beside, {PAPER})
-    assert (bare.answer, bare.confidence, bare.notes[0]) == (beside.answer, beside.confidence, "extractive")
+    assert (bare.answer, bare.why, bare.notes[0]) == (beside.answer, beside.why, "extractive")
     assert [chain.answer for chain in bare.paths] == ["path of report", ""] and "paper.pdf was removed" in bare.notes[1]
     repeated = replace(beside, answer="As the path of paper says.")
     assert without_words(repeated, {PAPER}).answer == ""

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from storage.answer_json import answer_json
-from storage.answer_records import Confidence, NamedDocument
+from storage.answer_records import NamedDocument
 from storage.answers import find_answer, read_answers
 from storage.disk import DiskFullError
 from storage.erasing import erase_quotes, gone_from_answers
@@ -95,7 +95,7 @@ def test_an_answer_of_another_version_goes_whole_where_it_names_the_document(loc
     for name in ("report", "paper"):
         log.answer({"answer_id": name, "citations": [{"document": {"id": document_id(name)}, "text": words_of(name)}]})
     log.begin(run_id="r1", parameters={"documents": [PAPER]}, settings={}, code_version="1")
-    silent = replace(answer("paper"), answer="", citations=(), paths=(), confidence=Confidence(0.5, ""))
+    silent = replace(answer("paper"), answer="", citations=(), paths=(), why="")
     log.answer(answer_json(silent) | {"summary": words_of("paper")})
     log.answer(answer_json(silent))
     assert erase_quotes(location, {PAPER}) == 2

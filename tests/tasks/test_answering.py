@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.answer_json import answer_json
-from storage.answer_records import AnswerStatus, Citation, Confidence, NamedDocument
+from storage.answer_records import AnswerStatus, Citation, NamedDocument
 from storage.answers import find_answer, read_answers
 from storage.records import Modality, NodeKind, StepRecord
 from storage.runs import EntryKind
@@ -33,7 +33,7 @@ def quoted():
 
 
 def findings():
-    synthesis = Synthesis("9 [1]", AnswerStatus.PARTIAL, (quoted(),), 0.75, "because", ("a note",))
+    synthesis = Synthesis("9 [1]", AnswerStatus.EVIDENCE, (quoted(),), "because", ("a note",))
     return Findings(synthesis, paths=(), pages=(), evidence_pages=(), gate=None)
 
 
@@ -69,8 +69,8 @@ def test_a_citation_has_the_words_and_the_place_of_its_node(desk):
 
 def test_an_answer_says_what_was_found_and_by_whom(desk):
     answer = made(desk)
-    assert (answer.answer, answer.status, answer.notes) == ("9 [1]", AnswerStatus.PARTIAL, ("a note",))
-    assert answer.confidence == Confidence(0.75, "because") and len(answer.citations) == 1
+    assert (answer.answer, answer.status, answer.notes) == ("9 [1]", AnswerStatus.EVIDENCE, ("a note",))
+    assert (answer.answer_by, answer.why) == ("rules", "because") and len(answer.citations) == 1
     assert (answer.reader, answer.corpus, answer.snapshot) == ("top-k", "prices", desk.snapshot.number)
     assert answer.models == {"embedder": desk.embedder.identity.key, "reader": desk.reader.name}
     assert answer.settings == desk.settings.model_dump(mode="json")

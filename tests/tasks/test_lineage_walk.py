@@ -158,7 +158,7 @@ def test_nodes_of_a_version_that_was_replaced_are_told_as_not_there(location):
 
 def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
     path = location.runs / "ask-aa00bb.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'"confidence": {', b'"confidenze": {'))
+    path.write_bytes(path.read_bytes().replace(b'"why": ', b'"wye": '))
     with pytest.raises(UnknownAnswerError, match="cannot be read any more"):
         walked(location, answer("report", "paper").answer_id)
     assert len(walked(location, "report.pdf").answers) == 1

@@ -40,7 +40,7 @@ def test_what_all_supporting_paths_say_is_given_without_another_call(desk):
     found, asked, _ = answered(desk, None, (0,), (1,), (4,), verdict=QUIET)
     assert (found.answer, found.status, asked["WholeAnswer"]) == ("20 metres", AnswerStatus.ANSWERED, 0)
     assert [quote.text for quote in found.quotes] == ["harbour is 20 metres", "Harbour: 20 metres"]
-    assert found.sureness == pytest.approx(3 / 4) and found.why.startswith("2 paths support an answer, of 3 that were read")
+    assert found.why == "2 paths support an answer, of 3 that were read; they agree"
 
 
 @pytest.mark.parametrize("verdict", [FIRED, None])
@@ -91,7 +91,7 @@ def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_p
 def test_nothing_found_is_said_with_what_stands_nowhere(desk):
     text = "How deep is the harbour of Vattenfall?"
     found, _, _ = answered(desk, whole_answer("", kind="none"), (4,), text=text)
-    assert (found.answer, found.status, found.quotes, found.sureness) == (NOT_FOUND, AnswerStatus.NOT_FOUND, (), 0.0)
+    assert (found.answer, found.status, found.quotes) == (NOT_FOUND, AnswerStatus.NOT_FOUND, ())
     assert "found no answer on the 1 paths" in found.why and found.notes == ('the documents say nothing of "Vattenfall"',)
 
 
@@ -141,11 +141,11 @@ def test_a_part_that_is_missing_is_named(desk):
     assert unnamed.notes == ("the model found nothing for: a part of the question",)
 
 
-def test_an_answer_is_as_sure_as_many_paths_support_it_and_as_they_agree(desk):
+def test_the_reason_says_how_many_paths_support_an_answer_and_whether_they_agree(desk):
     one, _, _ = answered(desk, None, (0,), (4,))
-    assert one.sureness == pytest.approx(2 / 3 * FIRED.consistency) and one.why.startswith("1 path supports an answer, of 2")
+    assert one.why == "1 path supports an answer, of 2 that were read"
     by_words, _, _ = answered(desk, None, (0,), (1,), (2,), verdict=None)
-    assert by_words.sureness == pytest.approx(4 / 5 / 3)
+    assert by_words.why == "3 paths support an answer, of 3 that were read; not all of them agree"
 
 
 def test_where_nobody_answers_and_nothing_is_put_together_nothing_is_found(desk):

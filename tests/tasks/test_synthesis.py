@@ -30,7 +30,7 @@ class Joining:
     def synthesize(self, _question, readings, _rarity, verdict):
         assert verdict in {QUIET, FIRED, None}
         said = [reading.answer for reading in readings if reading.supported]
-        return Synthesis(", ".join(said), AnswerStatus.ANSWERED if said else AnswerStatus.NOT_FOUND, (), 1.0, "because")
+        return Synthesis(", ".join(said), AnswerStatus.ANSWERED if said else AnswerStatus.NOT_FOUND, (), "because")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so
     _, graph, scores, desk = scene
     named = asked("What do page 99 and Table 7 say of the tide on page 2?", desk)
     made = synthesize(named, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), desk)
-    assert made.synthesis.status is AnswerStatus.PARTIAL and made.synthesis.sureness == 0.5
+    assert made.synthesis.status is AnswerStatus.PARTIAL
     assert len(made.synthesis.notes) == 2 and "page 99" in made.synthesis.notes[0] and "table 7" in made.synthesis.notes[1]
     lost = synthesize(named, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), desk)
     assert lost.synthesis.status is AnswerStatus.NOT_FOUND and len(lost.synthesis.notes) == 2

@@ -1,23 +1,28 @@
-"""The verdict in words."""
+"""An answer in words."""
 
 from dataclasses import replace
 
 import pytest
 
-from storage.answer_records import AnswerStatus, Confidence, Usage
-from tasks.verdict import STATUS_WORDS, told_calls, told_money, told_sureness
+from storage.answer_records import AnswerStatus, Usage
+from tasks.verdict import EVIDENCE_FOUND, NOTHING, WITHHELD, head_of, told_calls, told_money, verdict_of, words_of
 from tests.storage.answer_worlds import answer
 
 
 @pytest.mark.parametrize(
-    ("status", "says"), [(AnswerStatus.ANSWERED, "40% sure"), (AnswerStatus.PARTIAL, "40% sure"), (AnswerStatus.NOT_FOUND, "")]
+    ("status", "head", "verdict", "silent"),
+    [
+        (AnswerStatus.ANSWERED, "", "answered", WITHHELD),
+        (AnswerStatus.PARTIAL, "", "answered in part", WITHHELD),
+        (AnswerStatus.EVIDENCE, EVIDENCE_FOUND, "evidence", WITHHELD),
+        (AnswerStatus.NOT_FOUND, "", "not found", NOTHING),
+    ],
 )
-def test_what_was_found_is_told_with_how_sure_it_is_and_what_was_not_found_without(status, says):
-    assert told_sureness(replace(answer("report"), status=status, confidence=Confidence(0.4, "so"))) == says
-
-
-def test_every_status_has_its_words():
-    assert set(STATUS_WORDS) == set(AnswerStatus) and len(set(STATUS_WORDS.values())) == len(AnswerStatus)
+def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, head, verdict, silent):
+    given = replace(answer("report"), status=status, why="so")
+    assert (head_of(given), words_of(given), verdict_of(given)) == (head, "words of report", f"{verdict}: so")
+    bare = replace(given, answer="", why="")
+    assert (head_of(bare), words_of(bare), verdict_of(bare)) == ("", silent, verdict)
 
 
 @pytest.mark.parametrize(

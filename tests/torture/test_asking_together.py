@@ -43,7 +43,7 @@ def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
     done = subprocess.run(call, env=here.environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
-    assert answer["status"] == "answered" and "163" not in answer["answer"]
+    assert answer["status"] == "evidence" and "163" not in answer["answer"]
     until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}))
     until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
     (run,) = until(lambda: runs_named(here, "task_runs", TORQUE))

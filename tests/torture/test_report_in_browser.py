@@ -11,7 +11,7 @@ import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 
-from storage.answer_records import AnswerStatus, Confidence, RankedPage
+from storage.answer_records import AnswerStatus, RankedPage
 from tasks.reporting import write_report
 from tests.browser import browser, find_browser
 from tests.tasks.report.report_worlds import BOX, ROTATED_BOX, a_path, an_answer, cite, named, squares_and_letter
@@ -142,7 +142,7 @@ def hostile(world):
         tuple(a_path(0.5, node, answer=words) for node, words in zip(squares[2:], HOSTILE, strict=True)),
         question=every,
         answer=every,
-        confidence=Confidence(0.5, every),
+        why=every,
         notes=HOSTILE,
         corpus=every,
         settings={words: words for words in HOSTILE},

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from storage.answer_records import AnswerStatus, Confidence, NamedDocument
+from storage.answer_records import AnswerStatus, NamedDocument
 from tasks.report.answer_part import show_answer, show_citations, show_verdict
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import a_node, a_record, an_answer, cite, evidence_of
@@ -16,19 +16,22 @@ EVIDENCE = evidence_of(NODE, records=(PAPER,))
 
 @pytest.mark.parametrize(
     ("status", "words"),
-    [(AnswerStatus.ANSWERED, "✓</span> Answered<"), (AnswerStatus.PARTIAL, "◐</span> Answered in part<")],
+    [
+        (AnswerStatus.ANSWERED, "✓</span> Answered<"),
+        (AnswerStatus.PARTIAL, "◐</span> Answered in part<"),
+        (AnswerStatus.EVIDENCE, "❝</span> Evidence<"),
+        (AnswerStatus.NOT_FOUND, "○</span> Not found<"),
+    ],
 )
-def test_the_verdict_says_status_and_how_sure_and_why(status, words):
+def test_the_verdict_says_status_and_why_and_no_percentage(status, words):
     shown = show_verdict(an_answer(status=status))
-    assert words in shown
-    assert "<span>75% sure</span>" in shown and 'aria-label="75% sure"' in shown
-    assert "two paths agree" in shown
+    assert words in shown and "two paths agree" in shown and "%" not in shown
 
 
-def test_of_what_was_not_found_the_verdict_says_nothing_of_sureness():
-    shown = show_verdict(an_answer(status=AnswerStatus.NOT_FOUND, confidence=Confidence(0.0, "no passage holds the words")))
-    assert "○</span> Not found<" in shown and "no passage holds the words" in shown
-    assert "sure" not in shown and "%" not in shown and "<svg" not in shown
+def test_above_evidence_stands_that_no_model_read_it_and_nothing_above_an_answer():
+    head = '<p class="head">Evidence found, not read by a model:</p>'
+    assert show_answer(an_answer(status=AnswerStatus.EVIDENCE)).startswith(head)
+    assert "head" not in show_answer(an_answer())
 
 
 def test_numbers_in_the_answer_lead_to_citations_that_are_there():
