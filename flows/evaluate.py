@@ -5,18 +5,21 @@ open the exam -> (read in what is missing) -> ask, twenty questions a step -> (j
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 
 from prefect import flow
+from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.exceptions import CancelledRun, FailedRun
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.ask import answer_one
-from flows.evaluation_artifacts import show_in_prefect
 from flows.ingest import ingest
 from flows.interruption import ending_in_order
 from flows.run_labels import tag_run, what_is_measured
@@ -26,16 +29,16 @@ from storage.evaluation_records import Asked, Evaluation
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, home
 from storage.snapshot import Snapshot, open_for_reading
-from tasks.answer_judging import Judged
+from tasks.answer_judging import ModelJudge, judge_batch, opened_judge
 from tasks.benchmark_asking import ExamDesk, ask_batch, batches, recalled
 from tasks.evaluating import summed_up
 from tasks.evaluation_arms import Arm
-from tasks.evaluation_files import write_pictures
 from tasks.evaluation_lines import write_lines
+from tasks.evaluation_pictures import write_pictures
 from tasks.evaluation_request import EvaluationRequest
+from tasks.evaluation_scoring import Judged
+from tasks.evaluation_tables import evaluation_markdown
 from tasks.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
-from tasks.exam_judging import judge_batch, opened_judge
-from tasks.judge_model import ModelJudge
 from tasks.lineage import lineage_of_run, working_at
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.embedder import open_question_embedder
@@ -117,3 +120,20 @@ async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | 
         answered = [(question, asked[question.id]) for question in batch]
         judged |= {one.question_id: one for one in await judge_batch.submit(answered, judge)}
     return judged
+
+
+async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> None:
+    """Leave with the run one page with its tables and pictures, and one table that can be searched."""
+    key = f"evaluate-{evaluation.what}-" + re.sub(r"[^a-z0-9-]", "-", evaluation.benchmark.lower())
+    measured = f"{evaluation.what}: {evaluation.benchmark}"
+    # Pictures stand in the page itself: as artifacts of their own the UI shows all their bytes as a link, too.
+    shown = [f"![{path.stem}](data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()})" for path in pictures]
+    await acreate_markdown_artifact(
+        key=key, markdown="\n\n".join([evaluation_markdown(evaluation), *shown]), description=f"Evaluation of {measured}"
+    )
+    rows = [
+        {"arm": one.arm, "questions": f"{one.group} ({one.questions})", "metric": one.metric}
+        | {"mean": round(one.value, 4), "from": round(one.low, 4), "to": round(one.high, 4)}
+        for one in evaluation.figures
+    ]
+    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=f"All figures of {measured}")

@@ -49,30 +49,25 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
     _add_kept(actions, json)
 
 
+MEASURED = {
+    "retrieval": ("flow,top-k", "how well pages are ranked and evidence is gathered, against top-k and against cut rankings"),
+    "answers": ("flow,top-k", "how many answers are right, what is refused, and what it costs"),
+    "ablations": ("flow", "what each part of the method adds: everything once, then with one thing taken away or exchanged"),
+}
+"""What is measured on benchmarks: who reads by default, and what the help says."""
+
+
 def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa: ANN401
-    text = "how well pages are ranked and evidence is gathered, against top-k and against cut rankings"
-    retrieval = actions.add_parser("retrieval", parents=[data], help=text, description=f"Measures {text}.")
-    _add_reader(retrieval, "flow,top-k")
-    _add_scope(retrieval, "document")
-    retrieval.set_defaults(run=Later("flows.evaluate_commands:evaluate"), what="retrieval", judge=None, only=[])
-    text = "how many answers are right, what is refused, and what it costs"
-    answers = actions.add_parser("answers", parents=[data], help=text, description=f"Measures {text}.")
-    _add_reader(answers, "flow,top-k")
-    _add_scope(answers, "document")
-    answers.add_argument("--judge", metavar="MODEL", help="a chat model at FLOWREADER_CHAT_BASE_URL that judges beside the rules")
-    answers.set_defaults(run=Later("flows.evaluate_commands:evaluate"), what="answers", only=[])
-    text = "what each part of the method adds: everything once, then with one thing taken away or exchanged"
-    ablations = actions.add_parser("ablations", parents=[data], help=text, description=f"Measures {text}.")
-    _add_reader(ablations, "flow")
-    _add_scope(ablations, "document")
-    ablations.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only ablations with this in their name, such as rounds or BM25 (repeatable)",
-    )
-    ablations.set_defaults(run=Later("flows.evaluate_commands:evaluate"), what="ablations", judge=None)
+    parsers = {}
+    for what, (readers, text) in MEASURED.items():
+        parsers[what] = actions.add_parser(what, parents=[data], help=text, description=f"Measures {text}.")
+        _add_reader(parsers[what], readers)
+        _add_scope(parsers[what], "document")
+        parsers[what].set_defaults(run=Later("flows.evaluate_commands:evaluate"), what=what, judge=None, only=[])
+    text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges beside the rules"
+    parsers["answers"].add_argument("--judge", metavar="MODEL", help=text)
+    text = "only ablations with this in their name, such as rounds or BM25 (repeatable)"
+    parsers["ablations"].add_argument("--only", action="append", default=[], metavar="NAME", help=text)
 
 
 def _add_reader(parser: argparse.ArgumentParser, default: str) -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
+from rich.console import Console
 
+from flows.progress_display import LINE_SECONDS, every
 from flows.showing import CommandError, Output
 from storage.evaluation_records import Evaluation
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file, evaluations_folder
 from tasks.ask_settings import AllSettings
+from tasks.progress import Progress, listening, stop_requested
 from tasks.settings import load_settings
 
 if TYPE_CHECKING:
@@ -51,9 +55,9 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
 
 def _checked(request: EvaluationRequest) -> Exam:
     """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
+    from tasks.answer_judging import judge_server
     from tasks.evaluation_lines import check_out
     from tasks.exam import open_exam
-    from tasks.judge_model import judge_server
     from tasks.reader_choice import chat_server_of
 
     check_out(request.out)
@@ -69,7 +73,6 @@ def _checked(request: EvaluationRequest) -> Exam:
 
 def _measured(exam: Exam, output: Output) -> Evaluation | None:
     """Run the evaluation and show how far it is; None where the user stopped it."""
-    from flows.evaluation_progress import shown
     from flows.prefect_run import RunEndedError, run_evaluation
 
     with shown(len(exam.questions) * len(exam.arms), console=output.side, quiet=output.as_json):
@@ -146,7 +149,7 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
     """Show an evaluation again."""
     evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
-        from tasks.evaluation_page import evaluation_markdown
+        from tasks.evaluation_tables import evaluation_markdown
 
         sys.stdout.write(evaluation_markdown(evaluation))
     else:
@@ -194,3 +197,43 @@ def _few(arms: Sequence[str]) -> str:
 
 def _arms(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(dict.fromkeys(figure.arm for figure in evaluation.figures))
+
+
+class AskingMeter:
+    """Adds up reports of many threads."""
+
+    def __init__(self, questions: int) -> None:
+        """Take how many questions there are to ask, under all arms together."""
+        self._questions, self._asked, self._read, self._now = questions, 0, 0, "starting"
+        self._lock = threading.Lock()
+
+    def hear(self, progress: Progress) -> None:
+        """Take one report."""
+        with self._lock:
+            if progress.step == "ask":
+                self._asked += progress.done
+                self._now = f"asking: {progress.subject}"
+            else:
+                self._read += progress.step == "done"
+                self._now = f"reading documents in, {self._read} done; {progress.step}"
+
+    def describe(self) -> str:
+        """Return one line: documents read in, questions asked, and by whom."""
+        if stop_requested():
+            return "stopping; a second Ctrl-C ends it at once"
+        return f"{self._asked} of {self._questions} questions asked; {self._now}"
+
+
+@contextlib.contextmanager
+def shown(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
+    """Show how far an evaluation is inside the block: a line that changes on a terminal, a line every so often elsewhere."""
+    meter = AskingMeter(questions)
+    with listening(meter.hear):
+        if quiet:
+            yield
+        elif console.is_terminal:
+            with console.status("starting", spinner="dots") as line, every(0.2, lambda: line.update(meter.describe())):
+                yield
+        else:
+            with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+                yield

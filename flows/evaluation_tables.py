@@ -11,12 +11,11 @@ from flows.showing import Output
 from storage.evaluation_records import BenchmarkQuestion, Evaluation
 from tasks.comparing import Change, Difference
 from tasks.evaluation_figures import FEWEST_DOCUMENTS
-from tasks.evaluation_tables import BRIEF_NOTE, evaluation_tables
-from tasks.evaluation_wording import FEW_MARK, FEW_SAID, INTERVALS_SAID, MISSING, named_with_unit, unit_of
+from tasks.evaluation_tables import evaluation_page, minute
+from tasks.evaluation_wording import MISSING, named_with_unit, unit_of
 
 WIDE_COLUMNS = 180
 """From here on a table of ablations has room for its intervals."""
-BRACKETS_NOTE = f"in brackets: {INTERVALS_SAID}; {FEW_MARK} {FEW_SAID}"
 WANTED = "recall@5"
 MISSED_SHOWN = 10
 
@@ -30,21 +29,17 @@ def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[st
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
     """Show the tables of an evaluation, and say where its pictures are and what to do next."""
-    output.line(f"{evaluation.what}: {evaluation.benchmark}", style="bold")
-    output.paragraph(
-        f"{_minute(evaluation)} UTC, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}, each question asked of "
-        f"{'all documents of the benchmark' if evaluation.scope == 'corpus' else 'its own documents'}"
-    )
-    for note in evaluation.notes:
+    page = evaluation_page(evaluation, brief=output.console.width < WIDE_COLUMNS)
+    output.line(page.title, style="bold")
+    output.paragraph(page.about)
+    for note in page.notes:
         output.paragraph(note, style="yellow")
-    brief = evaluation.what == "ablations" and output.console.width < WIDE_COLUMNS
-    for table in evaluation_tables(evaluation, brief=brief):
+    for table in page.tables:
         output.line()
         output.line(table.title, style="bold")
         output.table(table.columns, table.rows, right=table.columns[1:])
     output.line()
-    note = f"{BRIEF_NOTE}; --markdown has the intervals" if brief else BRACKETS_NOTE
-    output.paragraph(note, style="dim")
+    output.paragraph(page.legend, style="dim")
     for path in pictures:
         output.line(f"picture: {path}", style="dim")
     output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
@@ -81,7 +76,7 @@ def show_changes(
     before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
 ) -> None:
     """Show by how much each metric moved, which of that is more than luck, and what else differs."""
-    output.line(f"{before.run_id[:8]} ({_minute(before)}) -> {after.run_id[:8]} ({_minute(after)}), {after.benchmark}")
+    output.line(f"{before.run_id[:8]} ({minute(before)}) -> {after.run_id[:8]} ({minute(after)}), {after.benchmark}")
     moved = [change for change in changes if change.difference or change.low or change.high]
     if moved:
         columns = ("arm", "metric", "before", "after", "difference (95 %)", "")
@@ -92,10 +87,6 @@ def show_changes(
         output.line(f"{difference.name}: {difference.before} -> {difference.after}", style="dim")
     if not differences:
         output.line("nothing else differs: same models, settings, corpus and code", style="dim")
-
-
-def _minute(evaluation: Evaluation) -> str:
-    return evaluation.started[:16].replace("T", " ")
 
 
 def _row(change: Change) -> tuple[str, ...]:

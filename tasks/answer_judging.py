@@ -2,38 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from storage.answer_records import AnswerStatus
+from storage.artifacts import hash_bytes
+from storage.call_cache import CallCache, questions_owner
+from storage.codec import to_json
 from storage.evaluation_records import Asked, BenchmarkQuestion
+from storage.locations import calls_folder
+from storage.records import identify
 from tasks.algorithms.answer_matching import MatchKind, judge_by_rules
-from tasks.judge_model import Judgement, ModelJudge
-from tasks.models.chat_call import ChatReply, ModelCall
+from tasks.evaluation_request import EvaluationRequest
+from tasks.evaluation_scoring import BY_RULES, Judged
+from tasks.lineage import writing_calls
+from tasks.model_forms import Form
+from tasks.model_settings import ModelSettings
+from tasks.models.chat_call import ChatCall, ChatReply, ModelCall
 from tasks.models.chat_errors import ChatError
+from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.prompt import Piece, cut, fence, load_prompt
+from tasks.step import StepKey, Workplace, step
 
-BY_RULES = "rules"
+if TYPE_CHECKING:
+    from tasks.models.chat import ChatModel
+
+PROMPT = "judge_answer"
+REPLY_TOKENS = 300
+"""Room for one sentence and a word."""
+SHOWN_CHARACTERS = 8000
+"""Of the question and of each answer, so many are shown: three quotes take a tenth of it."""
 
 AnsweredQuestion = tuple[BenchmarkQuestion, Asked]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Whether an answer is right.
+class Judgement(Form):
+    """Whether an answer is right, and why."""
 
-    `by` is "rules" or the name of the model that said so; `kind` is what the rules found in either case. `reason` is the
-    model's, or says by name why it gave none. `calls` were sent for it: none where its verdict was known.
-    """
-
-    question_id: str
+    reason: str
     correct: bool
-    by: str
-    kind: MatchKind
-    reason: str = ""
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """A model that judges: `owner` keeps its replies, `heard` are the calls that ended, by the item that they were about."""
+
+    model: ChatModel
+    owner: str
+    heard: dict[str, ModelCall]
+
+    def call(self, question: BenchmarkQuestion, asked: Asked, *, number: int) -> ChatCall[Judgement]:
+        """Return the call about an answer; everything that others wrote is fenced, the question too.
+
+        `number` tells it from the others of its batch.
+        """
+        known = [Piece("an answer that is known to be right", cut(answer, SHOWN_CHARACTERS)) for answer in question.answers]
+        candidate = Piece("the candidate's answer", cut(asked.answer, SHOWN_CHARACTERS))
+        fenced = fence([Piece("the question", cut(question.text, SHOWN_CHARACTERS)), *known, candidate])
+        prompt = load_prompt(PROMPT)
+        return ChatCall(
+            purpose=PROMPT,
+            subject=self.owner,
+            item=f"answer {number}, of {asked.reader} to question {question.id!r}",
+            prompt=prompt.fill(mark=fenced.mark, material=fenced.text),
+            prompt_hash=prompt.hash,
+            form=Judgement,
+            max_output_tokens=REPLY_TOKENS,
+        )
+
+
+def judge_server(model: str) -> ChatEndpoint:
+    """Return where the model that judges is served; raise EndpointError where no server is named."""
+    endpoint = chat_endpoint()
+    if endpoint is None:
+        raise EndpointError(
+            f"the model {model!r} is to judge, but FLOWREADER_CHAT_BASE_URL is not set; set it to something like "
+            "http://localhost:8000/v1, or have rules judge"
+        )
+    return replace(endpoint, model=model)
+
+
+@contextmanager
+def open_judge(
+    server: ChatEndpoint, settings: ModelSettings, *, owner: str, listener: Callable[[ModelCall], None]
+) -> Iterator[ModelJudge]:
+    """Give the model that judges, at temperature 0; the listener hears of each call.
+
+    Raises ChatEndedError where the server cannot be asked.
+    """
+    # What speaks to servers takes long to load, and rules need none of it.
+    from tasks.models.chat import open_chat
+
+    heard: dict[str, ModelCall] = {}
+
+    def hear(call: ModelCall) -> None:
+        heard[call.item] = call
+        listener(call)
+
+    cold = settings.model_copy(update={"temperature": 0.0})
+    with open_chat(server, cold, cache=CallCache(calls_folder()), listener=hear) as model:
+        yield ModelJudge(model, owner, heard)
+
+
+@contextmanager
+def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
+    """Give the model that judges, None where rules do; what it says of a corpus's answers goes with the corpus.
+
+    Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.
+    """
+    if request.judge is None or request.what != "answers":
+        yield None
+        return
+    server, models = judge_server(request.judge), request.settings.ask.models
+    with open_judge(server, models, owner=questions_owner(corpus), listener=writing_calls(place)) as judge:
+        yield judge
+
+
+def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> StepKey:
+    """Key by what was answered and by who judges."""
+    name = identify(*(asked.key for _, asked in answered))
+    by = judge.model.name if judge else "rules"
+    return StepKey(name, identify(by, name), f"{answered[0][0].id} and {len(answered) - 1} more by {by}")
+
+
+def hash_of_judged(judged: Sequence[Judged]) -> Mapping[str, str]:
+    """Return the hash of the verdicts, for the lineage."""
+    return {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))}
+
+
+@step("judge-answers", version="1", retries=0, cache_key=judging_key, told=hash_of_judged)
+def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> tuple[Judged, ...]:
+    """Judge the answers, in their order."""
+    return tuple(judge_answers(answered, judge))
 
 
 def is_judgeable(question: BenchmarkQuestion) -> bool:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from storage.evaluation_records import Evaluation, Figure, Scored
-from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, scored_answers
 from tasks.code_identity import code_identity
 from tasks.evaluation_arms import FULL
-from tasks.evaluation_figures import difference_of, differences, figures_of, groups_of
+from tasks.evaluation_figures import difference_of, figures_of, groups_of
 from tasks.evaluation_scoring import (
     BASELINE,
+    CORRECT,
     CUTOFFS,
     CUTS,
     OWN,
     PERFECT,
+    REFUSED_RIGHTLY,
+    REFUSED_WRONGLY,
     RETURNED,
     SAME_NUMBER,
     gain_over,
+    scored_answers,
     scored_retrieval,
 )
 from tasks.exam import Exam, Findings
@@ -60,12 +64,13 @@ def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Eval
 
 
 def with_differences(scored: Sequence[Scored]) -> tuple[Scored, ...]:
-    """Return the scores with, beside each ablation's, its differences to the whole method."""
-    beside = {(one.arm, one.question_id): one.values for one in differences(scored, reference=FULL, metrics=ABLATED)}
-    return tuple(
-        Scored(one.arm, one.question_id, one.document, {**one.values, **beside.get((one.arm, one.question_id), {})})
-        for one in scored
-    )
+    """Return the scores with, beside each ablation's, what the question was worth more, or less, than under the whole method."""
+    whole = {one.question_id: one.values for one in scored if one.arm == FULL}
+    return tuple(one if one.arm == FULL else replace(one, values=_compared(one.values, whole[one.question_id])) for one in scored)
+
+
+def _compared(values: Mapping[str, float], whole: Mapping[str, float]) -> Mapping[str, float]:
+    return {**values, **{difference_of(metric): values[metric] - whole[metric] for metric in ABLATED}}
 
 
 def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -49,20 +49,6 @@ def figures_of(
         _figure(*name, [value for value, _ in found], [document for _, document in found], resamples)
         for name, found in values.items()
     )
-
-
-def differences(scored: Sequence[Scored], *, reference: str, metrics: Sequence[str]) -> Iterator[Scored]:
-    """Yield what each question was worth more, or less, under each other arm than under the reference."""
-    standard = {one.question_id: one.values for one in scored if one.arm == reference}
-    for one in scored:
-        if one.arm != reference and one.question_id in standard:
-            before = standard[one.question_id]
-            yield Scored(
-                arm=one.arm,
-                question_id=one.question_id,
-                document=one.document,
-                values={difference_of(metric): one.values[metric] - before[metric] for metric in metrics},
-            )
 
 
 def difference_of(metric: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from storage.artifacts import write_durably
 from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf
 from storage.records import identify
-from tasks.answer_judging import Judged
+from tasks.evaluation_scoring import Judged
 from tasks.exam import Exam, ExamError, Findings
 
 

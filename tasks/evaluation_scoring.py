@@ -1,12 +1,18 @@
-"""What each question was worth: its ranking, its evidence, and what rankings cut to as many pages would have found."""
+"""What each question was worth.
+
+Of a retrieval: its ranking, its evidence, and what rankings cut to as many pages would have found.
+Of an answer: whether it is right, whether it refused rightly, and what it cost.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf, Scored
+from tasks.algorithms.answer_matching import MatchKind
 from tasks.algorithms.cut_rankings import cut_of_mean, irrelevant_when_cut, recall_at_mean, recall_when_cut
 from tasks.algorithms.evidence_metrics import irrelevant_ratio, perfect_recall, recall
 from tasks.algorithms.ranking_metrics import ranking_metrics
@@ -19,8 +25,37 @@ CUTS = SAME_NUMBER, SAME_MEAN, SAME_MEAN_OF_KIND = "same number", "same mean", "
 """Cut question by question; at the one number that keeps the set's mean over all questions; the same, apart for questions of one
 page and of several: the set has more pages where several are needed, and against one number for all it wins by that alone."""
 
+CORRECT = "accuracy"
+BY_THE_RULES = "accuracy by rules"
+STRICT = "accuracy by rules, word for word, number or list"
+REFUSED_RIGHTLY = "abstained where there is no answer"
+REFUSED_WRONGLY = "abstained where there is an answer"
+BY_MODEL = "judged by the model"
+JUDGE_CALLS, JUDGE_COST = "calls of the judge", "cost of the judge"
+TO_THE_WORD = {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST}
+BY_RULES = "rules"
+
 AskedBy = Mapping[str, Mapping[str, Asked]]
 """What came of the questions, by arm and by question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether an answer is right.
+
+    `by` is "rules" or the name of the model that said so; `kind` is what the rules found in either case. `reason` is the
+    model's, or says by name why it gave none. `calls` were sent for it: none where its verdict was known.
+    """
+
+    question_id: str
+    correct: bool
+    by: str
+    kind: MatchKind
+    reason: str = ""
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
 
 
 def gain_over(ranking: str, cut: str) -> str:
@@ -92,3 +127,45 @@ def _worth(
         for cut, found in zip(CUTS, (at_number, *at_means), strict=True):
             values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}
     return values
+
+
+def scored_answers(
+    questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
+) -> tuple[Scored, ...]:
+    """Score every arm on the questions, in their order."""
+    return tuple(
+        Scored(
+            arm=arm,
+            question_id=question.id,
+            document=document_of(question),
+            values=_worth_of_answer(question, found[question.id], judged[arm][question.id]),
+        )
+        for arm, found in asked.items()
+        for question in questions
+    )
+
+
+def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping[str, float]:
+    refused = judged.kind is MatchKind.ABSTAINED
+    rightly_refused = refused and not question.answerable
+    to_the_word = rightly_refused or judged.kind in TO_THE_WORD
+    return {
+        CORRECT: float(judged.correct),
+        BY_THE_RULES: float(to_the_word or judged.kind is MatchKind.CONTAINED),
+        STRICT: float(to_the_word),
+        (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): float(refused),
+        **({BY_MODEL: float(judged.by != BY_RULES)} if judged.by != BY_RULES or judged.reason else {}),
+        **(_cost(asked) if not asked.cached else {}),
+        **({JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost} if judged.calls else {}),
+    }
+
+
+def _cost(asked: Asked) -> Mapping[str, float]:
+    """Return what an answer took; of one that calls kept from before helped with nobody knows what it would have taken."""
+    return {
+        "calls": float(asked.calls),
+        "input tokens": float(asked.input_tokens),
+        "output tokens": float(asked.output_tokens),
+        "cost": asked.cost,
+        "seconds": asked.seconds,
+    }

@@ -1,7 +1,8 @@
-"""The tables that people want of an evaluation, of 80 columns at most where they are brief: every mean with its interval."""
+"""An evaluation as people read it, on a terminal or as a page of Markdown: one structure, worded here alone."""
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ from tasks.evaluation_wording import (
     DIFFERENCE,
     FEW_MARK,
     FEW_SAID,
+    INTERVALS_SAID,
     MISSING,
     Figures,
     brief_text,
+    capital,
     figure_text,
     named_with_unit,
 )
@@ -48,6 +51,59 @@ class EvaluationTable:
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationPage:
+    """What is shown of an evaluation: what was asked of what, when and by which code, its tables, and what their signs mean."""
+
+    title: str
+    about: str
+    notes: tuple[str, ...]
+    tables: tuple[EvaluationTable, ...]
+    legend: str
+
+
+def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
+    """Return what is shown; `brief` is for a narrow terminal, where the intervals of ablations have no room."""
+    asked_of = "all documents of the benchmark" if evaluation.scope == "corpus" else "its own documents"
+    models = ", ".join(f"{does} {name or 'none'}" for does, name in evaluation.models.items())
+    brief = brief and evaluation.what == "ablations"
+    return EvaluationPage(
+        title=f"{evaluation.what}: {evaluation.benchmark}",
+        about=(
+            f"{minute(evaluation)} UTC, run {evaluation.run_id[:8]}, code {evaluation.code[:12]}, benchmark "
+            f"{evaluation.benchmark_hash[:12]}, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}; each question is asked "
+            f"of {asked_of}{f'; models: {models}' if models else ''}"
+        ),
+        notes=evaluation.notes,
+        tables=evaluation_tables(evaluation, brief=brief),
+        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"in brackets: {INTERVALS_SAID}; {FEW_MARK} {FEW_SAID}",
+    )
+
+
+def evaluation_markdown(evaluation: Evaluation) -> str:
+    """Return the evaluation as one page of Markdown; names are never markup."""
+    page = evaluation_page(evaluation, brief=False)
+    lines = [f"# Evaluation of {_cell(page.title)}", "", _cell(page.about), "", _cell(page.legend)]
+    lines += [f"\n- {_cell(note)}" for note in page.notes]
+    for table in page.tables:
+        lines += ["", f"## {_cell(table.title)}", "", _row(table.columns), "|---|" + "--:|" * (len(table.columns) - 1)]
+        lines += map(_row, table.rows)
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(_cell, cells))} |"
+
+
+def _cell(text: str) -> str:
+    """Return text as Markdown shows it literally, on one line: a benchmark's names are data."""
+    return re.sub(r"([\\`*_~\[\]|])", r"\\\1", html.escape(" ".join(text.split()), quote=False))
+
+
+def minute(evaluation: Evaluation) -> str:
+    return evaluation.started[:16].replace("T", " ")
 
 
 def evaluation_tables(evaluation: Evaluation, *, brief: bool) -> tuple[EvaluationTable, ...]:
@@ -83,7 +139,7 @@ def ablation_tables(figures: Figures, *, brief: bool) -> Iterator[EvaluationTabl
     )
     heads = (SHORT[one] if brief else _long_name(*one) for one in compared)
     counted = _counted(figures.of(figures.metrics[0]))
-    title = f"{_capital(figures.arms[0])}, and what each ablation changes of it (points, pages), {counted} questions"
+    title = f"{capital(figures.arms[0])}, and what each ablation changes of it (points, pages), {counted} questions"
     yield EvaluationTable(title, ("arm", *heads), rows)
 
 
@@ -175,7 +231,7 @@ def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
             for group in figures.groups
             if (found := figures.of(metric, arms, [group]))
         )
-        yield EvaluationTable(f"{_capital(named_with_unit(metric))} by group", ("questions", "number", *arms), rows)
+        yield EvaluationTable(f"{capital(named_with_unit(metric))} by group", ("questions", "number", *arms), rows)
 
 
 def _told(figures: Sequence[Figure], tell: Callable[[Figure], str]) -> str:
@@ -190,7 +246,3 @@ def _titled(title: str, figures: Sequence[Figure]) -> str:
 def _counted(figures: Sequence[Figure]) -> str:
     numbers = {figure.questions for figure in figures}
     return f"{min(numbers):,}" if len(numbers) == 1 else f"{min(numbers):,} to {max(numbers):,}"
-
-
-def _capital(metric: str) -> str:
-    return metric[:1].upper() + metric[1:]

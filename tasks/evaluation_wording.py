@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storage.evaluation_records import Figure
-from tasks.answer_scoring import JUDGE_CALLS, JUDGE_COST
 from tasks.evaluation_figures import ALL, FEWEST_DOCUMENTS, difference_of, more_than_luck
-from tasks.evaluation_scoring import GAIN, RETURNED
+from tasks.evaluation_scoring import GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED
 
 FEW_QUESTIONS = 10
 FEW_DOCUMENTS = 5
@@ -64,6 +63,10 @@ class Figures:
         """Return "57.0 (50.1-63.8)", or a dash where it was not measured."""
         figure = self._by_name.get((arm, group, metric))
         return figure_text(figure) if figure else MISSING
+
+
+def capital(metric: str) -> str:
+    return metric[:1].upper() + metric[1:]
 
 
 def unit_of(metric: str) -> Unit:

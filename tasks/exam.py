@@ -12,12 +12,13 @@ from storage.evaluation_records import Asked, Benchmark, BenchmarkQuestion
 from storage.locations import corpus_location
 from storage.records import DocumentState
 from storage.snapshot import Snapshot, open_for_reading
-from tasks.answer_judging import Judged, is_judgeable
+from tasks.answer_judging import is_judgeable
 from tasks.ask_request import QuestionError, checked_questions
 from tasks.benchmark_asking import ExamDesk
 from tasks.benchmarks import open_benchmark
 from tasks.evaluation_arms import Arm, ablation_arms, reader_arms
 from tasks.evaluation_request import EvaluationRequest
+from tasks.evaluation_scoring import Judged
 from tasks.ingest_model import reader_identity
 from tasks.ingest_request import IngestRequest, embedder_for, look, survey
 from tasks.probing import DEFAULT_LIMIT, make_probes, names_of

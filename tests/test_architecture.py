@@ -72,7 +72,6 @@ RUNS = {
     "declared.py",
     "errand.py",
     "evaluate.py",
-    "evaluation_artifacts.py",
     "ingest.py",
     "left_over.py",
     "lineage_pages.py",

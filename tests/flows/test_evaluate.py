@@ -12,8 +12,8 @@ import sys
 import pytest
 
 from flows.cli import main
-from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
 from tasks.evaluation_figures import difference_of
+from tasks.evaluation_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
 from tests.asking_worlds import READERS, TOLD
 from tests.exams import UNANSWERABLE, small_benchmark
 from tests.program import flowreader
@@ -41,6 +41,7 @@ async def look():
             "flow": flows[run.flow_id],
             "state": run.state.name,
             "tasks": [task.name for task in tasks if task.flow_run_id == run.id],
+            "keys": sorted(one.key for one in left if one.key and one.flow_run_id == run.id),
             "left": {one.type: one.data for one in left if one.key and one.flow_run_id == run.id},
         }
         for run in runs
@@ -68,12 +69,13 @@ def small(folder):
 @pytest.fixture(scope="module")
 def harbour(folder):
     """A benchmark of one page that no corpus holds yet."""
-    (folder / "harbour" / "documents").mkdir(parents=True)
-    (folder / "harbour" / "documents" / "oddvik.html").write_text(PAGE)
+    folder = folder / "harbour [é]"
+    (folder / "documents").mkdir(parents=True)
+    (folder / "documents" / "oddvik.html").write_text(PAGE)
     asked = {"document": "oddvik.html", "id": "pier", "question": PIER, "answer": "84 metres", "evidence_pages": [1]}
     nothing = {"document": "oddvik.html", "id": "none", "question": UNANSWERABLE, "answer": "Not answerable", "evidence_pages": []}
-    (folder / "harbour" / "questions.jsonl").write_text(f"{json.dumps(asked)}\n{json.dumps(nothing)}\n")
-    return folder / "harbour"
+    (folder / "questions.jsonl").write_text(f"{json.dumps(asked)}\n{json.dumps(nothing)}\n")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +181,11 @@ def test_the_run_is_completed_in_prefect_with_a_page_of_tables_and_pictures_and_
     told = json.loads(call("show", run["id"], "--json"))
     assert len(told["pictures"]) == page.count("](data:image/png;base64,")
     rows = run["left"]["table"]
-    assert len(json.loads(rows) if isinstance(rows, str) else rows) == len(told["figures"])
+    rows = json.loads(rows) if isinstance(rows, str) else rows
+    assert len(rows) == len(told["figures"]) and set(rows[0]) == {"arm", "questions", "metric", "mean", "from", "to"}
+    assert rows[0]["mean"] == round(told["figures"][0]["value"], 4)
+    odd = prefect_run(series, evaluation(series, "answers")["run_id"])
+    assert odd["keys"] == ["evaluate-answers-harbour----", "evaluate-answers-harbour-----figures"]
 
 
 def test_the_second_run_asks_nothing_and_gives_the_same_figures(series, call):
@@ -203,10 +209,10 @@ def test_nothing_changed_between_the_two_and_another_setting_is_named_with_what_
 
 def test_without_a_corpus_the_documents_are_read_in_first_into_one_of_the_benchmarks_own(series, call):
     answers = evaluation(series, "answers")
-    assert (answers["corpus"], answers["what"]) == ("evaluate-harbour", "answers")
+    assert (answers["corpus"], answers["what"]) == ("evaluate-harbour-", "answers")
     assert any(name.startswith("ingest") for name in prefect_run(series, answers["run_id"])["tasks"])
     assert sorted(run["flow"] for run in series["runs"]).count("ingest") == 3
-    assert main(["status", "--corpus", "evaluate-harbour", "--json"]) == 0
+    assert main(["status", "--corpus", "evaluate-harbour-", "--json"]) == 0
 
 
 def test_answers_are_judged_by_rules_the_right_ones_and_the_right_refusals(series, folder):

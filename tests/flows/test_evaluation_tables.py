@@ -1,15 +1,22 @@
 """An evaluation on a terminal says what was asked of what and how it went; programs get the same figures, unrounded."""
 
+import io
 import json
+import re
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from flows import evaluate_commands
+from flows.evaluate_commands import AskingMeter
 from flows.evaluation_tables import compare_json, evaluation_json, show_changes, show_evaluation, show_missed
 from flows.showing import Output
 from storage.evaluation_records import BenchmarkQuestion, Figure
 from tasks.comparing import Change, Difference
+from tasks.progress import Progress, forget_stop, report, request_stop
 from tests.program import terminal
 from tests.storage.evaluation_worlds import evaluation, scored
 
@@ -30,20 +37,29 @@ def lines(capsys):
 
 
 def test_people_read_what_was_asked_of_what_the_figures_and_where_to_go_on(output, capsys):
-    show_evaluation(evaluation(RUN, benchmark="annual [reports]"), [Path("/home/one.png"), Path("/home/two.png")], output)
-    shown = lines(capsys)
-    assert shown[0] == "retrieval: annual [reports]"
-    assert shown[1] == "2026-01-01 00:00 UTC, corpus default, snapshot 3, each question asked of its own documents"
-    assert "flow 75.0 (50.0-100.0)*" in shown and "Recall of the ranking (%), 4 questions" in shown
-    assert "several pages 2 33.3 (0.0-50.0)*" in shown
-    assert [line for line in shown if line.startswith("picture")] == ["picture: /home/one.png", "picture: /home/two.png"]
-    assert "95 % intervals" in " ".join(shown) and "* fewer than 10 questions or 5 documents" in " ".join(shown)
-    assert shown[-1] == "run 0a63db1e; again: flowreader evaluate show 0a63db1e"
-
-
-def test_questions_that_were_asked_of_everything_are_said_to_be(output, capsys):
-    show_evaluation(evaluation(RUN, scope="corpus"), [], output)
-    assert "each question asked of all documents" in capsys.readouterr().out
+    pictures = [Path("/home/one.png"), Path("/home/two.png")]
+    show_evaluation(evaluation(RUN, benchmark="annual [reports]", notes=("one was left out",)), pictures, output)
+    assert lines(capsys) == [
+        "retrieval: annual [reports]",
+        "2026-01-01 00:00 UTC, run 0a63db1e, code 0.1.0, benchmark aaaaaaaaaaaa, corpus default, snapshot 3; "
+        "each question is asked of its own documents",
+        "one was left out",
+        "",
+        "Recall of the ranking (%), 4 questions",
+        "arm @5",
+        "flow 75.0 (50.0-100.0)*",
+        "",
+        "Recall@5 (%) by group",
+        "questions number flow",
+        "all 4 75.0 (50.0-100.0)*",
+        "several pages 2 33.3 (0.0-50.0)*",
+        "",
+        "in brackets: 95 % intervals, by drawing documents anew (- where there is one document only); "
+        "* fewer than 10 questions or 5 documents",
+        "picture: /home/one.png",
+        "picture: /home/two.png",
+        "run 0a63db1e; again: flowreader evaluate show 0a63db1e",
+    ]
 
 
 @pytest.mark.parametrize("columns", [80, 200])
@@ -95,13 +111,10 @@ def test_a_probe_that_did_not_come_back_is_shown_with_its_page_once_for_all_read
     ]
 
 
-def test_where_every_probe_came_back_nothing_more_is_said(output, capsys):
-    show_missed([probe(1)], evaluation(RUN, came_back(1, 1.0)), output)
-    assert capsys.readouterr().out == ""
-
-
 def test_of_many_lost_probes_ten_are_shown_and_the_rest_counted(output, capsys):
     asked = [probe(number) for number in range(1, 14)]
+    show_missed([probe(1)], evaluation(RUN, came_back(1, 1.0)), output)
+    assert capsys.readouterr().out == ""
     show_missed(asked, evaluation(RUN, *(came_back(number, 0.0) for number in range(1, 14))), output)
     shown = lines(capsys)
     assert sum(line.startswith("caption on page") for line in shown) == 10
@@ -119,23 +132,13 @@ def test_a_change_beyond_luck_says_so_and_what_did_not_move_is_only_counted(outp
     assert shown[-1] == "nothing else differs: same models, settings, corpus and code"
 
 
-def test_a_change_that_rounds_to_nothing_has_no_minus(output, capsys):
-    show_changes(evaluation(RUN), evaluation(OTHER), [Change("flow", "seconds", 4, 0.1, 0.1, -0.001, -0.002, 0.0, 4)], [], output)
-    assert "+0.00 (+0.00 to +0.00)" in capsys.readouterr().out
-
-
-def test_where_nothing_moved_there_is_no_table(output, capsys):
-    show_changes(evaluation(RUN), evaluation(OTHER), [SAME], [Difference("ask.gate.enabled", "true", "false")], output)
-    assert lines(capsys)[1:] == [
-        "1 of 1 metrics are the same",
-        "of 1 compared metrics some 5 % move beyond luck by chance",
-        "ask.gate.enabled: true -> false",
-    ]
-
-
-def test_a_change_within_one_document_has_no_interval_and_no_verdict(output, capsys):
-    show_changes(evaluation(RUN), evaluation(OTHER), [replace(RECALL, low=0.125, high=0.125, documents=1)], [], output)
-    assert "flow recall@5 (%) 50.0 62.5 +12.5 (-)" in lines(capsys)
+def test_a_change_within_one_document_has_no_interval_and_one_that_rounds_to_nothing_no_minus(output, capsys):
+    alone = replace(RECALL, low=0.125, high=0.125, documents=1)
+    nothing = Change("flow", "seconds", 4, 0.1, 0.1, -0.001, -0.002, 0.0, 4)
+    show_changes(evaluation(RUN), evaluation(OTHER), [alone, nothing], [Difference("ask.gate.enabled", "true", "false")], output)
+    shown = lines(capsys)
+    assert "flow recall@5 (%) 50.0 62.5 +12.5 (-)" in shown and "flow seconds 0.10 0.10 +0.00 (+0.00 to +0.00)" in shown
+    assert shown[-1] == "ask.gate.enabled: true -> false"
 
 
 def test_programs_get_every_change_with_its_verdict_and_what_else_differs():
@@ -144,3 +147,35 @@ def test_programs_get_every_change_with_its_verdict_and_what_else_differs():
     assert [change["beyond_luck"] for change in told["changes"]] == [True, False]
     assert told["changes"][0]["low"] == 0.05 and told["differs"] == [{"name": "code", "before": "a", "after": "b"}]
     assert json.loads(json.dumps(told)) == told
+
+
+def heard(*reports):
+    meter = AskingMeter(4)
+    for subject, step in reports:
+        meter.hear(Progress(subject=subject, step=step, done=1, total=1))
+    return meter.describe()
+
+
+def test_while_it_works_people_see_documents_read_in_questions_asked_and_by_whom():
+    assert heard() == "0 of 4 questions asked; starting"
+    assert heard(("a" * 64, "done"), ("b" * 64, "parse")) == "0 of 4 questions asked; reading documents in, 1 done; parse"
+    assert heard(("a" * 64, "done"), ("flow", "ask"), ("top-k", "ask")) == "2 of 4 questions asked; asking: top-k"
+    request_stop()
+    try:
+        assert heard(("flow", "ask")) == "stopping; a second Ctrl-C ends it at once"
+    finally:
+        forget_stop()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_gets_a_line_that_changes_a_pipe_plain_lines_and_programs_nothing(monkeypatch, terminal):
+    monkeypatch.setattr(evaluate_commands, "LINE_SECONDS", 0.05)
+    written = {}
+    for quiet in (False, True):
+        stream = io.StringIO()
+        with evaluate_commands.shown(2, console=Console(file=stream, force_terminal=terminal, width=100), quiet=quiet):
+            report("flow", "ask", 2, 2)
+            time.sleep(0.5)
+        written[quiet] = stream.getvalue()
+    assert written[True] == "" and ("\x1b[" in written[False]) is terminal
+    assert "2 of 2 questions asked; asking: flow" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", written[False])

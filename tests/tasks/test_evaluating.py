@@ -9,21 +9,30 @@ from flows.evaluate import examine
 from storage.answers import read_answers
 from storage.asked_questions import AskedQuestions
 from storage.codec import to_json
-from storage.evaluation_records import BenchmarkQuestion
-from storage.evaluations import find_evaluation, keep_evaluation
-from storage.locations import corpus_location, evaluations_file
+from storage.evaluation_records import BenchmarkQuestion, Scored
+from storage.locations import corpus_location
 from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
 from tasks.algorithms.answer_matching import MatchKind
-from tasks.answer_judging import BY_RULES, Judged
-from tasks.answer_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
 from tasks.code_identity import code_identity
 from tasks.evaluating import ABLATED, summed_up
 from tasks.evaluation_arms import FULL
-from tasks.evaluation_figures import ALL, difference_of
+from tasks.evaluation_figures import ALL, difference_of, figures_of, groups_of, more_than_luck
 from tasks.evaluation_lines import write_lines
 from tasks.evaluation_request import EvaluationRequest
-from tasks.evaluation_scoring import BASELINE, CUTS, OWN, PERFECT, SAME_NUMBER, gain_over
+from tasks.evaluation_scoring import (
+    BASELINE,
+    BY_RULES,
+    CORRECT,
+    CUTS,
+    OWN,
+    PERFECT,
+    REFUSED_RIGHTLY,
+    REFUSED_WRONGLY,
+    SAME_NUMBER,
+    Judged,
+    gain_over,
+)
 from tasks.exam import Findings, open_exam, work_to_do
 from tests.asking_worlds import published
 from tests.exams import answered, exam_by_hand, small_benchmark
@@ -105,14 +114,6 @@ def test_parts_of_the_questions_are_told_of_what_tells_most_and_of_nothing_else(
     assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
 
 
-def test_the_same_findings_make_the_same_evaluation_which_the_file_gives_back(corpus):
-    exam = exam_by_hand(ONE, TWO)
-    evaluation = summed(exam, FOUND)
-    assert summed(exam, FOUND) == evaluation
-    keep_evaluation(evaluations_file(), evaluation)
-    assert find_evaluation(evaluations_file(), "today") == evaluation
-
-
 def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
     exam = exam_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
     found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "mixing 0": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
@@ -150,6 +151,55 @@ def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
     assert (counted[CORRECT], counted[REFUSED_RIGHTLY], counted[REFUSED_WRONGLY]) == (2, 1, 1)
     assert values(evaluation, "one page")["flow", CORRECT] == 1.0
     assert "recall@1" not in counted
+
+
+def scored(arm, name, document="a.pdf", **values):
+    return Scored(arm, name, document, values)
+
+
+def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_its_type():
+    pages = (("a.pdf", 1), ("a.pdf", 2))
+    sources = ("Table", "Chart", "Table")
+    question = BenchmarkQuestion("q", "?", ("a.pdf",), document_type="Report", evidence=pages, evidence_sources=sources)
+    assert groups_of(question) == (ALL, "several pages", "source: Table", "source: Chart", "type: Report")
+    assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), evidence=(("a.pdf", 1), ("a.pdf", 1)))) == (ALL, "one page")
+    assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",))) == (ALL,)
+
+
+def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_that_is_asked_for():
+    found = figures_of(
+        [
+            scored("flow", "q", hit=1.0, seconds=2.0),
+            scored("flow", "r", "b.pdf", hit=0.0, seconds=4.0),
+            scored("flow", "s", right=1),
+        ],
+        {"q": (ALL, "one page"), "r": (ALL,), "s": (ALL,)},
+        resamples=100,
+        in_groups=lambda metric: metric == "hit",
+    )
+    assert {(one.group, one.metric): (one.value, one.questions, one.documents) for one in found} == {
+        (ALL, "hit"): (0.5, 2, 2),
+        ("one page", "hit"): (1.0, 1, 1),
+        (ALL, "seconds"): (3.0, 2, 2),
+        (ALL, "right"): (1.0, 1, 1),
+    }
+
+
+def test_the_interval_is_wide_where_documents_disagree_and_a_point_where_there_is_one():
+    spread = [scored("flow", f"q{n}", f"{n % 10}.pdf", hit=float(n % 10 < 5)) for n in range(40)]
+    groups = {one.question_id: (ALL,) for one in spread}
+    (wide,) = figures_of(spread, groups, resamples=1000, in_groups=bool)
+    assert wide.low <= 0.25 < 0.5 == wide.value < 0.75 <= wide.high
+    (point,) = figures_of([scored("flow", "q1", hit=1.0), scored("flow", "q2", hit=0.0)], groups, resamples=1000, in_groups=bool)
+    assert (point.low, point.high, point.documents) == (0.5, 0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "documents", "sure"),
+    [(0.01, 0.2, 2, True), (-0.2, -0.01, 2, True), (0.08, 0.08, 1, False), (0.0, 0.2, 9, False), (-0.1, 0.0, 9, False)],
+)
+def test_it_is_more_than_luck_where_the_interval_leaves_out_zero_and_documents_were_drawn_from(low, high, documents, sure):
+    assert more_than_luck(low=low, high=high, documents=documents) is sure
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
 """Ablations change what their names say, and nothing else."""
 
 import pytest
+from pydantic import ValidationError
 
 from tasks.ask_settings import AllSettings
 from tasks.evaluation_arms import FULL, UnknownArmError, ablation_arms, ablations, changed, reader_arms
+from tasks.evaluation_request import EvaluationRequest
 
 
 def dotted(settings, prefix=""):
@@ -60,3 +62,31 @@ def test_a_reader_named_twice_is_one_arm():
 def test_a_name_that_is_no_setting_is_a_fault():
     with pytest.raises(KeyError):
         changed(AllSettings(), {"ask.score.nothing": 1})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("what", "accuracy"),
+        ("readers", ()),
+        ("readers", ("flow", "bm25")),
+        ("scope", "page"),
+        ("limit", 0),
+        ("questions_at_once", 65),
+        ("resamples", 99),
+        ("settings", {"ask": {"selection": {"mixing": 2.0}}}),
+        ("datasets", "reports"),
+    ],
+)
+def test_what_may_not_be_asked_of_an_evaluation_is_refused_by_its_name(name, value):
+    with pytest.raises(ValidationError) as refused:
+        EvaluationRequest.model_validate({name: value})
+    assert name in str(refused.value.errors()[0]["loc"][0])
+
+
+def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_mean():
+    settings = changed(AllSettings(), {"ask.selection.mixing": 0.0, "reading.evolution.rounds": 1})
+    request = EvaluationRequest(what="ablations", dataset="reports", readers=("top-k",), only=("OCR",), settings=settings)
+    assert EvaluationRequest.model_validate_json(request.model_dump_json()) == request
+    fields = EvaluationRequest.model_json_schema()["properties"]
+    assert all(field.get("description") for name, field in fields.items() if name != "settings")

@@ -7,8 +7,8 @@ import pytest
 
 from storage.evaluation_records import BenchmarkQuestion
 from tasks.algorithms.answer_matching import MatchKind
-from tasks.answer_judging import Judged
 from tasks.evaluation_lines import check_out, write_lines
+from tasks.evaluation_scoring import Judged
 from tasks.exam import ExamError, Findings
 from tests.exams import answered, exam_by_hand
 
@@ -113,13 +113,6 @@ def test_lines_take_the_place_of_what_was_in_the_file_and_hold_any_sign(tmp_path
     told = json.loads(line)
     assert told["answer"] == told["question"] == odd and "Näive".encode() in line
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
-
-
-def test_a_file_is_named_from_where_one_stands(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    check_out("out.jsonl")
-    write_lines("out.jsonl", *of_pages())
-    assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 4
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path):

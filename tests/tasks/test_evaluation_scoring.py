@@ -2,28 +2,40 @@
 
 import pytest
 
-from storage.evaluation_records import Asked, BenchmarkQuestion
+from storage.evaluation_records import BenchmarkQuestion
+from tasks.algorithms.answer_matching import MatchKind
 from tasks.evaluation_scoring import (
     BASELINE,
+    BY_MODEL,
+    BY_RULES,
+    BY_THE_RULES,
+    CORRECT,
+    JUDGE_CALLS,
+    JUDGE_COST,
     OWN,
     PERFECT,
+    REFUSED_RIGHTLY,
+    REFUSED_WRONGLY,
     SAME_MEAN,
     SAME_MEAN_OF_KIND,
     SAME_NUMBER,
+    STRICT,
+    Judged,
     document_of,
     found_by,
     gain_over,
+    scored_answers,
     scored_retrieval,
 )
+from tests.exams import answered
 
 
 def question(name, *pages, document="a.pdf"):
     return BenchmarkQuestion(id=name, text=f"{name}?", documents=(document,), evidence=tuple((document, page) for page in pages))
 
 
-def asked(name, ranked, evidence, reader="flow", document="a.pdf"):
-    pages = tuple((document, page) for page in ranked), tuple((document, page) for page in evidence)
-    return Asked(f"key {name} {reader}", name, reader, *pages, seconds=0.1, answer="", status="answered")
+def asked(name, ranked, evidence, reader="flow"):
+    return answered(question(name), ranked, evidence, reader=reader)
 
 
 def worth(questions, **arms):
@@ -79,3 +91,59 @@ def test_a_document_that_could_not_be_read_counts_as_nothing_found():
 
 def test_questions_without_evidence_are_not_measured():
     assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}) == ()
+
+
+CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))
+NOTHING = BenchmarkQuestion("nothing", "Who won?", ("a.pdf",), answerable=False)
+
+
+def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, **asked):
+    verdict = Judged(asked_for.id, correct, by, MatchKind(kind), **(judge or {}))
+    found = {"flow": {asked_for.id: answered(asked_for, **asked)}}
+    (scored,) = scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}})
+    return scored.values
+
+
+@pytest.mark.parametrize(
+    ("kind", "by", "correct", "values"),
+    [
+        ("exact", BY_RULES, True, {CORRECT: 1.0, BY_THE_RULES: 1.0, STRICT: 1.0, REFUSED_WRONGLY: 0.0}),
+        ("numeric", BY_RULES, True, {CORRECT: 1.0, STRICT: 1.0}),
+        ("list", BY_RULES, True, {CORRECT: 1.0, STRICT: 1.0}),
+        ("contained", BY_RULES, True, {CORRECT: 1.0, BY_THE_RULES: 1.0, STRICT: 0.0}),
+        ("wrong", "judge", True, {CORRECT: 1.0, BY_THE_RULES: 0.0, STRICT: 0.0, BY_MODEL: 1.0}),
+        ("exact", "judge", False, {CORRECT: 0.0, BY_THE_RULES: 1.0, STRICT: 1.0, BY_MODEL: 1.0}),
+        ("abstained", BY_RULES, False, {CORRECT: 0.0, STRICT: 0.0, REFUSED_WRONGLY: 1.0}),
+    ],
+)
+def test_an_answer_is_right_as_judged_and_beside_it_stands_what_the_rules_say(kind, by, correct, values):
+    found = worth_of_answer(CAR, kind, by=by, correct=correct)
+    assert {name: found[name] for name in values} == values and REFUSED_RIGHTLY not in found
+
+
+def test_to_refuse_is_right_where_there_is_no_answer():
+    found = worth_of_answer(NOTHING, "abstained", correct=True)
+    assert (found[CORRECT], found[STRICT], found[REFUSED_RIGHTLY]) == (1.0, 1.0, 1.0) and REFUSED_WRONGLY not in found
+    assert worth_of_answer(NOTHING, "wrong", correct=False)[REFUSED_RIGHTLY] == 0.0
+
+
+def test_what_an_answer_cost_stands_apart_from_what_its_judge_cost():
+    cost = {"calls": 7, "input_tokens": 900, "output_tokens": 80, "cost": 0.5, "seconds": 2.5}
+    judge = {"calls": 1, "input_tokens": 5000, "output_tokens": 500, "cost": 0.125, "reason": "judged by rules, because"}
+    values = worth_of_answer(CAR, "exact", correct=True, judge=judge, **cost)
+    assert {name.replace(" ", "_"): values[name.replace("_", " ")] for name in cost} == cost
+    assert (values[BY_MODEL], values[JUDGE_CALLS], values[JUDGE_COST]) == (0.0, 1.0, 0.125)
+    by_rules = worth_of_answer(CAR, "exact", correct=True, cached=2)
+    assert {BY_MODEL, JUDGE_CALLS, JUDGE_COST, "cost"}.isdisjoint(by_rules), "kept replies helped: nobody knows the cost"
+
+
+def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_document():
+    questions = [CAR, BenchmarkQuestion("bus", "What else?", ("a.pdf", "b.pdf"), answers=("a bus",)), NOTHING]
+    asked_by = {arm: {one.id: answered(one, reader=arm) for one in questions} for arm in ("flow", "top-k")}
+    verdicts = {
+        arm: {one.id: Judged(one.id, arm == "flow", BY_RULES, MatchKind.EXACT) for one in questions} for arm in ("top-k", "flow")
+    }
+    scored = scored_answers(questions, asked_by, verdicts)
+    assert [(one.arm, one.question_id) for one in scored] == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
+    assert [one.document for one in scored[:3]] == ["a.pdf", "b.pdf", "a.pdf"]
+    assert [one.values[CORRECT] for one in scored] == [1.0] * 3 + [0.0] * 3

@@ -1,152 +1,129 @@
-"""Tables say what the figures say: each mean with its interval, in 80 columns."""
+"""An evaluation as people read it: each mean in its unit with its interval, marked where it is made of few; no name is markup."""
 
-from rich.console import Console
+import re
+from pathlib import Path
 
-from flows.showing import Output
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from storage.evaluation_records import Evaluation, Figure
 from tasks.evaluation_figures import difference_of
-from tasks.evaluation_scoring import BASELINE, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
-from tasks.evaluation_tables import (
-    ablation_tables,
-    evaluation_tables,
-    evidence_tables,
-    gain_tables,
-    group_tables,
-    measure_tables,
-    probe_tables,
-    retrieval_tables,
-)
-from tasks.evaluation_wording import Figures, brief_text
-from tests.tasks.evaluation_worlds import evaluation, figure, readers_evaluation
+from tasks.evaluation_scoring import BASELINE, CORRECT, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation_tables import evaluation_markdown, evaluation_page
+from tasks.evaluation_wording import Figures, brief_text, figure_text, named_with_unit
+
+GOLDEN = Path(__file__).with_name("evaluation_pages.md")
 
 
-def test_rankings_have_a_table_for_each_metric_with_its_cut_offs_in_their_order():
-    figures = [
-        figure(f"{family}@{cutoff}", arm) for family in ("recall", "mrr") for cutoff in (10, 1, 5) for arm in ("flow", "top-k")
-    ]
-    recall, mrr = retrieval_tables(Figures(figures[:-1]))
-    assert (recall.title, mrr.title) == ("Recall of the ranking (%), 611 questions", "MRR of the ranking (%), 611 questions")
-    assert recall.columns == ("arm", "@1", "@5", "@10")
-    assert [row[0] for row in recall.rows] == ["flow", "top-k"]
-    assert mrr.rows[1] == ("top-k", "50.0 (40.0-60.0)", "-", "50.0 (40.0-60.0)")
+def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questions=611, documents=38):
+    return Figure(arm, group, metric, value, low, high, questions, documents)
 
 
-def test_the_returned_set_stands_above_the_cut_rankings_with_its_gain_over_each():
-    figures = [
-        figure(PERFECT, value=0.6, low=0.5, high=0.7),
-        figure(found_by(OWN, SAME_NUMBER), value=0.65),
-        figure(gain_over(OWN, SAME_NUMBER), value=-0.05, low=-0.1, high=0.0),
-        figure(PERFECT, "top-k", value=0.4),
-    ]
-    (table,) = evidence_tables(Figures(figures))
-    assert table.rows == (
-        ("flow: returned set", "60.0 (50.0-70.0)", ""),
-        ("own ranking, same number", "65.0 (40.0-60.0)", "-5.0 (-10.0 to +0.0)"),
-        ("top-k: returned set", "40.0 (40.0-60.0)", ""),
-    )
-    assert not list(evidence_tables(Figures([figure("recall@1")])))
+def evaluation(*figures, what="retrieval", **other):
+    head = {"run_id": "0123456789abcdef", "what": what, "started": "2026-01-02T03:04:05+00:00", "benchmark": "reports"}
+    head |= {"benchmark_hash": "ab" * 32, "corpus": "reports-1", "snapshot": 7, "scope": "document", "code": "0.1.0"}
+    return Evaluation(settings={}, figures=figures, **(head | other))
 
 
-def test_gains_are_told_by_the_pages_that_a_question_needs():
-    gain, numbers = gain_over(OWN, SAME_NUMBER), {"all": 90, "several pages": 30, "source: Table": 40}
-    figures = [
-        figure(gain, arm, group, value=0.5, questions=number) for group, number in numbers.items() for arm in ("flow", "top-k")
-    ]
-    (table,) = gain_tables(Figures([*figures, figure(gain_over(BASELINE, SAME_NUMBER)), figure("recall@1", group="one page")]))
-    assert table.columns == ("over, of flow", "all (90)", "several pages (30)")
-    assert table.rows == (
-        ("own ranking, same number", "+50.0 (+40.0 to +60.0)", "+50.0 (+40.0 to +60.0)"),
-        ("top-k, same number", "+50.0 (+40.0 to +60.0)", "-"),
+def retrieval():
+    own, baseline = (OWN, SAME_NUMBER), (BASELINE, SAME_NUMBER)
+    metrics = ["recall@10", "recall@1", "mrr@1", PERFECT, found_by(*own), gain_over(*own), "irrelevant pages", "seconds"]
+    both = [figure(metric, arm) for metric in metrics for arm in ("flow", "top-k")]
+    gain = {"value": -0.05, "low": -0.1, "high": 0.0}
+    groups = {"type: Report": 5, "source: Table": 1200, "one page": 60, "several pages": 30}
+    return evaluation(
+        *both,
+        figure(found_by(*baseline), value=0.65),
+        *(figure(gain_over(*baseline), group=group, questions=30, **gain) for group in ("all", "several pages", "source: Table")),
+        *(figure("recall@1", arm, group, questions=count) for arm in ("flow", "top-k") for group, count in groups.items()),
+        figure(PERFECT, group="one page", value=1 / 3, low=1 / 3, high=1 / 3, questions=9, documents=1),
+        scope="corpus",
+        notes=("a.pdf could not be read",),
+        models={"embedder": "mini_lm", "chat": "qwen|3", "judge": ""},
     )
 
 
-def test_what_has_no_table_of_its_own_stands_in_one_together():
-    told = ["recall@1", PERFECT, gain_over(OWN, SAME_NUMBER), difference_of("correct"), "correct", "calls"]
-    (table,) = measure_tables(Figures([figure(metric) for metric in told]))
-    assert [row[0] for row in table.rows] == ["correct (%)", "calls"]
-    assert not list(measure_tables(Figures([figure("recall@1")])))
+def answers():
+    figures = [figure(CORRECT, arm, questions=count) for arm, count in (("flow", 1), ("top-k", 2000))]
+    cost = [figure("input tokens", value=12345.6, low=9000.0, high=15000.0), figure("cost", value=0.00021, low=0.0, high=1.0)]
+    return evaluation(*figures, *cost, figure(CORRECT, group="one page"), what="answers")
 
 
-def test_ablations_are_one_table_of_what_each_changes_of_the_whole():
-    figures = [
-        figure("recall@1", "full"),
-        figure("recall@1", "without propagation", value=0.45),
-        figure("recall@3", "full"),
-        figure(difference_of("recall@1"), "without propagation", value=-0.05, low=-0.1, high=0.01),
+def ablations():
+    less = "without propagation"
+    return evaluation(
+        *(figure(metric, "full") for metric in ("recall@1", "recall@3", RETURNED, PERFECT)),
         figure(PERFECT, "full", "several pages", questions=107),
-        figure(difference_of(PERFECT), "without propagation", "several pages", value=0.02, low=0.01, high=0.03, questions=107),
-    ]
-    figures += [figure(PERFECT, "full"), figure(difference_of(PERFECT), "without propagation", value=0.0, low=0.0, high=0.0)]
-    (table,) = ablation_tables(Figures(figures), brief=False)
-    assert table.title == "Full, and what each ablation changes of it (points, pages), 611 questions"
-    assert table.columns == ("arm", "recall@1", PERFECT, f"{PERFECT}, several pages")
-    assert table.rows == (
-        ("full", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
-        ("without propagation", "-5.0 (-10.0 to +1.0)", "+0.0 (+0.0 to +0.0)", "+2.0 (+1.0 to +3.0)"),
+        figure("recall@1", less, value=0.45),
+        figure(difference_of("recall@1"), less, value=-0.05, low=-0.1, high=0.01),
+        figure(difference_of("recall@3"), less, value=0.0, low=0.0, high=0.0),
+        figure(difference_of(RETURNED), less, value=1.26, low=0.5, high=2.0),
+        figure(difference_of(PERFECT), less, "several pages", value=0.02, low=0.01, high=0.03, questions=107),
+        figure(difference_of(PERFECT), less, value=-0.0001, low=-0.02, high=0.0),
+        what="ablations",
     )
 
 
-def test_in_brief_a_difference_is_marked_where_it_is_more_than_luck():
-    figures = [
-        *(figure(metric, "full") for metric in ("recall@1", "recall@3", RETURNED)),
-        figure(difference_of("recall@1"), "mixing 0", value=-0.05, low=-0.1, high=0.01),
-        figure(difference_of("recall@3"), "mixing 0", value=0.0, low=0.0, high=0.0),
-        figure(difference_of(RETURNED), "mixing 0", value=1.26, low=0.5, high=2.0),
-    ]
-    (table,) = evaluation_tables(evaluation(*figures, what="ablations"), brief=True)
-    assert table.columns == ("arm", "R@1", "pages")
-    assert table.rows == (("full", "50.0", "0.5"), ("mixing 0", "-5.0 ", "+1.3!"))
-
-
-def test_in_brief_few_documents_are_marked_and_one_is_never_more_than_luck():
-    gained = {"value": 0.08, "low": 0.08, "high": 0.08}
-    change = difference_of("recall@1")
-    assert [brief_text(figure(change, documents=number, **gained)) for number in (1, 2, 5)] == ["+8.0 *", "+8.0!*", "+8.0!"]
-    assert [brief_text(figure("recall@1", documents=number)) for number in (4, 5)] == ["50.0*", "50.0"]
-    assert brief_text(figure(change, questions=9, value=0.0, low=-0.1, high=0.1)) == "+0.0 *"
-
-
-def test_probes_are_told_by_kind():
-    figures = [
-        figure(f"recall@{cutoff}", "flow", group, questions=20)
-        for cutoff in (1, 5)
-        for group in ("all", "one page", "source: caption")
-    ]
-    (table,) = probe_tables(Figures(figures))
-    assert table.columns == ("probes", "number", "@1", "@5")
-    assert table.rows == (
-        ("all", "20", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
-        ("caption", "20", "50.0 (40.0-60.0)", "50.0 (40.0-60.0)"),
+def probe():
+    groups = ("all", "one page", "source: caption")
+    return evaluation(
+        *(figure(f"recall@{cutoff}", "flow", group, questions=20) for cutoff in (1, 5) for group in groups), what="probe"
     )
-    assert evaluation_tables(evaluation(*figures, what="probe"), brief=True) == (table,)
 
 
-def test_groups_are_sorted_by_kind_and_told_with_their_number_of_questions():
-    groups = {"type: Report": 5, "source: Table": 40, "all": 90, "several pages": 30, "one page": 60}
-    figures = [figure("recall@1", arm, group, questions=number) for group, number in groups.items() for arm in ("flow", "top-k")]
-    (table,) = group_tables(Figures([*figures[1:], figure(gain_over(OWN, SAME_MEAN), group="one page")]))
-    assert [row[:2] for row in table.rows] == [
-        ("all", "90"),
-        ("one page", "60"),
-        ("several pages", "30"),
-        ("source: Table", "40"),
-        ("type: Report", "5"),
-    ]
-    assert table.columns == ("questions", "number", "top-k", "flow")
-    assert table.rows[-1][2:] == ("50.0 (40.0-60.0)*", "-")
+def test_the_pages_are_as_they_were_agreed():
+    pages = "".join(map(evaluation_markdown, (retrieval(), answers(), ablations(), probe())))
+    assert pages == GOLDEN.read_text("utf-8"), "where this is wanted, write the new pages into the file and read them"
 
 
-def test_tables_fit_eighty_columns():
-    tables = evaluation_tables(readers_evaluation(), brief=False)
-    console = Console(width=80, highlight=False, soft_wrap=True, record=True)
-    output = Output(as_json=False)
-    output.__dict__["console"] = console
-    for table in tables:
-        output.table(table.columns, table.rows, right=table.columns[1:])
-    assert len(console.export_text().splitlines()) == sum(1 + len(table.rows) for table in tables), "a row took two lines"
+def test_on_a_narrow_terminal_ablations_have_short_names_and_marks_in_place_of_intervals():
+    page = evaluation_page(ablations(), brief=True)
+    (table,) = page.tables
+    assert table.columns == ("arm", "R@1", "pages", "whole", "several")
+    assert table.rows == (
+        ("full", "50.0", "0.5", "50.0", "50.0"),
+        ("without propagation", "-5.0 ", "+1.3!", "+0.0 ", "+2.0!"),
+    )
+    assert "! more than luck" in page.legend and "--markdown has the intervals" in page.legend
+    assert evaluation_page(retrieval(), brief=True) == evaluation_page(retrieval(), brief=False)
 
 
-def test_one_question_is_not_several():
-    (table,) = retrieval_tables(Figures([figure("recall@1", questions=1)]))
-    assert table.title.endswith(", 1 question")
-    (mixed,) = retrieval_tables(Figures([figure("recall@1", questions=1), figure("recall@1", "top-k", questions=2000)]))
-    assert mixed.title.endswith(", 1 to 2,000 questions")
+@pytest.mark.parametrize(
+    ("metric", "numbers", "shown", "brief"),
+    [
+        ("recall@1", {"value": 0.5704, "low": 0.501, "high": 0.6379}, "57.0 (50.1-63.8)", "57.0"),
+        (RETURNED, {"value": 6.25, "low": 5.0, "high": 7.0}, "6.2 (5.0-7.0)", "6.2"),
+        (difference_of("recall@1"), {"value": -0.016, "low": -0.03, "high": 0.002}, "-1.6 (-3.0 to +0.2)", "-1.6 "),
+        (gain_over(OWN, SAME_MEAN), {"value": -0.0001, "low": -0.02, "high": 0.0}, "+0.0 (-2.0 to +0.0)", "+0.0 "),
+        ("recall@1", {"questions": 9}, "50.0 (40.0-60.0)*", "50.0*"),
+        ("recall@1", {"questions": 10, "documents": 5}, "50.0 (40.0-60.0)", "50.0"),
+        ("recall@1", {"documents": 4}, "50.0 (40.0-60.0)*", "50.0*"),
+        ("recall@1", {"documents": 1}, "50.0 (-)*", "50.0*"),
+        (difference_of("recall@1"), {"low": 0.5, "documents": 1}, "+50.0 (-)*", "+50.0 *"),
+        (difference_of("recall@1"), {"low": 0.5, "documents": 2}, "+50.0 (+50.0 to +60.0)*", "+50.0!*"),
+    ],
+)
+def test_a_figure_is_shown_in_its_unit_with_its_interval_and_marks(metric, numbers, shown, brief):
+    one = figure(metric, **numbers)
+    assert (figure_text(one), brief_text(one)) == (shown, brief)
+    assert Figures([one]).text("flow", metric) == shown and Figures([one]).text("top-k", metric) == "-"
+
+
+def test_a_metric_is_named_with_its_unit():
+    assert named_with_unit("recall@1") == "recall@1 (%)" and named_with_unit("seconds") == "seconds"
+    assert named_with_unit("recall@1, difference") == "recall@1, difference (points)"
+
+
+def shown_by_markdown(page):
+    inline = [token for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(page) if token.type == "inline"]
+    assert all(child.type in {"text", "text_special"} for token in inline for child in token.children)
+    return ["".join(child.content for child in token.children) for token in inline]
+
+
+@given(name=st.text(st.sampled_from("ab |*_~`[]()<>!\\&;#$\n-"), max_size=12))
+def test_no_name_becomes_markup(name):
+    page = evaluation_markdown(evaluation(figure("recall@1", group=f"x{name}x"), benchmark=f"x{name}x"))
+    plain = re.sub(r"\s+", " ", f"x{name}x")
+    assert plain in shown_by_markdown(page) and shown_by_markdown(page)[0] == f"Evaluation of retrieval: {plain}"
