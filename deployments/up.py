@@ -30,7 +30,7 @@ from flows.prefect_environment import (
     server_is_configured,
 )
 from storage.disk import check_writable, require_room
-from storage.locations import LocationError, home, prefect_folder, shared_store
+from storage.locations import LocationError, home, prefect_folder
 from storage.object_address import AddressError, is_address
 from tasks.json_log import check_log
 from tasks.metrics_endpoint import MetricsError, check_metrics_address, share_metrics
@@ -84,7 +84,6 @@ def bring_up(children: list[Child]) -> None:
     check_question_settings()
     check_metrics_address()
     check_log()
-    shared_store()
     alone = not server_is_configured()
     if alone:
         port = os.environ.setdefault("PREFECT_SERVER_API_PORT", USUAL_PORT)

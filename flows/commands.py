@@ -13,10 +13,9 @@ from storage.catalog import CatalogDamagedError, StoreTooNewError
 from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
 from storage.lineage_search import short_run
-from storage.locations import corpora_folder, corpus_location, home, shared_store, steps_folder
+from storage.locations import corpora_folder, corpus_location, home, steps_folder
 from storage.memo import StepMemo
 from storage.records import DocumentState
-from storage.shared_copy import StoreMismatchError
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingests_at_work import ingests_at_work
@@ -100,12 +99,12 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
 def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
     """Show all corpora."""
     rows = []
-    for location in corpora_in(corpora_folder(), shared_store()):
+    for location in corpora_in(corpora_folder()):
         name = location.name
         try:
             with open_for_reading(location) as snapshot:
                 rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals(snapshot)})
-        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError, StoreMismatchError) as error:
+        except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError) as error:
             rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
     if output.as_json:
         output.data({"corpora": rows})

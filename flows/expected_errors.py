@@ -19,7 +19,6 @@ from storage.object_address import AddressError
 from storage.object_client import StoreError
 from storage.reconciling import EmbedderMismatchError
 from storage.runs import RunGoneError
-from storage.shared_copy import StoreMismatchError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError
@@ -66,7 +65,6 @@ EXPECTED = (
     RunGoneError,
     SettingsError,
     StoreError,
-    StoreMismatchError,
     StoreTooNewError,
     UnknownAnswerError,
     UnknownCorpusError,

@@ -11,9 +11,9 @@ from flows.showing import CommandError, Output
 from flows.tables import corpus_json, show_corpus
 from storage.disk import check_writable
 from storage.locations import corpus_location, home
+from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
 from storage.records import DocumentState
-from storage.shared_lock import wait_until_writable
 from storage.snapshot import open_for_reading
 from tasks.ask_settings import AllSettings
 from tasks.ingest_request import IngestRequest, Survey
@@ -46,7 +46,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)
-        wait_until_writable(location, wait_seconds=request.settings.work.lock_wait_seconds)
+        wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
         for words in words_of(location, rest):
             output.side.print(words, markup=False, soft_wrap=True)
         by_model = request.settings.reading.analysis.by == "model"

@@ -25,10 +25,8 @@ from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, FencedError
-from storage.object_client import StoreError
 from storage.records import Finding
 from storage.removals import noted_removals
-from storage.shared_copy import StoreMismatchError
 from storage.snapshot import remembered_embedder
 from tasks.ageing import age_out
 from tasks.killed_runs import close_what_cannot_go_on
@@ -41,7 +39,7 @@ from tasks.upkeep_page import summary, upkeep_markdown
 
 SEE_DOCTOR = "see what doctor found"
 NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
-OUT_OF_REACH = (StoreError, StoreTooNewError, StoreMismatchError, FencedError)
+OUT_OF_REACH = (StoreTooNewError, FencedError)
 """What keeps one corpus from being looked after, and must not keep the others."""
 
 

@@ -178,9 +178,3 @@ def drop_others(kept: Path, older_than: timedelta) -> None:
     for folder in kept.parent.glob("*"):
         if folder != kept and folder.stat().st_mtime <= time.time() - older_than.total_seconds():
             shutil.rmtree(folder)
-
-
-def drop_all(folder: Path) -> None:
-    """Delete the adjacency of every version beside these tables, but for what a writer is at."""
-    for place in (folder / "adjacency").glob("[!.]*"):
-        shutil.rmtree(place, ignore_errors=True)

@@ -6,13 +6,11 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from storage.disk import full_disk_explained
-from storage.locations import artifacts_folder, shared_store
-from storage.object_store import ObjectStore
+from storage.locations import artifacts_folder
 
 
 class ArtifactDamagedError(RuntimeError):
@@ -51,10 +49,9 @@ def sync_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactStore:
-    """A folder of artifacts, each under the hash of its bytes; where there is a `shared` store, a copy of some of its artifacts."""
+    """A folder of artifacts, each under the hash of its bytes."""
 
     folder: Path
-    shared: ObjectStore | None = None
 
     def path(self, name: str) -> Path:
         """Return where the artifact lies, whether or not it is there."""
@@ -72,27 +69,14 @@ class ArtifactStore:
         if not sound:
             with full_disk_explained(self.folder, len(data)):
                 write_durably(path, data)
-        if self.shared is not None:
-            share(self.shared, shared_name(name), data, new=not sound)
         return name
 
     def read(self, name: str) -> bytes:
-        """Return the bytes; raise ArtifactDamagedError where they are gone or are not what the name says.
-
-        What is not here, or damaged, is fetched from the shared store and kept.
-        """
-        path, data = self.path(name), None
-        with suppress(FileNotFoundError):
-            data = path.read_bytes()
-        if self.shared is not None and (data is None or hash_bytes(data) != name):
-            found = self.shared.read(shared_name(name))
-            if found is not None:
-                data = found.data
-                if hash_bytes(data) == name:
-                    with full_disk_explained(self.folder, len(data)):
-                        write_durably(path, data)
-        if data is None:
-            raise ArtifactDamagedError(f"artifact {name} is missing; ingest its document again")
+        """Return the bytes; raise ArtifactDamagedError where they are gone or are not what the name says."""
+        try:
+            data = self.path(name).read_bytes()
+        except FileNotFoundError:
+            raise ArtifactDamagedError(f"artifact {name} is missing; ingest its document again") from None
         if hash_bytes(data) != name:
             raise ArtifactDamagedError(f"artifact {name} does not match its hash; ingest its document again")
         return data
@@ -110,22 +94,6 @@ class ArtifactStore:
         return (path for path in self.folder.glob("??/*") if path.is_file())
 
 
-def shared_name(name: str) -> str:
-    """Return which object of a shared store holds the artifact."""
-    return f"artifacts/{name[:2]}/{name}"
-
-
-def share(store: ObjectStore, name: str, data: bytes, *, new: bool) -> None:
-    """Put the bytes under a name that tells them; what is there in the right length stays. `new`: it probably is not there."""
-    if new and store.put(name, data, over=None):
-        return
-    there = store.look(name)
-    if there is None or there.size_bytes != len(data):
-        # Refused once more is no harm: somebody else put the same.
-        store.put(name, data, over=there.tag if there else None)
-
-
 def kept_artifacts() -> ArtifactStore:
-    """Return the artifacts of this home, shared with other machines where there is a store for that."""
-    store = shared_store()
-    return ArtifactStore(artifacts_folder(), ObjectStore(store) if store else None)
+    """Return the artifacts of this home."""
+    return ArtifactStore(artifacts_folder())

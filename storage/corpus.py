@@ -16,12 +16,9 @@ from storage.filters import Column, one_of
 from storage.graph_checks import GraphError, check_graph
 from storage.graph_store import GraphStore
 from storage.locations import CorpusLocation
-from storage.lock import WriterLock
+from storage.lock import WriterLock, acquire
 from storage.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
-from storage.shared_lock import SharedLock, lock_for_writing
-from storage.shared_publish import take_up
-from storage.shared_snapshots import drop_unkept
 from storage.tables import TableName, graph_tables, vectors_of
 from storage.tidying import TidyReport, tidy
 
@@ -48,7 +45,7 @@ class CorpusWriter:
     snapshot: int
     messages: tuple[str, ...]
     _graph: GraphStore
-    _lock: WriterLock | SharedLock
+    _lock: WriterLock
 
     def documents(self) -> list[DocumentRecord]:
         """Return the records of all published documents, by id."""
@@ -109,8 +106,6 @@ class CorpusWriter:
             self._take_back_unpublished()
             self._commit(NO_CHANGE, self._graph.compact())
             report = tidy(self.location, self._graph, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
-            if self.location.store is not None:
-                drop_unkept(self.location, self.location.store)
             self._commit(NO_CHANGE, self._graph.versions())
         return report
 
@@ -161,12 +156,7 @@ class CorpusWriter:
                     raise GraphError(f"cross edge {edge.id[:12]} ends at {node[:12]}, which is not published")
 
     def _take_back_unpublished(self) -> None:
-        """Undo the graph's writes of a publish that failed in this process.
-
-        Raise FencedError where another machine took over: what it writes into the shared graph is not ours to undo.
-        """
-        if self.location.store is not None:
-            self._lock.require_held()
+        """Undo the graph's writes of a publish that failed in this process."""
         self._graph.restore(self._pinned())
 
     def _pinned(self) -> dict[str, int]:
@@ -193,11 +183,9 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     """
     for folder in (location.folder, location.snapshots, location.runs):
         check_writable(folder)
-    lock = lock_for_writing(location, wait_seconds=wait_seconds, known_fence=partial(catalog.last_fence, location.catalog))
+    lock = acquire(location.lock, wait_seconds=wait_seconds, known_fence=partial(catalog.last_fence, location.catalog))
     try:
         with full_disk_explained(location.folder, 0):
-            if location.store is not None:
-                take_up(location, location.store, lock.fence)
             state = reconcile(location, embedder, lock.fence)
         yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
     finally:

@@ -76,13 +76,8 @@ def intact(location: CorpusLocation, current: Current) -> bool:
     return file_hash(snapshot_path(location, current.snapshot)) == current.sha256
 
 
-def written(current: Current) -> bytes:
-    """Return the pointer as CURRENT has it on a disk."""
-    return json.dumps(asdict(current)).encode()
-
-
 def release(location: CorpusLocation, number: int) -> None:
-    """Copy the writer's catalog to the readers' snapshot `number` and point CURRENT at it, in the store too; both durable.
+    """Copy the writer's catalog to the readers' snapshot `number` and point CURRENT at it; both durable.
 
     Raise DiskFullError where a part of the catalog is still in its log: DuckDB folds that in unless the disk is full.
     """
@@ -92,27 +87,17 @@ def release(location: CorpusLocation, number: int) -> None:
     data = location.catalog.read_bytes()
     write_durably(snapshot_path(location, number), data)
     pointer = Current(schema_version=SCHEMA_VERSION, snapshot=number, sha256=hashlib.sha256(data).hexdigest())
-    if location.store is None:
-        write_durably(location.current, written(pointer))
-    else:
-        from storage.shared_publish import commit
-
-        commit(location, location.store, pointer, data)
+    write_durably(location.current, json.dumps(asdict(pointer)).encode())
 
 
 @contextmanager
 def held(location: CorpusLocation) -> Iterator[Current | None]:
     """Pin the published snapshot against clean-up while the block runs; None where nothing was ever published.
 
-    Where several machines share the corpus it is first fetched from the store, unless it is here.
     A shared lock on the snapshot's file is the pin; it ends with the process. Raise CurrentDamagedError where the file is
     missing or altered.
     """
     for _ in range(HOLD_ATTEMPTS):
-        if location.store is not None:
-            from storage.shared_fetch import fetch
-
-            fetch(location, location.store)
         current = read_current(location)
         if current is None:
             yield None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from collections.abc import Collection, Iterable, Set
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
@@ -15,9 +14,8 @@ from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
 from storage.corpora import corpora_in
 from storage.erasing import erase_quotes, gone_from_answers
-from storage.in_use import delete_files, in_use, quiet, unnamed_files
-from storage.locations import CorpusLocation, artifacts_folder, calls_folder, pictures_folder, reports_folder, steps_folder
-from storage.memo import HEXADECIMAL, StepMemo
+from storage.in_use import delete_files, in_use
+from storage.locations import CorpusLocation, calls_folder, reports_folder
 from storage.removals import Removal
 
 AN_ID = re.compile(rb"[0-9a-f]{32,}")
@@ -79,28 +77,6 @@ def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:
     for words in cache_folder.glob("??/*"):
         if not artifacts.path(words.name).exists():
             shutil.rmtree(words, ignore_errors=True)
-
-
-def forget_files(location: CorpusLocation, gone: Collection[str]) -> bool:
-    """Delete this machine's notes and artifacts of these documents, unless a corpus here has them, and of what nobody names.
-
-    The caller holds the lock of the corpus. False, and nothing is done, while another corpus here is being written, or is damaged.
-    """
-    memo = StepMemo(steps_folder(location.home), ArtifactStore(artifacts_folder(location.home)))
-    with ExitStack() as locks:
-        if not all([locks.enter_context(quiet(other)) for other in _others(location)]):
-            return False
-        try:
-            documents, named = in_use(corpora_in(location.folder.parent))
-        except CatalogDamagedError:
-            return False
-        for document in set(gone) - documents:
-            memo.forget(document)
-        unnamed = unnamed_files(memo, named, time.time())
-        # A half-written file may be a question's at this moment; it goes with the next clean-up.
-        delete_files([path for path in unnamed if HEXADECIMAL.fullmatch(path.name)])
-    forget_words(artifacts=memo.artifacts, cache_folder=pictures_folder(location.home))
-    return True
 
 
 def _others(own: CorpusLocation) -> list[CorpusLocation]:

@@ -14,7 +14,6 @@ from storage.corpora import corpora_in
 from storage.in_use import delete_files, in_use, quiet, unnamed_files
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
-from storage.shared_garbage import forget_shared, kept_quiet, left_by_corpora
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
 """What nothing names any more stays so long, for it cost money, or somebody may come back for it: replies of models about documents
@@ -24,7 +23,7 @@ on purpose takes all of it along at once."""
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """What was deleted; `postponed` says in words what stood in the way, then nothing was. `bytes_freed` counts this machine's."""
+    """What was deleted; `postponed` says in words what stood in the way, then nothing was."""
 
     documents: tuple[str, ...] = ()
     artifacts: tuple[str, ...] = ()
@@ -40,14 +39,11 @@ def collect(
     Replies of models that belong to no corpus any more go when nobody asked for a month.
 
     The caller holds the lock of `own`. While another corpus is being written nothing is deleted: its ingest may be about to name
-    an artifact. Nothing is deleted either where a corpus cannot be asked what it needs. From a shared store goes what goes here,
-    and what any machine noted of the documents `gone`, which were removed on purpose, or whose corpus was, unless they are back.
+    an artifact. Nothing is deleted either where a corpus cannot be asked what it needs. Of the documents `gone`, which were
+    removed on purpose, the notes go whatever their age, unless they are back.
     """
     before = time.time() - keep_seconds
-    shared = memo.artifacts.shared
     with ExitStack() as locks:
-        if shared is not None and (hindered := locks.enter_context(kept_quiet(shared, corpora, own))):
-            return Garbage(postponed=hindered)
         locations = corpora_in(corpora)
         for location in locations:
             if location.folder != own.folder and not locks.enter_context(quiet(location)):
@@ -56,14 +52,9 @@ def collect(
             documents, named = in_use(locations)
         except catalog.CatalogDamagedError as error:
             return Garbage(postponed=str(error))
-        left = set(gone) | (locks.enter_context(left_by_corpora(shared, named=documents)) if shared is not None else set())
-        forgotten = forget_documents(memo, documents, before, at_once=left)
+        forgotten = forget_documents(memo, documents, before, at_once=set(gone))
         forget_replies(calls, documents | {questions_owner(location.name) for location in locations})
         deleted, size = delete_files(unnamed_files(memo, named, before))
-        if shared is not None:
-            unwanted = left.union(forgotten) - documents
-            elsewhere = forget_shared(shared, memo, documents=unwanted, artifacts=deleted, named=named)
-            deleted = tuple(sorted({*deleted, *elsewhere}))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
 
 

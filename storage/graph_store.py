@@ -17,10 +17,7 @@ import pyarrow as pa
 from storage.filters import Column, Filter, either, one_of
 from storage.indexes import make_indexes
 from storage.lock import FencedError
-from storage.object_address import StoreAddress
-from storage.object_store import lance_options
 from storage.tables import TableName, schemas
-from storage.wording import without_sign_in
 
 if TYPE_CHECKING:
     from lancedb import DBConnection
@@ -49,7 +46,7 @@ def damage_explained(name: TableName) -> Iterator[None]:
     try:
         yield
     except (RuntimeError, OSError, ValueError) as error:
-        first_line = without_sign_in(str(error).splitlines()[0]) if str(error) else type(error).__name__
+        first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise GraphDamagedError(f"table {name} of the graph cannot be read ({first_line}); run `flowreader doctor`") from error
 
 
@@ -175,22 +172,18 @@ def upsert(table: Table, rows: pa.Table) -> None:
     merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
-def connect(folder: Path, store: StoreAddress | None) -> DBConnection:
-    """Open the database, in the folder or in the store; every call sees what was committed last."""
+def connect(folder: Path) -> DBConnection:
+    """Open the database in the folder; every call sees what was committed last."""
     import lancedb
 
     # By default LanceDB may keep seven gigabytes of what it has read.
     session = lancedb.Session(index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES)
-    place, options = (folder, None) if store is None else (store.uri, lance_options())
-    return lancedb.connect(place, read_consistency_interval=timedelta(0), session=session, storage_options=options)
+    return lancedb.connect(folder, read_consistency_interval=timedelta(0), session=session)
 
 
-def create_graph(folder: Path, dimension: int, store: StoreAddress | None = None) -> GraphStore:
-    """Make empty tables in an empty folder, with their indexes: only so are words cut alike before and after rows are indexed.
-
-    Where several machines share the tables they lie in the store, and in the folder what this one derives from them.
-    """
-    database = connect(folder, store)
+def create_graph(folder: Path, dimension: int) -> GraphStore:
+    """Make empty tables in an empty folder, with their indexes: only so are words cut alike before and after rows are indexed."""
+    database = connect(folder)
     tables = {}
     for name, schema in schemas(dimension).items():
         table: Any = database.create_table(name.value, schema=schema)  # the base class lacks the next method
@@ -200,9 +193,9 @@ def create_graph(folder: Path, dimension: int, store: StoreAddress | None = None
     return GraphStore(tables, folder)
 
 
-def open_graph(folder: Path, versions: Mapping[str, int] | None = None, store: StoreAddress | None = None) -> GraphStore:
+def open_graph(folder: Path, versions: Mapping[str, int] | None = None) -> GraphStore:
     """Open the newest tables, or the versions of a snapshot; raise GraphDamagedError where one cannot be opened."""
-    database = connect(folder, store)
+    database = connect(folder)
     tables = {}
     for name in TableName:
         try:
@@ -211,6 +204,5 @@ def open_graph(folder: Path, versions: Mapping[str, int] | None = None, store: S
                 tables[name].checkout(versions[name])
         except (ValueError, RuntimeError, OSError, KeyError) as error:
             version = "" if versions is None else f" version {versions.get(name)}"
-            place, said = store.uri if store else str(folder), without_sign_in(str(error))
-            raise GraphDamagedError(f"table {name}{version} in {place!r} cannot be opened: {said}") from error
+            raise GraphDamagedError(f"table {name}{version} in {str(folder)!r} cannot be opened: {error}") from error
     return GraphStore(tables, folder)

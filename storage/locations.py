@@ -1,4 +1,4 @@
-"""The one place that knows where things lie; the only reader of FLOWREADER_HOME and FLOWREADER_STORE."""
+"""The one place that knows where things lie; the only reader of FLOWREADER_HOME."""
 
 from __future__ import annotations
 
@@ -7,12 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.object_address import WITHOUT_CREDENTIALS, StoreAddress, store_address
-
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-STORE_ADDRESS = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[A-Za-z0-9][A-Za-z0-9._-]*)*/?")
-HIDDEN = re.compile(r"(?:\w+://)?+.*[:@]", re.DOTALL)
-"""Signs that no store's address holds, wherever they stand: what does may hold a password, and is not repeated."""
 
 
 class LocationError(ValueError):
@@ -81,27 +76,12 @@ def prefect_folder() -> Path:
     return Path(named).expanduser().absolute() if named else home() / "prefect"
 
 
-def shared_store() -> StoreAddress | None:
-    """Return where several machines share what they make, None without FLOWREADER_STORE; LocationError where it is odd."""
-    named = os.environ.get("FLOWREADER_STORE")
-    if not named:
-        return None
-    if HIDDEN.match(named):
-        raise LocationError(f"FLOWREADER_STORE holds a user or a password; {WITHOUT_CREDENTIALS}")
-    if STORE_ADDRESS.fullmatch(named) is None:
-        raise LocationError(
-            f"FLOWREADER_STORE {named!r} is no address of an object store; write it as s3://BUCKET or s3://BUCKET/PREFIX"
-        )
-    return store_address(named.rstrip("/"))
-
-
 @dataclass(frozen=True, slots=True)
 class CorpusLocation:
-    """The folder of one corpus and the places in it; `store` is where its graph and snapshots lie for all machines, if anywhere."""
+    """The folder of one corpus and the places in it."""
 
     name: str
     folder: Path
-    store: StoreAddress | None = None
 
     @property
     def home(self) -> Path:
@@ -112,11 +92,6 @@ class CorpusLocation:
     def lance(self) -> Path:
         """The LanceDB database: nodes, pages, rows and edges."""
         return self.folder / "lance"
-
-    @property
-    def lance_store(self) -> StoreAddress | None:
-        """Where the LanceDB database lies for all machines; `lance` then holds what this one derives from it."""
-        return self.store.below("lance") if self.store else None
 
     @property
     def catalog(self) -> Path:
@@ -155,34 +130,9 @@ class CorpusLocation:
         return self.folder / "PURGE-DUE"
 
     @property
-    def removed_elsewhere(self) -> Path:
-        """Stands from the moment that removals of another machine are carried out here until nobody can add words of them."""
-        return self.folder / "REMOVED-ELSEWHERE"
-
-    @property
-    def removals_note(self) -> Path:
-        """The number of the last removal in the store's list that this machine carried out."""
-        return self.folder / "REMOVALS-OF"
-
-    @property
     def lock(self) -> Path:
         """The lock of the one writer."""
         return self.folder / "lock"
-
-    @property
-    def store_note(self) -> Path:
-        """Names the store that this folder is a copy of; stands only where FLOWREADER_STORE was set."""
-        return self.folder / "STORE"
-
-    @property
-    def catalog_note(self) -> Path:
-        """What CURRENT in the store said when this machine's catalog was last in step with it."""
-        return self.folder / "CATALOG-OF"
-
-    @property
-    def fetch_lock(self) -> Path:
-        """Held while CURRENT and a snapshot of the store are made ours, or ours the store's."""
-        return self.folder / "fetch-lock"
 
     @property
     def runs(self) -> Path:
@@ -207,5 +157,4 @@ def corpus_location(name: str) -> CorpusLocation:
             f"corpus name {name!r} is not usable; take letters, digits, '.', '_' and '-', "
             "begin with a letter or digit, 64 characters at most"
         )
-    store = shared_store()
-    return CorpusLocation(name=name, folder=corpora_folder() / name, store=store.below(f"corpora/{name}") if store else None)
+    return CorpusLocation(name=name, folder=corpora_folder() / name)

@@ -27,31 +27,13 @@ class StepMemo:
         """Note, durably, that the step made these artifacts (name to hash), `within` them the hashes that they refer to."""
         said = json.dumps({"outputs": dict(outputs), "within": sorted(set(within))}, sort_keys=True).encode()
         write_durably(self.path(document_id, step, key), said)
-        shared = self.artifacts.shared
-        if shared is not None:
-            name = self._shared_name(document_id, step, key)
-            there = shared.look(name)
-            shared.put(name, said, over=there.tag if there else None)
 
     def lookup(self, document_id: str, step: str, key: str) -> dict[str, str] | None:
         """Return the step's artifacts; None where it was not done, or where one of them, or one within, is damaged."""
-        said = read_memo(self.path(document_id, step, key)) or self._fetched(document_id, step, key)
+        said = read_memo(self.path(document_id, step, key))
         if said is None or not all(self.artifacts.intact(name) for name in names_in(said)):
             return None
         return said["outputs"]
-
-    def _fetched(self, document_id: str, step: str, key: str) -> Note | None:
-        """Return the note that another machine left in the shared store, and keep it here; None where there is none."""
-        if self.artifacts.shared is None:
-            return None
-        found = self.artifacts.shared.read(self._shared_name(document_id, step, key))
-        if found is None:
-            return None
-        write_durably(self.path(document_id, step, key), found.data)
-        return read_memo(self.path(document_id, step, key))
-
-    def _shared_name(self, document_id: str, step: str, key: str) -> str:
-        return shared_folder(document_id) + self.path(document_id, step, key).name
 
     def path(self, document_id: str, step: str, key: str) -> Path:
         """Return where the note lies; raise ValueError for anything that could leave the folder."""
@@ -79,25 +61,12 @@ class StepMemo:
         shutil.rmtree(self.of_document(document_id), ignore_errors=True)
 
 
-def shared_folder(document_id: str) -> str:
-    """Return how the names of the objects begin that are a document's notes in a shared store."""
-    return f"steps/{document_id[:2]}/{document_id}/"
-
-
 def read_memo(path: Path) -> Note | None:
     """Return what a note says, None where it is missing or damaged: then the step is done again."""
     try:
-        return note_of(path.read_bytes())
-    except OSError:
-        return None
-
-
-def note_of(data: bytes) -> Note | None:
-    """Return what the bytes of a note say, None where they are none."""
-    try:
-        said = json.loads(data)
+        said = json.loads(path.read_bytes())
         sound = isinstance(said["outputs"], dict) and isinstance(said["within"], list)
-    except (ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError):
         return None
     return said if sound else None
 

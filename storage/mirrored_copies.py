@@ -8,10 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storage.catalog import CatalogDamagedError
-from storage.corpora import corpora_in
-from storage.in_use import alone, paths_in_use
-from storage.locations import CorpusLocation, mirrors_folder
+from storage.in_use import alone
+from storage.locations import mirrors_folder
 
 LOCK = "lock"
 """In the folder of mirrors it is held by who reads from any, in a mirror by who brings that up to date."""
@@ -29,25 +27,6 @@ def forget_copies(signs: Iterable[str], home: Path) -> None:
         for path in entries(mirror):
             if path.name.partition("-")[0] in gone:
                 path.unlink(missing_ok=True)
-
-
-def forget_unshown_copies(signs: Iterable[str], own: CorpusLocation) -> bool:
-    """Delete this machine's copies with these signs, but for those of what another corpus of it shows.
-
-    False, and nothing is done, while somebody reads from mirrors, or where a corpus cannot be asked what it shows.
-    """
-    gone = set(signs)
-    if not (gone and mirrors_folder(own.home).is_dir()):
-        return True
-    with copies_unused(own.home) as unused:
-        if not unused:
-            return False
-        try:
-            shown = paths_in_use([other for other in corpora_in(own.folder.parent) if other.folder != own.folder])
-        except CatalogDamagedError:
-            return False
-        forget_copies(gone.difference(map(copy_sign, shown)), own.home)
-    return True
 
 
 @contextmanager

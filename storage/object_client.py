@@ -5,7 +5,6 @@ boto3 is loaded at the first request; it finds endpoint, region and keys where i
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -19,7 +18,11 @@ ATTEMPTS = 4
 FIRST_ATTEMPTS = 2
 """Of what is asked first, while somebody waits: a store that is not there is said to be so at once."""
 
-RIGHTS = "give the credentials the rights to list and to read there, and those of a shared store to write and to delete"
+ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
+REFUSED = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
+"""What a store answers where an object is not there, or is not as a conditional request wants it."""
+
+RIGHTS = "give the credentials the rights to list and to read there"
 KEYS = "give the credentials of this store: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or AWS's own files"
 REMEDIES = {
     "NoSuchBucket": "name a bucket that exists",
@@ -65,12 +68,6 @@ def make_client(attempts: int) -> Any:  # noqa: ANN401 - boto3 makes its classes
     retries = {"total_max_attempts": attempts, "mode": "standard"}
     bounds = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries=retries)
     return boto3.session.Session().client("s3", config=bounds)
-
-
-@functools.cache
-def client() -> Any:  # noqa: ANN401
-    """Return this process's own client: to make one takes longer than to ask."""
-    return make_client(ATTEMPTS)
 
 
 @contextmanager

@@ -25,7 +25,6 @@ from storage.current import (
 )
 from storage.graph_store import GraphDamagedError, GraphStore, create_graph, open_graph
 from storage.locations import CorpusLocation
-from storage.object_store import ObjectStore
 from storage.records import DocumentRecord, DocumentState, EmbedderIdentity
 
 NO_CHANGE = Change(removed=frozenset(), records=(), graphs=(), cross_edges=())
@@ -156,20 +155,14 @@ def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: Embe
 
 
 def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> GraphStore | None:
-    """Return the graph at the versions that the catalog pins, None where they cannot be had.
-
-    Raise GraphDamagedError instead where several machines share the corpus.
-    """
+    """Return the graph at the versions that the catalog pins, None where they cannot be had."""
     try:
-        open_graph(location.lance, head.lance_versions, location.lance_store)
-        graph = open_graph(location.lance, store=location.lance_store)
+        open_graph(location.lance, head.lance_versions)
+        graph = open_graph(location.lance)
         moved = graph.restore(head.lance_versions)
         if location.damage_report.exists():
             graph.read_through()
     except GraphDamagedError as error:
-        if location.store is not None:
-            # A store that does not answer looks the same: what all machines share is not given up for that.
-            raise
         messages.append(f"{error}; the corpus begins anew and its documents are published again from their artifacts")
         return None
     if moved:
@@ -219,10 +212,7 @@ def begin_anew(
     location.catalog.unlink(missing_ok=True)
     if location.lance.exists():
         shutil.rmtree(location.lance)
-    if location.store is not None:
-        store = ObjectStore(location.store)
-        store.delete(list(store.names("lance/")))
-    graph = create_graph(location.lance, embedder.dimension, location.lance_store)
+    graph = create_graph(location.lance, embedder.dimension)
     records = [without_graph(record) for record in lost]
     catalog.create(location.catalog, embedder, graph.versions(), fence, number, records)
     release(location, number)

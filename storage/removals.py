@@ -1,7 +1,6 @@
 """Which documents were removed and not yet purged, so that whatever comes late of them goes too.
 
-PURGE-DUE names those that a writer on this machine has to purge, REMOVED-ELSEWHERE those that were removed on another one. Each
-line is a removal, in JSON. A bare id is one that an older FlowReader noted; its time is the file's.
+PURGE-DUE names them. Each line is a removal, in JSON. A bare id is one that an older FlowReader noted; its time is the file's.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from storage.answer_records import NamedDocument
 from storage.artifacts import hash_bytes, write_durably
@@ -53,7 +51,12 @@ def note_removals(location: CorpusLocation, removals: Iterable[Removal]) -> None
     Noted before they are unpublished: a kill in between leaves a note of a document that is still there, which harms nothing. One
     that is removed again keeps its first time: no removal puts off a purge.
     """
-    keep_noted(location.purge_due, _each_once((*noted_purges(location), *removals)))
+    said = b"".join(
+        to_json(removal) + b"\n"
+        for removal in sorted(_each_once((*noted_removals(location), *removals)), key=lambda removal: removal.document_id)
+    )
+    with full_disk_explained(location.folder, len(said)):
+        write_durably(location.purge_due, said)
 
 
 def _each_once(removals: Iterable[Removal]) -> tuple[Removal, ...]:
@@ -72,32 +75,10 @@ def _merged(before: Removal, again: Removal) -> Removal:
     return replace(before, names=tuple(sorted(names)), snapshot=last, copies=tuple(sorted(copies)))
 
 
-def keep_noted(path: Path, removals: Iterable[Removal]) -> None:
-    """Make the file, durably, name these removals and no others."""
-    said = b"".join(to_json(removal) + b"\n" for removal in sorted(removals, key=lambda removal: removal.document_id))
-    with full_disk_explained(path.parent, len(said)):
-        write_durably(path, said)
-
-
 def noted_removals(location: CorpusLocation) -> tuple[Removal, ...]:
-    """Return the removals since the last purge, and those of other machines that may still leave words here, each document once."""
-    return _each_once((*removals_elsewhere(location), *noted_purges(location)))
-
-
-def noted_purges(location: CorpusLocation) -> tuple[Removal, ...]:
-    """Return the removals that a writer here has to purge."""
-    return _read(location.purge_due)
-
-
-def removals_elsewhere(location: CorpusLocation) -> tuple[Removal, ...]:
-    """Return the removals of other machines that were carried out here, and may still leave words."""
-    return _read(location.removed_elsewhere)
-
-
-def _read(path: Path) -> tuple[Removal, ...]:
-    """Return the removals that a file names, each document once."""
+    """Return the removals since the last purge, each document once."""
     try:
-        lines, written = path.read_bytes().split(b"\n"), path.stat().st_mtime
+        lines, written = location.purge_due.read_bytes().split(b"\n"), location.purge_due.stat().st_mtime
     except FileNotFoundError:
         return ()
     read = [_removal(line, written) for line in lines]
@@ -122,7 +103,7 @@ def first_removal(location: CorpusLocation) -> float | None:
         written = location.purge_due.stat().st_mtime
     except FileNotFoundError:
         return None
-    return min((removal.moment for removal in noted_purges(location)), default=written)
+    return min((removal.moment for removal in noted_removals(location)), default=written)
 
 
 def is_gone(document: NamedDocument, *, snapshot: int, removals: Collection[Removal], present: Collection[str]) -> bool:

@@ -20,7 +20,7 @@ from storage import catalog
 from storage.catalog import CatalogHead
 from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError, held, snapshot_path
-from storage.locations import CorpusLocation, shared_store
+from storage.locations import CorpusLocation
 from storage.records import (
     DocumentRecord,
     DocumentState,
@@ -98,7 +98,7 @@ class Snapshot:
         """The graph's tables at this snapshot's versions."""
         from storage.graph_store import open_graph
 
-        return open_graph(self.location.lance, self._head.lance_versions, self.location.lance_store)
+        return open_graph(self.location.lance, self._head.lance_versions)
 
     @cached_property
     def view(self) -> GraphView:
@@ -290,25 +290,14 @@ def nearest(asked: str, known: Sequence[str]) -> str:
 
 def unknown_corpus(location: CorpusLocation, remedy: str) -> UnknownCorpusError:
     """Return the error for a corpus that is not there: it names the home, the corpora that it holds, the nearest first."""
-    where, there = corpora_beside(location)
+    there = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
     more = f" and {len(there) - CORPORA_NAMED} more" if len(there) > CORPORA_NAMED else ""
     held_there = ", ".join(map(repr, there[:CORPORA_NAMED])) + more if there else "none"
     return UnknownCorpusError(
-        f"there is no corpus {location.name!r}{nearest(location.name, there)}: {where} holds {held_there}; {remedy}"
+        f"there is no corpus {location.name!r}{nearest(location.name, there)}: "
+        f"FLOWREADER_HOME {str(location.home)!r} holds {held_there}; {remedy}"
     )
-
-
-def corpora_beside(location: CorpusLocation) -> tuple[str, list[str]]:
-    """Return where corpora are looked for, in words, and which are there."""
-    store = shared_store() if location.store else None
-    if store is None:
-        published = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
-        return f"FLOWREADER_HOME {str(location.home)!r}", published
-    from storage.shared_current import shared_corpora
-
-    # What a machine still has of a corpus that was removed elsewhere is none.
-    return f"FLOWREADER_STORE {store.uri!r}", shared_corpora(store)
 
 
 @contextmanager

@@ -39,11 +39,7 @@ def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wa
         if set(due) <= set(dropped) or time.monotonic() >= deadline:
             break
         time.sleep(POLL_SECONDS)
-    ages = clean_ages(location, graph)
-    if location.store is not None:
-        # Readers on other machines pin nothing here; and a writer new on this machine knows only the last snapshot.
-        ages = {name: max(age, timedelta(seconds=keep_seconds)) for name, age in ages.items()}
-    graph.clean(ages)
+    graph.clean(clean_ages(location, graph))
     return TidyReport(dropped=tuple(dropped), kept=tuple(kept))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage.corpora import corpora_in
-from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location, shared_store
+from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location
 from storage.snapshot import unknown_corpus
 
 CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
@@ -25,11 +25,8 @@ class MaintainRequest(BaseModel):
 
 
 def corpora_to_maintain(request: MaintainRequest) -> tuple[CorpusLocation, ...]:
-    """Return where the corpora lie, by name, those of a shared store too.
-
-    Raise UnknownCorpusError for a named one that is not there, StoreError where the store does not answer.
-    """
-    there = {location.name: location for location in corpora_in(corpora_folder(), shared_store())}
+    """Return where the corpora lie, by name; raise UnknownCorpusError for a named one that is not there."""
+    there = {location.name: location for location in corpora_in(corpora_folder())}
     for name in request.corpora:
         if name not in there:
             raise unknown_corpus(corpus_location(name), "name one of them, or none to look after all")

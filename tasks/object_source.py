@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any, BinaryIO
 
 from storage.object_address import StoreAddress
-from storage.object_client import ATTEMPTS, FIRST_ATTEMPTS, explained, make_client, remedy_for
-from storage.object_store import ABSENT, REFUSED
+from storage.object_client import ABSENT, ATTEMPTS, FIRST_ATTEMPTS, REFUSED, explained, make_client, remedy_for
 from tasks.progress import StoppedError, stop_requested
 
 READ_BYTES = 1 << 20

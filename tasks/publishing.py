@@ -22,7 +22,6 @@ from storage.mirrored_copies import copy_sign, forget_copies
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
-from storage.taking_over import end_purge
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.forgetting_mirrors import forget_mirrors
 from tasks.memory import give_back
@@ -128,7 +127,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
     if purge_is_due(corpus.location):
         wiped = wipe(corpus, wait_seconds=0.0)
         if wiped.complete:
-            end_purge(corpus.location)
+            corpus.location.purge_due.unlink(missing_ok=True)
         return wiped
     erased = erase_removed(corpus)
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept

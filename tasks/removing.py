@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
 from storage.answers import answer_ids
-from storage.catalog import CatalogDamagedError
+from storage.catalog import CatalogDamagedError, opened, read_documents
 from storage.corpus import open_for_writing
-from storage.current import CurrentDamagedError
+from storage.current import CurrentDamagedError, snapshot_numbers, snapshot_path
 from storage.disk import DiskFullError
 from storage.erasing import documents_told_of
 from storage.forgetting import forget_questions, forget_replies, forget_reports
 from storage.graph_store import GraphDamagedError
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
+from storage.lock import acquire
 from storage.mirrored_copies import forget_copies
-from storage.object_store import ObjectStore
-from storage.removals import Removal, hash_name, note_removals, noted_purges, removal_of
-from storage.shared_lock import lock_for_writing
-from storage.shared_snapshots import remove_shared
+from storage.removals import Removal, hash_name, note_removals, noted_removals, removal_of
 from storage.snapshot import ID_PREFIX, UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
-from storage.taking_over import announce_removal, end_purge, known_removals
 from storage.tidying import wait_for_readers
 from storage.wording import storable
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
@@ -75,14 +73,12 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         removal = removal_of(record, snapshot=corpus.snapshot)
         note_removals(location, [removal])
-        if location.store is not None:
-            announce_removal(location, ObjectStore(location.store), removal)
         number = corpus.publish(removed=[record.id])
         forget_copies(removal.copies, location.home)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
         if now and cleaned.complete:
-            end_purge(location)
+            location.purge_due.unlink(missing_ok=True)
     gone = {
         "pages": counts.pages,
         "nodes": counts.nodes,
@@ -96,7 +92,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 def _removed_before(location: CorpusLocation, asked: str) -> Removal | None:
     """Return the removal, of which something is left, of the document with this file name or whose id begins so."""
     name, prefix = hash_name(storable(asked)), asked if ID_PREFIX.fullmatch(asked) else None
-    named = (one for one in noted_purges(location) if name in one.names or (prefix and one.document_id.startswith(prefix)))
+    named = (one for one in noted_removals(location) if name in one.names or (prefix and one.document_id.startswith(prefix)))
     return next(named, None)
 
 
@@ -107,7 +103,7 @@ def _finish_removal(location: CorpusLocation, removal: Removal, asked: str) -> R
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
         if cleaned.complete:
-            end_purge(location)
+            location.purge_due.unlink(missing_ok=True)
     later = _what_goes_later(cleaned, now=True)
     return Receipt(removal.document_id, asked, removal.names, removal.snapshot + 1, _what_is_gone(cleaned), later)
 
@@ -124,21 +120,18 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
 
     Our copies of what lies in object stores go with the last corpus that shows one of an address's documents.
-    Nobody finds it from the first moment on; who reads it already is waited for. Its folder goes last: what a kill, or a store that
-    does not answer, left is finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
+    Nobody finds it from the first moment on; who reads it already is waited for. Its folder goes last: what a kill left is
+    finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     documents = _documents_in(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
-    lock = lock_for_writing(location, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
+    lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
-        known = known_removals(location)
+        known = _documents_known(location)
         # On a full disk nothing is noted: who removes a corpus may want the room, and only a kill needs the note.
         with suppress(DiskFullError):
-            note_removals(location, known.values())
-        known |= {removal.document_id: removal for removal in noted_purges(location)}
-        if location.store is not None:
-            remove_shared(location.store, known)
+            note_removals(location, [Removal(document, time.time()) for document in sorted(known)])
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         gone = _forget_told(location, known)
@@ -150,6 +143,16 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     finally:
         lock.release()
     return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts), postponed=garbage.postponed)
+
+
+def _documents_known(location: CorpusLocation) -> set[str]:
+    """Return the ids of all documents that the corpus's snapshots, answers or removals name, as far as they can be read."""
+    known = {document.id for document, _snapshot in documents_told_of(location)}
+    known |= {removal.document_id for removal in noted_removals(location)}
+    for number in snapshot_numbers(location):
+        with suppress(CatalogDamagedError), opened(snapshot_path(location, number), read_only=True) as connection:
+            known |= {record.id for record in read_documents(connection)}
+    return known
 
 
 def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:

@@ -6,7 +6,7 @@ import importlib
 from contextlib import suppress
 
 from storage.corpora import corpora_in
-from storage.locations import CorpusLocation, corpora_folder, shared_store
+from storage.locations import CorpusLocation, corpora_folder
 from storage.snapshot import open_for_reading
 from tasks.models.embedder import open_question_embedder
 
@@ -17,11 +17,10 @@ def warm_up_questions() -> None:
     """Load the solvers, and the embedder and the graph of every corpus that can be read."""
     for name in SOLVERS:
         importlib.import_module(name)
-    # Whatever is wrong with a corpus, or with the store of all of them, the question that asks will say so.
-    with suppress(Exception):
-        for location in corpora_in(corpora_folder(), shared_store()):
-            with suppress(Exception):
-                warm_up_corpus(location)
+    for location in corpora_in(corpora_folder()):
+        # Whatever is wrong with a corpus, the question that asks will say so.
+        with suppress(Exception):
+            warm_up_corpus(location)
 
 
 def warm_up_corpus(location: CorpusLocation) -> None:

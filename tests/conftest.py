@@ -7,8 +7,7 @@ import shutil
 import pytest
 from hypothesis import settings
 
-from storage.locations import shared_store
-from tests.object_server import MACHINES, fresh_prefix, object_server
+from tests.object_server import object_server
 from tests.program import CHEAP, CORPUS, flowreader
 
 # The same examples every time: what lands must not hang on luck. `--hypothesis-profile=default` looks for new ones.
@@ -51,17 +50,9 @@ def objects_found(objects, monkeypatch):
 
 
 @pytest.fixture
-def shared(objects_found, monkeypatch):
-    """An address in that server as the store of this process and of those it starts."""
-    monkeypatch.setenv("FLOWREADER_STORE", fresh_prefix())
-    return shared_store()
-
-
-@pytest.fixture
 def store(objects_found):
-    """The S3 server with an empty bucket, to read documents from; how it misbehaved ends with the test."""
-    yield objects_found.with_empty_bucket()
-    objects_found.serve_well(MACHINES)
+    """The S3 server with an empty bucket, to read documents from; how it misbehaved before is forgotten."""
+    return objects_found.with_empty_bucket()
 
 
 @pytest.fixture(scope="session")

@@ -13,16 +13,12 @@ both in one. So here moto serves one request at a time. It takes seconds to load
 import contextlib
 import itertools
 import logging
-import os
 import threading
-import uuid
 from functools import cached_property
 from xml.sax.saxutils import escape
 
 SECRET = "a-secret-that-nobody-may-see"
 OURS = "the-tests-themselves"
-MACHINES = "machines"
-"""The bucket in which machines share what they make."""
 _numbers = itertools.count()
 
 
@@ -50,8 +46,7 @@ class ObjectServer:
             "AWS_EC2_METADATA_DISABLED": "true",
             "NO_PROXY": "127.0.0.1",
         }
-        backend().create_bucket(MACHINES, "us-east-1")
-        self.serve_well(MACHINES)
+        self.with_empty_bucket()
 
     def with_empty_bucket(self):
         """Return self, with another bucket."""
@@ -131,21 +126,9 @@ def object_server():
         served.server.server_close()
 
 
-def fresh_prefix():
-    """Return an address that nothing was put under."""
-    return f"s3://{MACHINES}/{os.getpid()}/{uuid.uuid4().hex}"
-
-
 def backend():
     """What moto keeps: for what would take long through the socket."""
     from moto.core import DEFAULT_ACCOUNT_ID
     from moto.s3.models import s3_backends
 
     return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
-
-
-def copy_all(old, new):
-    """Put every object of the machines whose name begins with `old` under `new` too."""
-    for name, key in list(backend().get_bucket(MACHINES).keys.items()):
-        if name.startswith(old):
-            backend().put_object(MACHINES, new + name.removeprefix(old), key.value)

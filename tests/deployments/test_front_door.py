@@ -22,7 +22,7 @@ from storage.locations import LocationError
 from tasks.ask_request import AskRequest
 from tasks.happenings import QuestionRefused, QueueSeen, Refusal, heard_by
 from tasks.json_log import logging_to
-from tests.silent_store import silent_store
+from tests.hung_corpus import HungCorpus
 
 
 class NoServer:
@@ -156,9 +156,9 @@ def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
     assert "no answer" in error(client().get("/answers/00000000/report?corpus=small"), 400)["what"]
 
 
-def test_a_corpus_whose_store_hangs_keeps_nobody_else_waiting(library, tmp_path, monkeypatch):
+def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, monkeypatch):
     monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
-    seats = asyncio.Semaphore(1)
+    seats, disk = asyncio.Semaphore(1), HungCorpus("far")
 
     async def asked(corpus):
         request = AskRequest(questions=("What does an MT-3 weigh without its base?",), corpus=corpus)
@@ -168,8 +168,7 @@ def test_a_corpus_whose_store_hangs_keeps_nobody_else_waiting(library, tmp_path,
     async def world():
         far = [asyncio.create_task(asked("far")) for _ in range(3)]
         for _each in far:
-            await asyncio.wait_for(store.asked(), 30)
-        monkeypatch.delenv("FLOWREADER_STORE")
+            await asyncio.wait_for(disk.asked(), 30)
         near = asyncio.create_task(asked("small"))
         door = httpx.ASGITransport(web_app(Intake(NoServer(), room=4)))
         async with httpx.AsyncClient(transport=door, base_url="http://localhost") as web:
@@ -178,10 +177,9 @@ def test_a_corpus_whose_store_hangs_keeps_nobody_else_waiting(library, tmp_path,
         assert health.status_code == 200 and answer.citations and not any(each.done() for each in far)
         for each in far:
             each.cancel()
-        store.end()
+        disk.end()
 
-    with silent_store(monkeypatch) as store:
-        asyncio.run(world())
+    asyncio.run(world())
 
 
 def test_what_nobody_expected_is_not_hidden():

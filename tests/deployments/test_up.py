@@ -183,7 +183,6 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(home):
         ("FLOWREADER_ASK_QUEUE", "many", "FLOWREADER_ASK_QUEUE is 'many'"),
         ("FLOWREADER_METRICS", "here", "FLOWREADER_METRICS is 'here'"),
         ("FLOWREADER_LOG", "/nowhere/log", "FLOWREADER_LOG names '/nowhere/log', which cannot be written"),
-        ("FLOWREADER_STORE", "s3://me:opensesame@bucket/x", "holds a user or a password"),
         ("FLOWREADER_INGEST_PATHS", "s3://me:opensesame@bucket/x", "holds a user or a password"),
     ],
 )

@@ -18,13 +18,9 @@ from storage.locations import (
 )
 from storage.memo import StepMemo
 from storage.mirrored_copies import copy_sign
-from storage.object_store import ObjectStore
-from storage.records import DocumentGraph, identify
-from storage.removals import removal_of
-from storage.taking_over import announce_removal
+from storage.records import identify
 from tests.storage.answer_worlds import answer, asking_log, words_of
-from tests.storage.shared_worlds import writing
-from tests.storage.worlds import document_id, record
+from tests.storage.worlds import document_id
 
 
 def keep_words(place: CorpusLocation, name: str, run: str = "r1") -> None:
@@ -58,11 +54,3 @@ def has_words(place: CorpusLocation, name: str) -> list[str]:
     signs = (f"s of {name}".encode(), f"path of {name}".encode(), f"heading of {name}".encode())
     files = [path for path in place.home.rglob("*") if path.is_file()]
     return [str(path.relative_to(place.home)) for path in files if any(sign in path.read_bytes() for sign in signs)]
-
-
-def remove(place: CorpusLocation, graph: DocumentGraph, *, publish: bool = True) -> None:
-    """Remove a document on a machine, as far as others see it; without `publish` a kill comes between."""
-    with writing(place) as corpus:
-        announce_removal(place, ObjectStore(place.store), removal_of(record(graph), snapshot=corpus.snapshot))
-        if publish:
-            corpus.publish(removed=[graph.document_id])

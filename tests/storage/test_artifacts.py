@@ -2,9 +2,7 @@ import os
 
 import pytest
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts, share, shared_name, write_durably
-from storage.object_address import StoreAddress
-from storage.object_store import ObjectStore
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes, kept_artifacts, write_durably
 
 
 def damaged(store, name, how):
@@ -67,59 +65,7 @@ def test_a_write_that_fails_leaves_the_old_bytes_and_no_partial_file(tmp_path, m
     assert path.read_bytes() == b"old"
 
 
-@pytest.fixture
-def machines(shared, tmp_path):
-    """The artifacts of two machines that share a store."""
-    return [ArtifactStore(tmp_path / name, ObjectStore(shared)) for name in ("one", "two")]
-
-
-def test_what_one_machine_puts_another_reads_and_keeps(machines):
-    name = machines[0].put(b"a picture")
-    assert not machines[1].path(name).exists()
-    assert (machines[1].read(name), machines[1].path(name).read_bytes()) == (b"a picture", b"a picture")
-    machines[0].shared.delete([shared_name(name)])
-    assert machines[1].read(name) == b"a picture"
-
-
-def test_what_is_put_here_already_is_shared_too(machines):
-    name = ArtifactStore(machines[0].folder).put(b"made before there was a store")
-    assert not machines[1].intact(name)
-    machines[0].put(b"made before there was a store")
-    assert machines[1].intact(name)
-
-
-def test_a_truncated_object_is_noticed_by_its_hash_and_put_again(machines):
-    name = machines[0].put(b"a picture")
-    whole = machines[0].shared.look(shared_name(name))
-    machines[0].shared.put(shared_name(name), b"a pic", over=whole.tag)
-    with pytest.raises(ArtifactDamagedError, match="does not match its hash"):
-        machines[1].read(name)
-    assert not machines[1].path(name).exists()
-    machines[0].put(b"a picture")
-    assert machines[1].read(name) == b"a picture"
-
-
-@pytest.mark.parametrize("how", ["torn", "zero", "flipped"])
-def test_a_copy_that_is_damaged_here_is_fetched_again(machines, how):
-    name = machines[0].put(b"a picture")
-    damaged(machines[0], name, how)
-    assert machines[0].read(name) == b"a picture"
-
-
-def test_an_artifact_that_is_nowhere_is_missing(machines):
+def test_an_artifact_that_is_nowhere_is_missing(home):
     with pytest.raises(ArtifactDamagedError, match="is missing"):
-        machines[0].read("0" * 64)
-
-
-def test_an_object_that_is_there_is_never_put_over(machines):
-    name = machines[0].put(b"a picture")
-    tag = machines[0].shared.look(shared_name(name)).tag
-    share(machines[0].shared, shared_name(name), b"another 1", new=True)
-    assert (machines[0].shared.look(shared_name(name)).tag, machines[1].read(name)) == (tag, b"a picture")
-
-
-def test_the_artifacts_of_a_home_are_shared_where_there_is_a_store(home, monkeypatch):
-    monkeypatch.delenv("FLOWREADER_STORE", raising=False)
-    assert kept_artifacts() == ArtifactStore(home / "artifacts")
-    monkeypatch.setenv("FLOWREADER_STORE", "s3://machines/all")
-    assert kept_artifacts() == ArtifactStore(home / "artifacts", ObjectStore(StoreAddress("machines", "all")))
+        kept_artifacts().read("0" * 64)
+    assert kept_artifacts().folder == home / "artifacts"

@@ -1,14 +1,11 @@
 """What goes with a removed document, place by place; that a removal reaches all of them is in tests/tasks/test_removing.py."""
 
-import shutil
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
-from storage.forgetting import forget_files, forget_reports, forget_words
+from storage.forgetting import forget_reports, forget_words
 from storage.locations import reports_folder
-from tests.storage.removal_worlds import has_words, keep_words
-from tests.storage.shared_worlds import writing
-from tests.storage.worlds import corpus_in, graph, publish
+from tests.storage.worlds import graph
 
 REPORT, PAPER = graph("report"), graph("paper")
 
@@ -32,21 +29,6 @@ def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_p
     artifacts.path(gone).unlink()
     forget_words(artifacts=artifacts, cache_folder=cache)
     assert [path.parent.name for path in cache.rglob("*.json")] == [kept]
-
-
-def test_files_of_a_removed_document_wait_while_another_corpus_is_written_or_damaged(tmp_path):
-    place, other = corpus_in(tmp_path), corpus_in(tmp_path, "other")
-    keep_words(place, "paper")
-    with writing(other) as corpus:
-        publish(corpus, REPORT)
-        assert not forget_files(place, [PAPER.document_id])
-    for path in other.snapshots.iterdir():
-        path.write_bytes(b"damaged")
-    assert not forget_files(place, [PAPER.document_id])
-    assert [path for path in has_words(place, "paper") if path.startswith("artifacts")]
-    shutil.rmtree(other.folder)
-    assert forget_files(place, [PAPER.document_id])
-    assert not [path for path in has_words(place, "paper") if path.startswith(("artifacts", "words"))]
 
 
 def test_a_report_that_goes_while_it_is_looked_at_stops_nothing(home, monkeypatch):

@@ -2,14 +2,14 @@
 
 import time
 
+from storage.corpus import open_for_writing
 from storage.in_use import delete_files, in_use, is_older, quiet
-from tests.storage.shared_worlds import writing
-from tests.storage.worlds import corpus_in, graph, publish
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
 
 
 def test_a_corpus_is_quiet_unless_somebody_writes_it_and_stays_so(tmp_path):
     place = corpus_in(tmp_path)
-    with writing(place) as corpus, quiet(place) as alone:
+    with open_for_writing(place, embedder=EMBEDDER, wait_seconds=0) as corpus, quiet(place) as alone:
         assert not alone
         publish(corpus, graph("report"))
     with quiet(place) as alone, quiet(place) as second:

@@ -1,8 +1,7 @@
 import pytest
 
 from storage.artifacts import ArtifactStore
-from storage.memo import StepMemo, shared_folder
-from storage.object_store import ObjectStore
+from storage.memo import StepMemo
 from tests.storage.worlds import document_id
 
 DOCUMENT, KEY = document_id("report"), document_id("key")
@@ -51,31 +50,3 @@ def test_a_forgotten_document_has_no_notes(memo):
 def test_a_note_cannot_leave_its_folder(memo, document, step, key):
     with pytest.raises(ValueError, match="no place for step"):
         memo.path(document, step, key)
-
-
-@pytest.fixture
-def machines(shared, tmp_path):
-    """The notes of two machines that share a store."""
-    places = [tmp_path / name for name in ("one", "two")]
-    return [StepMemo(place / "steps", ArtifactStore(place / "artifacts", ObjectStore(shared))) for place in places]
-
-
-def test_what_one_machine_finished_another_need_not_do(machines):
-    outputs, picture = {"0": machines[0].artifacts.put(b"parsed")}, machines[0].artifacts.put(b"picture")
-    assert machines[1].lookup(DOCUMENT, "parse", KEY) is None
-    machines[0].remember(DOCUMENT, "parse", KEY, outputs, [picture])
-    assert machines[1].lookup(DOCUMENT, "parse", KEY) == outputs
-    assert machines[1].artifacts_of(DOCUMENT) == {outputs["0"], picture}
-    assert machines[1].artifacts.read(picture) == b"picture"
-
-
-def test_a_step_that_another_machine_did_again_is_told_anew(machines):
-    for data in (b"first", b"second"):
-        machines[0].remember(DOCUMENT, "parse", KEY, {"0": machines[0].artifacts.put(data)})
-    name = machines[1].lookup(DOCUMENT, "parse", KEY)["0"]
-    assert machines[1].artifacts.read(name) == b"second"
-
-
-def test_a_shared_note_that_is_damaged_means_the_step_is_done_again(machines):
-    machines[0].artifacts.shared.put(f"{shared_folder(DOCUMENT)}parse-{KEY}.json", b'{"outputs"', over=None)
-    assert machines[1].lookup(DOCUMENT, "parse", KEY) is None

@@ -5,8 +5,7 @@ import time
 
 import pytest
 
-from storage.object_client import StoreError, client, explained, make_client
-from storage.object_store import ObjectStore
+from storage.object_client import StoreError, explained, make_client
 from tests.object_server import SECRET
 
 
@@ -62,21 +61,3 @@ def test_missing_credentials_are_asked_for(store, monkeypatch, tmp_path):
 def test_without_boto3_the_extra_is_named(store, monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
     assert "pip install 'flowreader[s3]'" in refused()
-
-
-@pytest.fixture
-def own_client():
-    """The process's client is made anew, and nobody gets this one afterwards."""
-    client.cache_clear()
-    yield
-    client.cache_clear()
-
-
-@pytest.mark.parametrize("endpoint", ["http://127.0.0.1:9", "nonsense"])
-def test_a_shared_store_is_told_so_too(shared, monkeypatch, own_client, endpoint):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    with pytest.raises(
-        StoreError, match=rf"cannot read '{shared.uri}/a' of FLOWREADER_STORE: .*{endpoint}.*; check the network"
-    ) as told:
-        ObjectStore(shared).read("a")
-    assert SECRET not in str(told.value)

@@ -6,7 +6,7 @@ import pytest
 
 from storage.answer_records import NamedDocument
 from storage.mirrored_copies import copy_sign
-from storage.removals import Removal, first_removal, hash_name, is_gone, keep_noted, note_removals, noted_removals, removal_of
+from storage.removals import Removal, first_removal, hash_name, is_gone, note_removals, noted_removals, removal_of
 from tests.storage.worlds import corpus_in, document_id, graph, record
 
 REPORT, PAPER = (record(graph(name)) for name in ("report", "paper"))
@@ -41,14 +41,6 @@ def test_each_keeps_its_own_time_and_a_later_one_puts_none_off(location):
     noted = {removal.document_id: removal for removal in noted_removals(location)}
     assert noted[REPORT.id] == Removal(REPORT.id, first.moment, NAMES, 5, tuple(sorted(map(copy_sign, SHOWN))))
     assert first_removal(location) == first.moment < noted[PAPER.id].moment
-
-
-def test_what_was_removed_here_and_elsewhere_has_all_that_either_says(location):
-    location.folder.mkdir(parents=True)
-    here, later = Removal(REPORT.id, 2.0, ("a" * 64,), 3, ("x",)), Removal(REPORT.id, 9.0, ("b" * 64,), 7, ("y",))
-    keep_noted(location.purge_due, [here])
-    keep_noted(location.removed_elsewhere, [later])
-    assert noted_removals(location) == (Removal(REPORT.id, 9.0, ("a" * 64, "b" * 64), 7, ("x", "y")),)
 
 
 def test_the_names_are_those_that_answers_say_whatever_stands_in_them(location):

@@ -3,8 +3,6 @@
 import pytest
 from pydantic import ValidationError
 
-from storage.object_store import ObjectStore
-from storage.shared_current import claim
 from storage.snapshot import UnknownCorpusError
 from tasks.maintain_request import MaintainRequest, corpora_to_maintain
 
@@ -26,12 +24,6 @@ def test_a_corpus_that_is_not_there_is_named_and_nothing_is_done(home):
     (home / "corpora" / "reports").mkdir(parents=True)
     with pytest.raises(UnknownCorpusError, match=r"no corpus 'report'.*or none to look after all"):
         corpora_to_maintain(MaintainRequest(corpora=("report",)))
-
-
-def test_a_corpus_of_the_shared_store_is_looked_after_too(home, shared):
-    claim("far", ObjectStore(shared.below("corpora/far")), 1)
-    (home / "corpora" / "near").mkdir(parents=True)
-    assert names(MaintainRequest()) == ["far", "near"] and names(MaintainRequest(corpora=("far",))) == ["far"]
 
 
 @pytest.mark.parametrize("wrong", [{"corpora": ("../x",)}, {"corpora": ("",)}, {"wait_seconds": -1}, {"wait_seconds": 3601}])

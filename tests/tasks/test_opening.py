@@ -10,7 +10,7 @@ from storage.current import read_current, snapshot_path
 from storage.locations import corpus_location
 from storage.snapshot import UnknownCorpusError
 from tasks.opening import opened_for_reading
-from tests.silent_store import silent_store
+from tests.hung_corpus import HungCorpus
 
 
 def is_free(path):
@@ -89,18 +89,19 @@ def held_back(loop, slow):
     return later
 
 
-def test_a_store_that_hangs_leaves_the_loop_to_others(home, monkeypatch):
+def test_a_disk_that_hangs_leaves_the_loop_to_others(home):
+    disk = HungCorpus("far")
+
     async def world():
         async def entered():
             async with opened_for_reading(corpus_location("far")):
-                pytest.fail("nothing comes out of a store that hangs")
+                pytest.fail("nothing comes from a disk that hangs")
 
         opening = asyncio.create_task(entered())
-        await asyncio.wait_for(store.asked(), 20)
+        await asyncio.wait_for(disk.asked(), 20)
         await asyncio.wait_for(asyncio.sleep(0.1), 1)
         assert not opening.done()
         opening.cancel()
-        store.end()
+        disk.end()
 
-    with silent_store(monkeypatch) as store:
-        asyncio.run(world())
+    asyncio.run(world())

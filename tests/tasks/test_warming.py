@@ -6,8 +6,6 @@ import sys
 
 from storage.locations import corpus_location
 from tasks.warming import warm_up_questions
-from tests.silent_store import silent_store
-from tests.storage import shared_worlds, worlds
 
 PROGRAM = """
 import asyncio, sys
@@ -30,20 +28,6 @@ def test_a_question_loads_next_to_nothing_afterwards(asked_home):
     environment = {**os.environ, "FLOWREADER_HOME": str(asked_home)}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 20
-
-
-def test_a_corpus_of_the_shared_store_that_this_machine_never_saw_is_fetched(home, tmp_path, shared):
-    with shared_worlds.writing(shared_worlds.machine(tmp_path / "other", shared)) as corpus:
-        worlds.publish(corpus, worlds.graph("report"))
-    assert not corpus_location("default").folder.exists()
-    warm_up_questions()
-    assert corpus_location("default").current.exists()
-
-
-def test_a_store_that_is_away_hinders_nobody(home, monkeypatch):
-    with silent_store(monkeypatch) as store:
-        store.end()
-        warm_up_questions()
 
 
 def test_a_corpus_that_cannot_be_read_hinders_nobody(home):
