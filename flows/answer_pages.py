@@ -21,9 +21,9 @@ from tasks.forgetting_reports import (
     tells_of_what_is_gone,
 )
 from tasks.ingest_report import artifact_key, progress_key
-from tasks.keeping_reports import keep_report
 from tasks.lineage_keys import lineage_key
 from tasks.markdown import as_text
+from tasks.reporting import keep_report
 
 MAINTAIN_PAGE = "maintain"
 PAGES_AT_ONCE = 100

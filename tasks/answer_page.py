@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from storage.answer_records import Answer, Citation
 from storage.wording import shortened
-from tasks.keeping_reports import KeptReport
 from tasks.lineage_keys import lineage_link
 from tasks.markdown import as_text, paragraphs
+from tasks.reporting import KeptReport
 from tasks.verdict import head_of, place_of, told_calls, verdict_of, words_of
 
 QUOTE_SHOWN = 1_500

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from storage.answer_records import Answer
-from storage.artifacts import ArtifactStore, write_durably
+from storage.answer_records import Answer, Citation, PagePlace, RankedPage
+from storage.artifacts import ArtifactStore, kept_artifacts, write_durably
 from storage.disk import NotWritableError, full_disk_explained, is_full_disk
-from storage.snapshot import Snapshot
-from tasks.report.gathering import gather_evidence
-from tasks.report.graph_picture import draw_picture
-from tasks.report.page import show_page
-from tasks.report.page_pictures import PictureDesk
+from storage.locations import corpus_location, reports_folder
+from storage.snapshot import Snapshot, open_for_reading
+from tasks.report.evidence import gather_evidence
+from tasks.report.page import draw_picture, show_page
+from tasks.report.pictures import PictureDesk
 from tasks.report.report_settings import ReportSettings
 from tasks.settings import LimitSettings, WorkSettings
 
-DEFAULT_REPORT, DEFAULT_LIMITS, DEFAULT_WORK = ReportSettings(), LimitSettings(), WorkSettings()
+DEFAULT_REPORT = ReportSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,6 @@ def render_report(
     artifacts: ArtifactStore,
     *,
     settings: ReportSettings = DEFAULT_REPORT,
-    limits: LimitSettings = DEFAULT_LIMITS,
-    work: WorkSettings = DEFAULT_WORK,
 ) -> Report:
     """Return the answer's report as one HTML page without script, remote address or style from a document.
 
@@ -45,7 +43,7 @@ def render_report(
     documents out of the answer before.
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """
-    evidence = gather_evidence(answer, snapshot, PictureDesk(artifacts, settings, limits, work))
+    evidence = gather_evidence(answer, snapshot, PictureDesk(artifacts, settings, LimitSettings(), WorkSettings()))
     return Report(show_page(answer, evidence, settings), evidence.left_out, draw_picture(answer, evidence, settings))
 
 
@@ -56,12 +54,10 @@ def write_report(
     path: Path,
     *,
     settings: ReportSettings = DEFAULT_REPORT,
-    limits: LimitSettings = DEFAULT_LIMITS,
-    work: WorkSettings = DEFAULT_WORK,
 ) -> tuple[str, ...]:
     """Write the answer's report to the file, as `write_page` does; return in words what could not be shown."""
     check_target(path)
-    report = render_report(answer, snapshot, artifacts, settings=settings, limits=limits, work=work)
+    report = render_report(answer, snapshot, artifacts, settings=settings)
     write_page(report, path)
     return report.left_out
 
@@ -99,3 +95,25 @@ def check_target(path: Path) -> None:
         raise NotWritableError(
             errno.EEXIST, f"report {str(path)!r} would replace something that is no plain file; name another file"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReport:
+    """Where the report of an answer lies, and its evidence graph as an SVG, "" where there is none."""
+
+    path: Path
+    graph: str
+
+
+def keep_report(answer: Answer) -> KeptReport:
+    """Write the answer's report into the folder of reports; raise as `write_report` does.
+
+    Its last line names the documents by their ids, so that `forget_reports` finds it.
+    """
+    path = reports_folder() / f"{answer.answer_id}.html"
+    with open_for_reading(corpus_location(answer.corpus)) as snapshot:
+        report = render_report(answer, snapshot, kept_artifacts())
+    places: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages, *answer.evidence_pages]
+    shown = {place.document.id for place in places}
+    write_page(replace(report, html=f"{report.html}\n<!-- {' '.join(sorted(shown))} -->\n"), path)
+    return KeptReport(path, report.graph)

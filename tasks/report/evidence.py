@@ -1,13 +1,17 @@
-"""What the report shows of an answer's evidence, gathered before a word of HTML is written."""
+"""What the report shows of an answer's evidence, gathered from an open snapshot before a word of HTML is written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from storage.answer_records import NamedDocument
-from storage.records import Box, DocumentRecord, Node
-from tasks.report.pictures import Picture
+from storage.answer_records import Answer, Citation, NamedDocument, PagePlace, RankedPage
+from storage.answers import removed_note
+from storage.filters import HEXADECIMAL_ID, Column, every, one_of
+from storage.records import Box, DocumentRecord, Node, Page
+from storage.snapshot import Snapshot
+from storage.tables import TableName, pages_of
+from tasks.report.pictures import NoPictureError, Picture, PictureDesk, SourceCopies
 
 UNPAGED = {"text/html": "", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ""}
 PLACE_WORDS = UNPAGED | {
@@ -80,3 +84,161 @@ class Evidence:
         """Return the document's name, its id's beginning where it is gone."""
         record = self.documents.get(document_id)
         return record.name if record else document_id[:12]
+
+
+MEGABYTE = 1_000_000
+ROOM_FOR_WORDS = 0.15
+"""Share of the file that pictures leave to words, tables and drawings."""
+
+Numbered = tuple[int, Citation]
+"""A citation with its number, from 1."""
+
+
+@dataclass(slots=True)
+class Allowance:
+    """How many pages may be drawn yet, and how many characters of pictures the file has room for."""
+
+    pages: int
+    characters: float
+    left_out: list[str] = field(default_factory=list)
+
+    def take(self, picture: Picture) -> None:
+        """Count a picture in; raise NoPictureError where it does not fit any more."""
+        if len(picture.address) > self.characters:
+            raise NoPictureError("its picture would make this file too large")
+        self.characters -= len(picture.address)
+
+
+def gather_evidence(answer: Answer, snapshot: Snapshot, desk: PictureDesk) -> Evidence:
+    """Return what the report shows; documents and nodes that the snapshot does not hold any more are left out of it.
+
+    Raises GraphDamagedError where the graph cannot be read. A picture that cannot be had is named in `left_out`.
+    """
+    documents = {record.id: record for record in snapshot.documents()}
+    wanted = [citation.node_id for citation in answer.citations]
+    wanted += [node for path in answer.paths[: desk.report.paths] for node in path.nodes]
+    nodes = read_nodes(snapshot, wanted)
+    pages = read_pages(snapshot, _places(answer, nodes.values(), desk.report.candidate_pages))
+    allowance = Allowance(desk.report.page_pictures, (1 - ROOM_FOR_WORDS) * desk.report.megabytes * MEGABYTE)
+    with SourceCopies(desk.limits.file_megabytes) as copies:
+        sheets = tuple(
+            _sheet(cited, documents.get(cited[0][1].document.id), pages.get(key), nodes, desk, copies, allowance)
+            for key, cited in _by_page(answer.citations).items()
+            if key[0] in documents
+        )
+    return Evidence(
+        sheets=sheets,
+        nodes=nodes,
+        documents=documents,
+        labels={key: page.label for key, page in pages.items() if page.label},
+        removed=_removed(answer) - documents.keys(),
+        left_out=tuple(dict.fromkeys(allowance.left_out)),
+    )
+
+
+def _removed(answer: Answer) -> frozenset[str]:
+    """Return the documents that the answer's notes say were removed; their words were taken out of it then."""
+    shown: list[Citation | PagePlace] = [*answer.citations, *(place for path in answer.paths for place in path.pages)]
+    return frozenset(place.document.id for place in shown if removed_note(place.document) in answer.notes)
+
+
+def read_nodes(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, Node]:
+    """Return the nodes that are there, by id; what is no id names none."""
+    return {node.id: node for node in snapshot.nodes_found(sorted(set(ids)))}
+
+
+def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:
+    """Return the pages that are there, by document and number."""
+    numbers: dict[str, set[int]] = {}
+    for document, page in keys:
+        if HEXADECIMAL_ID.fullmatch(document):
+            numbers.setdefault(document, set()).add(page)
+    found: dict[PageKey, Page] = {}
+    for document, wanted in sorted(numbers.items()):
+        where = every(one_of(Column.DOCUMENT, [document]), one_of(Column.NUMBER, wanted))
+        found |= {(document, page.number): page for page in pages_of(snapshot.graph_store.read(TableName.PAGES, where))}
+    return found
+
+
+def _places(answer: Answer, nodes: Iterable[Node], candidates: int) -> set[PageKey]:
+    """Return every page that the report names."""
+    shown: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages[:candidates], *answer.evidence_pages]
+    return {(place.document.id, place.page) for place in shown} | {(node.document_id, node.page) for node in nodes}
+
+
+def _by_page(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
+    """Return the numbered citations of each page, pages in the order in which they are first cited."""
+    pages: dict[PageKey, list[Numbered]] = {}
+    for number, citation in enumerate(citations, 1):
+        pages.setdefault((citation.document.id, citation.page), []).append((number, citation))
+    return pages
+
+
+def _sheet(
+    cited: Sequence[Numbered],
+    document: DocumentRecord | None,
+    page: Page | None,
+    nodes: Mapping[str, Node],
+    desk: PictureDesk,
+    copies: SourceCopies,
+    allowance: Allowance,
+) -> Sheet:
+    """Return a page with the boxes of its citations; those without a box, or all without a picture, are shown themselves."""
+    first = cited[0][1]
+    picture, remark = None, ""
+    try:
+        picture = _page_picture(cited, document, page, desk, copies, allowance)
+    except NoPictureError as error:
+        remark = str(error)
+        if remark:
+            allowance.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
+    boxed: dict[Box, list[int]] = {}
+    for number, citation in cited:
+        if picture and citation.box:
+            boxed.setdefault(citation.box, []).append(number)
+    bare = [(number, citation) for number, citation in cited if not (picture and citation.box)]
+    return Sheet(
+        document=first.document,
+        page=first.page,
+        picture=picture,
+        marks=tuple(Mark(box, tuple(numbers)) for box, numbers in boxed.items()),
+        exhibits=tuple(_exhibits(bare, nodes, desk, allowance)),
+        remark=remark,
+    )
+
+
+def _page_picture(
+    cited: Sequence[Numbered],
+    document: DocumentRecord | None,
+    page: Page | None,
+    desk: PictureDesk,
+    copies: SourceCopies,
+    allowance: Allowance,
+) -> Picture | None:
+    """Return the page's picture where a box is to be drawn on it; raise NoPictureError where it cannot be had."""
+    if document is None or page is None or not any(citation.box for _, citation in cited):
+        return None
+    if not allowance.pages:
+        raise NoPictureError(f"only {desk.report.page_pictures} pages are drawn in a report")
+    picture = desk.page(document, page, copies)
+    allowance.take(picture)
+    allowance.pages -= 1
+    return picture
+
+
+def _exhibits(cited: Sequence[Numbered], nodes: Mapping[str, Node], desk: PictureDesk, allowance: Allowance) -> Iterable[Exhibit]:
+    """Yield the cited elements, each once, with all its quotes."""
+    grouped: dict[str, list[Numbered]] = {}
+    for number, citation in cited:
+        grouped.setdefault(citation.node_id, []).append((number, citation))
+    for node_id, same in grouped.items():
+        node = nodes.get(node_id)
+        crop = None
+        if node and node.picture:
+            try:
+                crop = desk.kept(node.picture)
+                allowance.take(crop)
+            except NoPictureError as error:
+                crop = None
+                allowance.left_out.append(f"a figure on page {node.page} of {same[0][1].document.name}: {error}")
+        yield Exhibit(node, tuple(number for number, _ in same), tuple(citation.quote for _, citation in same), crop)

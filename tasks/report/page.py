@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from storage.answer_records import Answer
+from storage.answer_records import Answer, AnswerStatus, Citation, EvidencePath
+from storage.records import Modality
 from tasks.report.accounts import list_pages, show_cost, show_gate, show_notes, show_settings
-from tasks.report.answer_part import show_answer, show_citations, show_verdict
 from tasks.report.evidence import Evidence
-from tasks.report.evidence_graph import draw_graph, numbers_by_node
+from tasks.report.evidence_graph import draw_graph, draw_lying, numbers_by_node
 from tasks.report.markup import Markup, fill, join, tag
-from tasks.report.path_list import list_paths
 from tasks.report.report_settings import ReportSettings
 from tasks.report.sheets import box_rules, citation_targets, show_sheets
-from tasks.report.wording import cut
+from tasks.report.wording import GONE, REMOVED, cut, few_words, figure, place_line, why_gone
+from tasks.verdict import STATUS_WORDS, head_of, words_of
 
 PAGE = Path(__file__).with_name("page.html")
 STYLE = Path(__file__).with_name("style.css")
@@ -95,3 +96,127 @@ def _routing(answer: Answer, evidence: Evidence, settings: ReportSettings) -> It
     words = f"{len(paths)} paths in words" if len(paths) > 1 else "The path in words"
     note = [tag("p", f"{more} weaker paths are not shown.", class_="remark")] if more else []
     yield tag("details", tag("summary", words), list_paths(paths, evidence), *note)
+
+
+STATUS_SIGNS = {
+    AnswerStatus.ANSWERED: "✓",
+    AnswerStatus.PARTIAL: "◐",
+    AnswerStatus.EVIDENCE: "❝",
+    AnswerStatus.NOT_FOUND: "○",
+}
+QUOTE_LETTERS = 1500
+CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
+
+
+def show_verdict(answer: Answer) -> Markup:
+    """Return the status, and why it is so."""
+    sign, words = STATUS_SIGNS[answer.status], STATUS_WORDS[answer.status].capitalize()
+    return tag(
+        "div",
+        tag("p", tag("span", sign, aria_hidden="true"), f" {words}", class_=f"status {answer.status.value}"),
+        tag("p", answer.why, class_="why", dir="auto"),
+        class_="verdict",
+    )
+
+
+def show_answer(answer: Answer) -> Markup:
+    """Return the answer's paragraphs; "[2]" in it leads to the second citation, where there is one."""
+    head = [tag("p", found, class_="head")] if (found := head_of(answer)) else []
+    paragraphs = [part.strip() for part in words_of(answer).split("\n\n") if part.strip()]
+    return join([*head, *(tag("p", *_linked(part, len(answer.citations)), dir="auto") for part in paragraphs)])
+
+
+def _linked(text: str, citations: int) -> Iterator[str]:
+    at = 0
+    for found in CITED_IN_TEXT.finditer(text):
+        if 1 <= int(found[1]) <= citations:
+            yield text[at : found.start()]
+            yield tag("a", found[1], class_="number", href=f"#citation-{int(found[1])}", aria_label=f"Citation {int(found[1])}")
+            at = found.end()
+    yield text[at:]
+
+
+def show_citations(citations: Sequence[Citation], evidence: Evidence, targets: Mapping[int, str]) -> Markup:
+    """Return the numbered citations: the quoted words and where they stand."""
+    return tag(
+        "ol", *(_citation(number, cited, evidence, targets) for number, cited in enumerate(citations, 1)), class_="citations"
+    )
+
+
+def _citation(number: int, citation: Citation, evidence: Evidence, targets: Mapping[int, str]) -> Markup:
+    target = targets.get(number)
+    badge = (
+        tag("a", str(number), class_="number", href=f"#{target}", aria_label=f"Show citation {number} in its place")
+        if target
+        else tag("span", str(number), class_="number")
+    )
+    quote = "" if citation.document.id in evidence.removed else citation.quote
+    remark = _remark(citation, evidence, quoted=bool(quote))
+    where = place_line(evidence, citation.document.id, citation.document.name, citation.page, citation.section)
+    place, told = tag("p", where, class_="place"), [tag("p", remark, class_="remark")] if remark else []
+    shown = [tag("blockquote", cut(quote, QUOTE_LETTERS), dir="auto"), place, *told] if quote else [*told, place]
+    return tag("li", badge, tag("div", *shown), id=f"citation-{number}")
+
+
+def _remark(citation: Citation, evidence: Evidence, *, quoted: bool) -> str:
+    """Say what is missing: the words, or in the corpus of today what they stand in."""
+    if not evidence.holds(citation.document):
+        return why_gone(evidence, citation.document, quoted=quoted)
+    if not quoted:
+        return "No words are quoted here."
+    return "" if citation.node_id in evidence.nodes else GONE
+
+
+WORDS_OF_A_NODE = 220
+WORDS_OF_A_READER = 600
+
+
+def list_paths(paths: Sequence[EvidencePath], evidence: Evidence) -> Markup:
+    """Return the paths as a list; the first place where a node is named carries its id."""
+    ids = list(dict.fromkeys(node for path in paths for node in path.nodes))
+    named: set[str] = set()
+    return tag("ol", *(_path(path, evidence, ids, named) for path in paths), class_="paths")
+
+
+def _path(path: EvidencePath, evidence: Evidence, ids: Sequence[str], named: set[str]) -> Markup:
+    nodes = []
+    for place, node in enumerate(path.nodes):
+        mark = None if node in named else f"node-{ids.index(node) + 1}"
+        named.add(node)
+        nodes.append(tag("li", _node(path, place, evidence), id=mark))
+    figures = tag("p", f"flow {figure(path.flow)} · quality {figure(path.quality)} · share {figure(path.share)}", class_="figures")
+    said = REMOVED if any(page.document.id in evidence.removed for page in path.pages) else path.answer
+    verdict = (
+        tag("p", tag("strong", "Read: "), cut(said, WORDS_OF_A_READER), class_="said-by-reader", dir="auto")
+        if said
+        else tag("p", "Supports no answer.", class_="remark")
+    )
+    return tag("li", figures, tag("ol", *nodes, class_="chain"), verdict)
+
+
+def _node(path: EvidencePath, place: int, evidence: Evidence) -> Markup:
+    node = evidence.nodes.get(path.nodes[place])
+    if node is None:
+        lost = [page.document for page in path.pages[place : place + 1] if not evidence.holds(page.document)]
+        said = why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else GONE
+        return tag("span", said, class_="remark")
+    kind = "" if node.modality is Modality.TEXT else f"{node.label or node.modality.value.capitalize()} · "
+    where = place_line(evidence, node.document_id, evidence.name(node.document_id), node.page)
+    words = tag("bdi", cut(few_words(node), WORDS_OF_A_NODE) or "without words", class_="node-words")
+    return join([tag("span", kind, where, class_="place"), words], " ")
+
+
+OPENING = "<svg "
+# What a page says of its own size hides one of its two drawings; the picture has but one, on a ground of its own.
+ALONE = "svg.lying{display:block;background:var(--ground);font:400 16px/1.5 var(--sans);color:var(--ink)}"
+
+
+def draw_picture(answer: Answer, evidence: Evidence, settings: ReportSettings) -> str:
+    """Return the graph of the strongest paths as an SVG file's text, "" where no path was walked."""
+    paths = [path for path in answer.paths if path.nodes][: settings.paths]
+    if not paths:
+        return ""
+    drawing = draw_lying(paths, evidence, numbers_by_node(answer.citations)).removeprefix(OPENING)
+    opening, rest = drawing.split(">", 1)
+    style = STYLE.read_text("utf-8").replace("<", "")
+    return f'{OPENING}xmlns="http://www.w3.org/2000/svg" {opening}><style><![CDATA[{style}\n{ALONE}]]></style>{rest}'

@@ -1,14 +1,31 @@
-"""Pictures made small enough to travel inside the page."""
+"""The pictures of a report: kept when a page was read, else drawn again from a checked copy of the file; made small."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import os
+import stat
+import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
 
 from PIL import Image
+
+from storage.artifacts import ArtifactDamagedError, ArtifactStore
+from storage.records import DocumentRecord, DocumentState, Page
+from tasks.parsers.media import PDF
+from tasks.parsing import ParseError, ParserStartError, render_page
+from tasks.planning import real_path
+from tasks.report.report_settings import ReportSettings
+from tasks.settings import LimitSettings, WorkSettings
 
 FORMATS = ("PNG", "JPEG")
 """What our parser children write; no other decoder is let near their bytes."""
@@ -54,3 +71,137 @@ def shrink_picture(data: bytes, *, width: int, quality: int, megapixels: int) ->
     buffer = io.BytesIO()
     small.save(buffer, "WEBP", quality=quality, method=4)
     return Picture(buffer.getvalue(), small.width, small.height)
+
+
+READ_BYTES = 1 << 20
+
+
+class NoPictureError(LookupError):
+    """A page, or an element, of which no picture can be had; the message says why, in words for the report's reader."""
+
+
+class SourceCopies:
+    """Copies of documents' files, made when they are first asked for and removed with the block."""
+
+    def __init__(self, megabytes: int) -> None:
+        """Copy files of at most so many megabytes."""
+        self._most_bytes = megabytes << 20
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._made: dict[str, Path | str] = {}
+
+    def __enter__(self) -> SourceCopies:
+        """Begin without a copy: many reports need none."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Remove the copies."""
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def of(self, document: DocumentRecord) -> Path:
+        """Return a copy with the document's very bytes; raise NoPictureError, every time, where there is none."""
+        if document.id not in self._made:
+            try:
+                self._made[document.id] = self._copy(document)
+            except OSError as error:
+                self._made[document.id] = f"the page cannot be drawn: {error}"
+        made = self._made[document.id]
+        if isinstance(made, str):
+            raise NoPictureError(made)
+        return made
+
+    def _copy(self, document: DocumentRecord) -> Path | str:
+        """Copy the first of the document's paths, as the catalog shows them, that still has its bytes; say why none has."""
+        reason = "its file was moved or changed since it was read, so the page cannot be drawn"
+        for found in filter(None, map(real_path, document.paths)):
+            with _opened(found) as stream:
+                if stream is None:
+                    continue
+                if os.fstat(stream.fileno()).st_size > self._most_bytes:
+                    reason = f"its file is larger than {self._most_bytes >> 20} MB (limits.file_megabytes)"
+                    continue
+                copy = self._place() / Path(found).name
+                if self._copied(stream, copy) == document.id:
+                    return copy
+                copy.unlink()
+        return reason
+
+    def _place(self) -> Path:
+        """Return an empty folder; the first makes the one around them, by whose name a later parser finds what a kill left."""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-")
+        return Path(tempfile.mkdtemp(dir=self._folder.name))
+
+    def _copied(self, stream: BinaryIO, target: Path) -> str:
+        """Copy the bytes, of a file that grows no more than allowed; return the hash of what was copied."""
+        digest = hashlib.sha256()
+        with target.open("xb") as copy:
+            while copy.tell() <= self._most_bytes and (piece := stream.read(READ_BYTES)):
+                digest.update(piece)
+                copy.write(piece)
+        return digest.hexdigest()
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO | None]:
+    """Open a plain file, no link and nothing that waits for a writer; None where there is none that may be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        yield None
+        return
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        yield None
+        return
+    with os.fdopen(descriptor, "rb") as stream:
+        yield stream
+
+
+POINTS_PER_INCH = 72
+DPI_BOUNDS = (18, 300)
+
+
+@dataclass(frozen=True, slots=True)
+class PictureDesk:
+    """Where pictures come from, and under which limits."""
+
+    artifacts: ArtifactStore
+    report: ReportSettings
+    limits: LimitSettings
+    work: WorkSettings
+
+    def kept(self, artifact: str) -> Picture:
+        """Return a kept picture, made small; raise NoPictureError where it is gone or damaged."""
+        try:
+            return self._shrink(self.artifacts.read(artifact))
+        except ArtifactDamagedError as error:
+            raise NoPictureError("its picture is missing or damaged; ingest the document again") from error
+
+    def page(self, document: DocumentRecord, page: Page, copies: SourceCopies) -> Picture:
+        """Return the page's picture, drawn from a copy of the file; raise NoPictureError where there is none and none can be."""
+        if page.image:
+            return self.kept(page.image)
+        if document.media_type != PDF or page.width_points <= 0:
+            raise NoPictureError("")
+        path = copies.of(document)
+        low, high = DPI_BOUNDS
+        dpi = min(max(round(self.report.picture_width * POINTS_PER_INCH / page.width_points), low), high)
+        try:
+            return self._shrink(render_page(path, page=page.number, dpi=dpi, password=None, limits=self.limits, work=self.work))
+        except ParseError as error:
+            locked = error.state is DocumentState.NEEDS_PASSWORD
+            raise NoPictureError("its file is encrypted, so the page cannot be drawn" if locked else error.reason) from error
+        except (OSError, ParserStartError) as error:
+            raise NoPictureError(f"the page cannot be drawn: {error}") from error
+
+    def _shrink(self, data: bytes) -> Picture:
+        try:
+            return shrink_picture(
+                data,
+                width=self.report.picture_width,
+                quality=self.report.picture_quality,
+                megapixels=self.limits.image_megapixels,
+            )
+        except PictureError as error:
+            raise NoPictureError(str(error)) from error

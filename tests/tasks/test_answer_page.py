@@ -7,7 +7,7 @@ from pathlib import Path
 
 from storage.answer_records import AnswerStatus
 from tasks.answer_page import PICTURE_BYTES, answer_markdown, page_key
-from tasks.keeping_reports import KeptReport
+from tasks.reporting import KeptReport
 from tests.storage.answer_worlds import answer
 
 KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")

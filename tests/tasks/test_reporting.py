@@ -3,14 +3,17 @@
 import os
 import re
 from dataclasses import replace
+from xml.etree import ElementTree
 
 import pytest
 
 from storage.answer_records import NamedDocument
 from storage.answers import without_words
 from storage.disk import DiskFullError, NotWritableError
+from storage.locations import reports_folder
 from tasks.report.report_settings import ReportSettings
-from tasks.reporting import render_report, write_report
+from tasks.reporting import keep_report, render_report, write_report
+from tests.asking_worlds import TORQUE, answer_to
 from tests.tasks.report.report_worlds import a_path, an_answer, cite, squares_and_letter
 
 
@@ -93,3 +96,18 @@ def test_a_folder_that_may_not_be_written_is_named(world, tmp_path, monkeypatch)
     monkeypatch.setattr("tempfile.mkstemp", refused)
     with pytest.raises(NotWritableError, match=r"report\.html' cannot be written: Permission denied"):
         write_report(replace(answer, citations=()), snapshot, artifacts, tmp_path / "report.html")
+
+
+def test_the_report_lies_in_the_folder_under_the_answers_id_and_names_its_documents(in_asked_home):
+    reports_folder().mkdir(exist_ok=True)
+    answer = answer_to(TORQUE)
+    kept = keep_report(answer)
+    assert kept.path == reports_folder() / f"{answer.answer_id}.html"
+    page = kept.path.read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>") and answer.citations[0].document.id in page.splitlines()[-1]
+    assert ElementTree.fromstring(kept.graph).tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_an_answer_without_paths_has_no_graph(in_asked_home):
+    reports_folder().mkdir(exist_ok=True)
+    assert keep_report(answer_to(TORQUE, reader="top-k")).graph == ""

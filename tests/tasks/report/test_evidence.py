@@ -1,8 +1,137 @@
-"""A page is named as people name it."""
+"""What a report shows is gathered from a real corpus: what is there, what is gone, what does not fit; pages have people's names."""
+
+from dataclasses import replace
+
+import pytest
 
 from storage.answer_records import NamedDocument
+from tasks.report.evidence import Allowance, gather_evidence, read_nodes
+from tasks.report.pictures import NoPictureError, Picture, PictureDesk
+from tasks.report.report_settings import ReportSettings
+from tasks.settings import LimitSettings, WorkSettings
 from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import DOCX, PPTX, a_record, evidence_of
+from tests.tasks.report.report_worlds import (
+    BOX,
+    DOCX,
+    PPTX,
+    ROTATED_BOX,
+    a_path,
+    a_record,
+    an_answer,
+    cite,
+    evidence_of,
+    squares_and_letter,
+)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    with squares_and_letter(tmp_path_factory.mktemp("world"), more=("a third", "a fourth")) as world:
+        yield world
+
+
+def gather(world, answer, **report):
+    snapshot, artifacts, *_ = world
+    return gather_evidence(answer, snapshot, PictureDesk(artifacts, ReportSettings(**report), LimitSettings(), WorkSettings()))
+
+
+def test_a_page_carries_the_boxes_of_its_citations_each_box_once(world):
+    _, _, paper, nodes, _, _ = world
+    low = (0.1, 0.8, 0.2, 0.9)
+    answer = an_answer((cite(nodes[0], paper), cite(nodes[1], paper), cite(nodes[2], paper, box=low), cite(nodes[2], paper)))
+    evidence = gather(world, answer)
+    assert [(sheet.page, [(mark.box, mark.numbers) for mark in sheet.marks]) for sheet in evidence.sheets] == [
+        (1, [(BOX, (1, 4)), (low, (3,))]),
+        (2, [(ROTATED_BOX, (2,))]),
+    ]
+    assert all(sheet.picture and not sheet.exhibits for sheet in evidence.sheets)
+    assert evidence.left_out == ()
+    assert evidence.labels == {(paper.id, 1): "iii", (paper.id, 2): "iii"}
+
+
+def test_what_has_no_page_is_shown_itself_with_its_crop(world):
+    *_, letter, parts = world
+    evidence = gather(world, an_answer(tuple(cite(part, letter, box=None) for part in (*parts[:2], parts[0]))))
+    [sheet] = evidence.sheets
+    assert sheet.picture is None
+    assert sheet.remark == ""
+    assert [(exhibit.node, exhibit.numbers) for exhibit in sheet.exhibits] == [(parts[0], (1, 3)), (parts[1], (2,))]
+    assert sheet.exhibits[1].crop.width == 256
+    assert evidence.left_out == ()
+
+
+def test_a_crop_that_is_gone_is_told(world):
+    *_, letter, parts = world
+    evidence = gather(world, an_answer((cite(parts[3], letter, box=None),)))
+    assert evidence.sheets[0].exhibits[0].crop is None
+    assert "a figure on page 1 of letter.docx: its picture is missing or damaged" in evidence.left_out[0]
+
+
+def test_a_citation_without_a_box_stands_below_the_page_of_the_others(world):
+    _, _, paper, nodes, _, _ = world
+    [sheet] = gather(world, an_answer((cite(nodes[0], paper), cite(nodes[2], paper, box=None)))).sheets
+    assert [mark.numbers for mark in sheet.marks] == [(1,)]
+    assert [exhibit.numbers for exhibit in sheet.exhibits] == [(2,)]
+
+
+def test_no_page_is_drawn_for_elements_without_boxes(world):
+    _, _, paper, nodes, _, _ = world
+    assert gather(world, an_answer((cite(nodes[0], paper, box=None),))).sheets[0].picture is None
+
+
+def test_no_more_pages_are_drawn_than_allowed_and_the_rest_is_told(world):
+    _, _, paper, nodes, _, _ = world
+    evidence = gather(world, an_answer((cite(nodes[0], paper), cite(nodes[1], paper))), page_pictures=1)
+    assert [sheet.picture is not None for sheet in evidence.sheets] == [True, False]
+    assert evidence.left_out == ("the picture of page 2 of squares.pdf: only 1 pages are drawn in a report",)
+    assert evidence.sheets[1].exhibits[0].node == nodes[1]
+
+
+def test_pictures_that_make_the_file_too_large_are_left_out(world):
+    _, _, paper, nodes, _, _ = world
+    evidence = gather(world, an_answer((cite(nodes[0], paper),)), megabytes=0.001)
+    assert evidence.sheets[0].picture is None
+    assert "too large" in evidence.left_out[0]
+    allowance = Allowance(3, 40.0)
+    allowance.take(Picture(b"x", 1, 1))
+    with pytest.raises(NoPictureError, match="too large"):
+        allowance.take(Picture(b"x" * 30, 1, 1))
+
+
+def test_what_the_corpus_does_not_hold_is_left_out_and_odd_ids_name_nothing(world):
+    snapshot, _, paper, nodes, _, _ = world
+    gone = replace(cite(nodes[0], paper), document=NamedDocument("f" * 64, "gone.pdf"))
+    odd = replace(cite(nodes[0], paper), document=NamedDocument("' OR true", "odd.pdf"), node_id="' OR true")
+    lost = replace(cite(nodes[0], paper), node_id="e" * 64)
+    evidence = gather(world, an_answer((gone, odd, lost), (a_path(0.5, nodes[3]),)))
+    assert [sheet.document.id for sheet in evidence.sheets] == [paper.id]
+    assert evidence.sheets[0].marks[0].numbers == (3,)
+    assert set(evidence.nodes) == {nodes[0].id, nodes[3].id}
+    assert read_nodes(snapshot, ["no id"]) == {}
+
+
+def test_the_nodes_are_those_of_the_tables_and_no_table_is_searched_for_them(world, monkeypatch):
+    snapshot, _, _, nodes, _, parts = world
+    monkeypatch.setattr("storage.graph_store.GraphStore.read", None)
+    wanted = [parts[0].id, nodes[1].id, nodes[1].id, "d" * 64]
+    assert read_nodes(snapshot, wanted) == {node.id: node for node in (parts[0], nodes[1])}
+
+
+def test_documents_of_which_a_note_says_so_were_removed_and_others_were_not(world):
+    _, _, paper, nodes, letter, parts = world
+    gone, replaced = NamedDocument("f" * 64, "gone.pdf"), NamedDocument("e" * 64, "paper.pdf")
+    path = a_path(0.5, replace(nodes[0], document_id="d" * 64))
+    cited = [cite(nodes[0], paper, document=gone), cite(nodes[0], paper, document=replaced), cite(parts[0], letter)]
+    notes = tuple(f"the quoted document {name} was removed" for name in ("gone.pdf", "some.pdf", "letter.docx"))
+    assert gather(world, an_answer(tuple(cited), (path,), notes=notes)).removed == {"f" * 64, "d" * 64}
+
+
+def test_a_page_that_is_not_there_has_no_picture(world):
+    _, _, paper, nodes, _, _ = world
+    [sheet] = gather(world, an_answer((cite(nodes[0], paper, page=99),))).sheets
+    assert sheet.picture is None
+    assert sheet.exhibits[0].node == nodes[0]
+
 
 PAPER, DECK, LETTER = document_id("paper"), document_id("deck"), document_id("letter")
 EVIDENCE = evidence_of(

@@ -1,64 +1,108 @@
-"""The page as a whole: one document, a policy that lets nothing in, every link leading somewhere."""
+"""The page as a whole: one document, a policy that lets nothing in, every link leading somewhere, its words on one golden page."""
 
 import base64
 import hashlib
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
 
-from storage.answer_records import AnswerStatus
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.answer_records import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
+from tasks.report.accounts import list_pages, show_cost, show_gate, show_settings
 from tasks.report.evidence import Exhibit, Mark, Sheet
-from tasks.report.page import show_page
+from tasks.report.markup import Markup, escape, fill, join, tag
+from tasks.report.page import draw_picture, list_paths, show_answer, show_citations, show_page, show_verdict
 from tasks.report.pictures import Picture
 from tasks.report.report_settings import ReportSettings
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import BOX, a_node, a_path, a_record, a_table, an_answer, cite, evidence_of, named
 
+GOLDEN = Path(__file__).with_name("report_page.txt")
 PAPER = a_record(document_id("paper"), "paper.pdf")
-FIRST, TABLE, THIRD = a_node(PAPER.id, 0, "the first words"), a_table(PAPER.id, 1), a_node(PAPER.id, 2, "more")
+FIRST = a_node(PAPER.id, 0, "the first words", section_path=("One", "Two"))
+TABLE, THIRD = a_table(PAPER.id, 1), a_node(PAPER.id, 2, "more")
+GONE, REPLACED = NamedDocument("f" * 64, "gone.pdf"), NamedDocument("e" * 64, "paper.pdf")
+EVIDENCE = evidence_of(FIRST, TABLE, THIRD, records=(PAPER,), removed=frozenset({GONE.id}))
 VOID = {"meta", "link", "img", "br"}
+BLOCKS = {"title", "header", "section", "h1", "h2", "h3", "p", "li", "ul", "blockquote", "tr", "summary", "a", "dl", "figcaption"}
 
 
 class Outline(HTMLParser):
-    """The elements, checked to be closed in their order."""
+    """The elements, checked to be closed in their order, and the words a reader sees."""
 
     def __init__(self):
         super().__init__()
-        self.elements, self.open = [], []
+        self.elements, self.open, self.lines = [], [], [""]
 
     def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
+        if tag in BLOCKS:
+            self.lines.append("")
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 
+    def handle_data(self, data):
+        if "style" not in self.open and data.strip():
+            self.lines[-1] = f"{self.lines[-1]} {' '.join(data.split())}".strip()
 
-def outline(page):
+
+def read(page):
     reader = Outline()
     reader.feed(f"{page}")
     reader.close()
     assert reader.open == []
-    return reader.elements
+    return reader
 
 
 def whole(**more):
-    citations = (cite(FIRST, PAPER), cite(TABLE, PAPER))
-    sheet = Sheet(
-        named(PAPER), 1, Picture(b"x", 10, 20), (Mark(BOX, (1,)),), (Exhibit(TABLE, (2,), ("Gearbox 6 months",), None),), ""
+    citations = (
+        cite(FIRST, PAPER),
+        cite(TABLE, PAPER),
+        cite(FIRST, PAPER, "secret words", document=GONE),
+        cite(FIRST, PAPER, "earlier words", document=REPLACED),
+        cite(FIRST, PAPER, "", document=REPLACED),
+        cite(FIRST, PAPER, ""),
+        cite(FIRST, PAPER, node_id="d" * 64),
     )
-    evidence = evidence_of(FIRST, TABLE, THIRD, records=(PAPER,), sheets=(sheet,))
-    answer = an_answer(citations, (a_path(0.5, FIRST, TABLE), a_path(0.2, THIRD, answer="")), **more)
-    return show_page(answer, evidence, ReportSettings())
+    table = Exhibit(TABLE, (2,), ("Gearbox 6 months",), None)
+    sheet = Sheet(named(PAPER), 1, Picture(b"x", 10, 20), (Mark(BOX, (1,)),), (table,), "")
+    evidence = replace(EVIDENCE, sheets=(sheet,), left_out=("the picture of page 2",))
+    edits = (GraphEdit("bridge", "a" * 64, "b" * 64, 0.0, 0.5), *(GraphEdit("source", "c" * 64, "", 0.1, 0.2),) * 20)
+    given = {
+        "answer": "So [1], not [12] or [0].\n\nAnd <b>so</b>.",
+        "gate": GateReport(0.75, 0.5, "saturation", edits),
+        "usage": Usage(7, 1234, 56, 0.0123, {"route": 0.25, "read": 0.75}, cached=3, most_calls=48),
+        "pages": tuple(RankedPage(named(PAPER), number, 0.8 / number) for number in range(1, 13)),
+        "settings": {"gate": {"consistency": 0.65, "saturation": 0.6}, "routing": {"demand": 6.0, "kinds": [], "of": ["a", "<b>"]}},
+        "notes": ("extractive",),
+    }
+    gone = a_path(0.1, a_node(GONE.id, 0), answer="secret words", names={GONE.id: GONE.name})
+    paths = (a_path(0.5, FIRST, TABLE), a_path(0.2, FIRST, THIRD, answer=""), gone, a_path(0.1, a_node(REPLACED.id, 0)))
+    return show_page(an_answer(citations, paths, **(given | more)), evidence, ReportSettings())
+
+
+def test_the_page_says_what_was_agreed():
+    words = "\n".join(filter(None, read(whole()).lines)) + "\n"
+    assert "secret" not in words and "<b>so</b>" in words
+    assert words == GOLDEN.read_text("utf-8"), "where this is wanted, write the new words into the file and read them"
+    assert whole() == whole()
 
 
 def test_every_link_stays_on_the_page_and_leads_to_something():
-    elements = outline(whole())
+    elements = read(whole()).elements
     ids = Counter(attributes["id"] for _, attributes in elements if "id" in attributes)
     assert max(ids.values()) == 1
     links = [attributes["href"] for tag, attributes in elements if tag == "a"]
-    assert links
+    assert {"#citation-1", "#box-1", "#node-3"} <= set(links)
     assert all(link.startswith("#") and link[1:] in ids for link in links)
 
 
@@ -67,7 +111,9 @@ def test_the_policy_allows_this_style_and_pictures_in_the_page_and_nothing_else(
     style = re.search("<style>(.*?)</style>", page, re.S)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = next(
-        attributes["content"] for tag, attributes in outline(page) if attributes.get("http-equiv") == "Content-Security-Policy"
+        attributes["content"]
+        for tag, attributes in read(page).elements
+        if attributes.get("http-equiv") == "Content-Security-Policy"
     )
     assert policy == f"default-src 'none'; img-src data:; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     assert "style=" not in page
@@ -77,7 +123,7 @@ def test_the_policy_allows_this_style_and_pictures_in_the_page_and_nothing_else(
 
 
 def test_the_page_has_landmarks_one_title_and_named_sections():
-    elements = outline(whole())
+    elements = read(whole()).elements
     tags = Counter(tag for tag, _ in elements)
     assert [tags[name] for name in ("header", "main", "footer", "h1", "style")] == [1] * 5
     ids = {attributes.get("id") for _, attributes in elements}
@@ -87,14 +133,10 @@ def test_the_page_has_landmarks_one_title_and_named_sections():
     assert all(attributes.get("alt") for tag, attributes in elements if tag == "img")
 
 
-def test_the_same_answer_gives_the_same_bytes():
-    assert whole() == whole()
-
-
 def test_an_answer_with_nothing_to_show_is_a_page_all_the_same():
     answer = an_answer(status=AnswerStatus.NOT_FOUND, answer="", gate=None, pages=(), evidence_pages=())
     page = show_page(answer, evidence_of(), ReportSettings())
-    outline(page)
+    read(page)
     assert "</span> Not found<" in page and "Nothing in these documents" in page
     assert "Candidate pages" not in page and "routed" not in page and "Evidence<" not in page
 
@@ -107,12 +149,97 @@ def test_paths_without_nodes_are_no_paths_and_too_many_are_counted():
     assert "The path in words" in show_page(an_answer(paths=(a_path(0.5, FIRST),)), evidence, ReportSettings())
 
 
-def test_citations_without_pages_to_show_stand_alone():
-    page = show_page(an_answer((cite(FIRST, PAPER),)), evidence_of(removed=frozenset({PAPER.id})), ReportSettings())
-    assert 'class="sheets"' not in page
-    assert "The document was removed." in page
-
-
 def test_a_long_question_is_set_smaller():
     assert 'class="long"' in whole(question="why " * 100)
     assert 'class="long"' not in whole()
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (AnswerStatus.ANSWERED, "✓</span> Answered<"),
+        (AnswerStatus.PARTIAL, "◐</span> Answered in part<"),
+        (AnswerStatus.EVIDENCE, "❝</span> Evidence<"),
+        (AnswerStatus.NOT_FOUND, "○</span> Not found<"),
+    ],
+)
+def test_the_verdict_says_status_and_why_and_no_percentage(status, words):
+    shown = show_verdict(an_answer(status=status))
+    assert words in shown and "two paths agree" in shown and "%" not in shown
+
+
+def test_above_evidence_stands_that_no_model_read_it_and_an_answer_without_words_says_why():
+    head = '<p class="head">Evidence found, not read by a model:</p>'
+    assert show_answer(an_answer(status=AnswerStatus.EVIDENCE)).startswith(head)
+    assert "head" not in show_answer(an_answer())
+    assert "document that was removed" in show_answer(an_answer(answer=" "))
+
+
+def test_a_citation_leads_to_its_box_and_one_of_a_removed_document_nowhere():
+    shown = show_citations([cite(FIRST, PAPER)], EVIDENCE, {1: "box-1"})
+    assert '<li id="citation-1"><a class="number" href="#box-1"' in shown
+    assert "href" not in show_citations([cite(FIRST, PAPER, document=GONE)], EVIDENCE, {})
+
+
+def test_of_a_path_whose_node_or_document_is_gone_the_readers_words_stay_only_where_it_was_replaced():
+    lost = list_paths([a_path(0.5, a_node(PAPER.id, 7))], EVIDENCE)
+    replaced = list_paths([a_path(0.5, a_node(REPLACED.id, 0), answer="so it was")], EVIDENCE)
+    silent = list_paths([a_path(0.5, a_node(REPLACED.id, 0), answer="")], EVIDENCE)
+    assert "read again with other settings" in lost and "The document is not in the corpus any more." in silent
+    assert "so it was" in replaced and "removed" not in lost + replaced + silent
+
+
+def test_candidates_are_folded_after_ten_counted_where_they_do_not_fit_and_bars_have_bounds():
+    def listed(count, most, score=0.5):
+        return list_pages(an_answer(pages=(RankedPage(named(PAPER), 1, score),) * count), EVIDENCE, most)
+
+    assert "<details>" not in listed(10, 40) and listed(10, 40).count("<li>") == 10
+    assert "<summary>One more</summary>" in listed(11, 40) and 'start="11"' in listed(30, 40)
+    assert "1 more page was a candidate and is not listed" in listed(21, 20).split("<details>")[1]
+    assert "20 more pages were candidates and are not listed" in listed(30, 10)
+    assert 'class="level" width="0"' in listed(1, 10, score=-1.0)
+
+
+def test_what_was_not_measured_is_not_shown():
+    assert "stayed quiet" in show_gate(GateReport(0.75, 0.5, "", ()), {"gate": 3}) and "no gate" in show_gate(None, {})
+    assert "fires below" not in show_gate(GateReport(0.75, 0.5, "", ()), {"gate": 3})
+    free = show_cost(Usage(0, 0, 0, 0.0, {"read": 0.0}))
+    assert "cache" not in free and "At most" not in free and 'width="0"' in free
+    assert "steps" not in show_cost(Usage(0, 0, 0, 0.0, {}))
+    assert "pages" not in show_settings(an_answer(scope={"pages": None}, settings={}))
+    assert "Scope" not in show_settings(an_answer(scope={}))
+
+
+def test_the_graph_alone_is_one_drawing_with_its_style_inside():
+    answer = an_answer((cite(FIRST, PAPER),), (a_path(0.5, FIRST, TABLE),))
+    picture = ElementTree.fromstring(draw_picture(answer, EVIDENCE, ReportSettings()))
+    svg = "{http://www.w3.org/2000/svg}"
+    assert picture.tag == f"{svg}svg" and picture.get("viewBox") and ".ribbon" in picture.find(f"{svg}style").text
+    assert [words.text for words in picture.iter(f"{svg}text")].count("Question") == 1
+    assert draw_picture(an_answer(answer.citations), EVIDENCE, ReportSettings()) == ""
+
+
+def test_text_becomes_html_in_one_place_and_hidden_signs_are_written_out():
+    assert escape("<b a=\"1\" c='2'>&amp;") == "&lt;b a=&quot;1&quot; c=&#x27;2&#x27;&gt;&amp;amp;"
+    assert escape("\x1b[31m \x00 \u202egnp \ud800 \x9b\r\n") == "\\x1b[31m \\x00 \\u202egnp \\ud800 \\x9b\n"
+    text = "a\tb\nc\u200dd שלום 日本語 é"
+    assert escape(text) == text
+    assert join(["<", Markup("<br>")], ", ") == "&lt;, <br>" and tag("p", tag("b", "<"), "<") == "<p><b>&lt;</b>&lt;</p>"
+    assert tag("img", class_="x", aria_label="y", title=None, width=1.5, height=2.0) == (
+        '<img class="x" aria-label="y" width="1.5" height="2">'
+    )
+
+
+@given(st.text())
+def test_whatever_is_written_no_element_and_no_attribute_comes_of_it(text):
+    ((name, attributes),) = read(tag("p", text, title=text)).elements
+    assert name == "p" and set(attributes) == {"title"}
+
+
+def test_a_template_is_filled_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "page.html"
+    path.write_text("<p>$one $two $$</p>")
+    assert fill(path, one="<", two=Markup("<br>")) == "<p>&lt; <br> $</p>"
+    for slots, odd in (({"one": ""}, "two"), ({"one": "", "two": "", "three": ""}, "three")):
+        with pytest.raises(ValueError, match=rf"differ in \['{odd}'\]"):
+            fill(path, **slots)
