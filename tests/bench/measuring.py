@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table
+
+CONSOLE = Console(width=120, highlight=False)
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("mineru", "pypdfium2", "prefect", "lancedb", "duckdb", "torch", "sentence-transformers", "rapidocr", "onnxruntime")
 
@@ -99,3 +104,25 @@ def machine() -> dict[str, Any]:
 def middle(values: Sequence[float]) -> float:
     """Return the median."""
     return statistics.median(values)
+
+
+def measure_parts(bench: str, parts: Mapping[str, Callable[[], Part]], only: Sequence[str] | None, **about: Any) -> None:
+    """Measure the parts asked for, one after the other, and print them; what is done is written even if a later part fails."""
+    facts, result = machine(), ROOT / f"{bench}.json"
+    measured: dict[str, Any] = {}
+    for name in only or parts:
+        part = parts[name]()
+        measured[name] = {"figures": [asdict(figure) for figure in part.figures], **part.raw}
+        result.write_text(json.dumps({"machine": facts, **about, **measured}, indent=1) + "\n", "utf-8")
+        show(name, part)
+    CONSOLE.print(f"{facts['processor']}, {facts['cores']} cores, {facts['memory_gigabytes']} GB; all figures: {result.name}")
+    CONSOLE.print(f"load average at the start: {facts['load_average']:.1f}; above 0.5 other work was measured too")
+
+
+def show(name: str, part: Part) -> None:
+    table = Table(title=name, title_justify="left", title_style="bold")
+    for column in ("what", "measured", "bound", "goal", "verdict"):
+        table.add_column(column, justify="left" if column in {"what", "verdict"} else "right")
+    for figure in part.figures:
+        table.add_row(figure.what, figure.measured, figure.bound, figure.goal, figure.verdict)
+    CONSOLE.print(table)

@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, action="append", help="folder of documents (repeatable)")
     parser.add_argument("--rewritten", type=float, default=1.0, help="share of the notes that a round rewrites (default: all)")
     asked = parser.parse_args()
-    from tests.bench.ingest import CONSOLE, show
+    from tests.bench.measuring import CONSOLE, show
 
     part = measure(asked.data or FOLDERS, asked.rewritten)
     for documents in part.raw["documents"].values():

@@ -1,6 +1,5 @@
 """A benchmark's questions are asked twenty to a step; what was asked of the same by the same is not asked again."""
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -13,11 +12,9 @@ import pytest
 
 from flows.ask import answer_one
 from storage.answer_records import AnswerStatus
-from storage.answers import read_answers
 from storage.asked_questions import AskedQuestions
 from storage.corpus import open_for_writing
 from storage.evaluation_records import BenchmarkQuestion
-from storage.runs import EntryKind
 from storage.snapshot import open_for_reading
 from tasks import benchmark_asking
 from tasks.ask_settings import AllSettings
@@ -143,14 +140,6 @@ def test_another_reader_setting_or_scope_asks_again(corpus, kept, other):
         assert len(recalled(EXAM, desk)) == len(EXAM)
 
 
-def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kept):
-    """What they became is in their versions."""
-    with exam_desk(corpus, kept) as desk:
-        examined(EXAM, desk)
-    with exam_desk(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as desk:
-        assert len(recalled(EXAM, desk)) == len(EXAM)
-
-
 def test_other_code_and_another_embedder_ask_again(corpus, kept, monkeypatch):
     with exam_desk(corpus, kept) as desk:
         examined(EXAM, desk)
@@ -196,12 +185,6 @@ def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(
         after = examined(EXAM, desk)
         assert desk.answer.texts == [TIDE.text, BOTH.text]
     assert after["cable"] == before["cable"] and after["tide"].key != before["tide"].key
-
-
-def test_batches_are_of_twenty_in_the_order_of_the_questions():
-    cut = list(batches(MANY))
-    assert [len(batch) for batch in cut] == [20, 20, 5] and [one for batch in cut for one in batch] == list(MANY)
-    assert list(batches([])) == []
 
 
 def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
@@ -315,16 +298,6 @@ def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_h
     assert whole["tide"].ranked[0] == ("tides.pdf", 1) and whole["cable"].ranked[0] == ("cables.pdf", 1)
 
 
-def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
-    alone = published(tmp_path, TIDES, CABLES)
-    with exam_desk(alone, kept / "alone", whole=True) as desk:
-        among_themselves = examined(EXAM, desk)
-    with exam_desk(corpus, kept / "among others", whole=True) as desk:
-        among_others = examined(EXAM, desk)
-    for one in EXAM:
-        assert among_themselves[one.id].ranked == among_others[one.id].ranked
-
-
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_the_pages_of_several_documents_carry_their_names(corpus, kept, reader):
     with exam_desk(corpus, kept, arm=arm_of(reader)) as desk:
@@ -345,25 +318,19 @@ def test_of_the_same_file_under_several_names_the_question_gets_its_own(corpus, 
         assert {name for name, _ in other.ranked} == ({"cables.pdf", "a copy.pdf"} if whole else {"cables.pdf"})
 
 
-def test_an_answer_is_kept_with_its_words_its_places_and_its_cost(corpus, kept):
-    with exam_desk(corpus, kept, arm=arm_of("flow")) as desk:
-        asked = examined([TIDE], desk)["tide"]
-    assert asked.question_id == "tide" and asked.reader == "flow" and asked.status == "evidence" and asked.seconds > 0
-    assert "twice a day" in asked.answer and asked.cited == (("tides.pdf", 1),)
-    assert asked.evidence[0] == asked.ranked[0] == ("tides.pdf", 1)
-    assert (asked.calls, asked.input_tokens, asked.output_tokens, asked.cost) == (0, 0, 0, 0.0)
-
-
-def test_a_question_of_an_evaluation_is_in_no_list_of_answers_and_its_words_in_no_lineage(tmp_path, kept):
-    location = published(tmp_path, TIDES, CABLES)
-    with exam_desk(location, kept) as desk:
-        examined(EXAM, desk)
-        assert read_answers(location, present=set(IDS.values())) == []
-    assert not [entry for entry in run_of(location).entries if entry["kind"] == EntryKind.ANSWER]
-    assert not [path for path in location.runs.iterdir() if b"31 kilometres" in path.read_bytes()]
-
-
-def test_a_batch_can_be_asked_from_within_a_run_of_its_own(corpus, kept):
+def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kept):
+    """What they became is in their versions."""
     with exam_desk(corpus, kept) as desk:
-        (asked,) = asyncio.run(ask_batch.submit([TIDE], desk))
-        assert recalled([TIDE], desk) == {"tide": asked}
+        examined(EXAM, desk)
+    with exam_desk(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as desk:
+        assert len(recalled(EXAM, desk)) == len(EXAM)
+
+
+def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
+    alone = published(tmp_path, TIDES, CABLES)
+    with exam_desk(alone, kept / "alone", whole=True) as desk:
+        among_themselves = examined(EXAM, desk)
+    with exam_desk(corpus, kept / "among others", whole=True) as desk:
+        among_others = examined(EXAM, desk)
+    for one in EXAM:
+        assert among_themselves[one.id].ranked == among_others[one.id].ranked
