@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import FrameType
 from typing import TextIO
@@ -33,7 +34,7 @@ from storage.disk import check_writable, require_room
 from storage.locations import LocationError, home, prefect_folder
 from storage.object_address import AddressError, is_address
 from tasks.json_log import check_log
-from tasks.metrics_endpoint import MetricsError, check_metrics_address, share_metrics
+from tasks.metrics_endpoint import MetricsError, check_metrics_address, counting_together
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
@@ -58,8 +59,9 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
     children: list[Child] = []
+    together = ExitStack()
     try:
-        bring_up(children)
+        bring_up(children, together)
         watch(children)
     except _Stop:
         _say("ending; runs at work end in order first")
@@ -70,10 +72,11 @@ def main() -> int:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         bring_down(children)
+        together.close()
     return 0
 
 
-def bring_up(children: list[Child]) -> None:
+def bring_up(children: list[Child], together: ExitStack) -> None:
     """Start what is needed, and say it when all is ready; `children` holds what was started, whatever happens."""
     adopt_orphans()
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
@@ -99,7 +102,7 @@ def bring_up(children: list[Child]) -> None:
         children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
         wait_until_answers(children, os.environ["PREFECT_API_URL"])
     note_server(held, os.environ.get("PREFECT_API_URL", ""))
-    share_metrics()
+    together.enter_context(counting_together())
     children.append(start(ANSWERS, "deployments.questions", says_ready=True))
     children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else []), says_ready=True))
     asked_at, served = (wait_until_ready(children, child) for child in children[-2:])

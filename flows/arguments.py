@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from flows.evaluate_arguments import add_evaluate
-from flows.later import Later
 from flows.showing import CommandError, Output
 
 USAGE_EXIT = 2
@@ -46,14 +45,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
     text = "what a corpus holds"
-    verbs.add_parser("status", parents=[common], help=text, description=text).set_defaults(run=Later("flows.commands:status"))
+    verbs.add_parser("status", parents=[common], help=text, description=text).set_defaults(run="flows.commands:status")
     text = "check every promise of the store; names what is broken and the remedy"
     doctor = verbs.add_parser("doctor", parents=[common], help=text, description=text)
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
-    doctor.set_defaults(run=Later("flows.commands:doctor"))
+    doctor.set_defaults(run="flows.commands:doctor")
     settings = verbs.add_parser("settings", parents=[common], help="all settings with their bounds and reasons")
     settings.add_argument("--settings", type=Path, metavar="FILE.toml", help="show them as this file changes them")
-    settings.set_defaults(run=Later("flows.commands:settings"))
+    settings.set_defaults(run="flows.commands:settings")
     return parser
 
 
@@ -88,7 +87,7 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
     )
     ingest.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
-    ingest.set_defaults(run=Later("flows.ingest_command:ingest"))
+    ingest.set_defaults(run="flows.ingest_command:ingest")
 
 
 def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
@@ -127,25 +126,25 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "--server",
         dest="run",
         action="store_const",
-        const=Later("flows.ask_service_command:ask"),
+        const="flows.ask_service_command:ask",
         help="ask the query service that `make up` starts: it has everything loaded (FLOWREADER_ASK_ADDRESS says where it is)",
     )
-    ask.set_defaults(run=Later("flows.ask_commands:ask"))
+    ask.set_defaults(run="flows.ask_commands:ask")
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     answers = verbs.add_parser("answers", help="list answers, or show one again")
     actions = answers.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     listed = actions.add_parser("list", parents=[common], help="all answers, the newest first")
-    listed.set_defaults(run=Later("flows.ask_commands:answers_list"))
+    listed.set_defaults(run="flows.ask_commands:answers_list")
     named = Parser(add_help=False)
     named.add_argument("answer", metavar="ANSWER", help="at least 8 digits of its id")
     show = actions.add_parser("show", parents=[common, named], help="one answer, without asking again")
-    show.set_defaults(run=Later("flows.ask_commands:answers_show"))
+    show.set_defaults(run="flows.ask_commands:answers_show")
     text = "write the report of an answer: its pages with the quoted places, and its flow"
     report = verbs.add_parser("report", parents=[common, named], help=text, description=text)
     report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")
-    report.set_defaults(run=Later("flows.ask_commands:report"))
+    report.set_defaults(run="flows.ask_commands:report")
 
 
 def _add_lineage(verbs: Any, common: Parser) -> None:  # noqa: ANN401
@@ -156,31 +155,31 @@ def _add_lineage(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         metavar="ANSWER|DOCUMENT|RUN",
         help="at least 8 digits of an answer's or a document's id, 6 of a run's, or a document's exact file name",
     )
-    lineage.set_defaults(run=Later("flows.lineage_tables:lineage"))
+    lineage.set_defaults(run="flows.lineage_tables:lineage")
 
 
 def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     documents = verbs.add_parser("documents", help="list, show, remove or export documents")
     actions = documents.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    actions.add_parser("list", parents=[common], help="all documents").set_defaults(run=Later("flows.commands:documents_list"))
+    actions.add_parser("list", parents=[common], help="all documents").set_defaults(run="flows.commands:documents_list")
     named = Parser(add_help=False)
     named.add_argument("document", metavar="DOCUMENT", help="at least 8 digits of its id, or its exact file name")
     actions.add_parser("show", parents=[common, named], help="one document: its outline, pages and notes").set_defaults(
-        run=Later("flows.commands:documents_show")
+        run="flows.commands:documents_show"
     )
     remove = actions.add_parser("remove", parents=[common, named], help="unpublish a document and delete what it left")
     remove.add_argument("--now", action="store_true", help="wait until no reader can see it, then delete it")
-    remove.set_defaults(run=Later("flows.commands:documents_remove"))
+    remove.set_defaults(run="flows.commands:documents_remove")
     export = actions.add_parser("export", parents=[common], help="canonical JSON, the same for the same documents and settings")
     export.add_argument("document", nargs="?", metavar="DOCUMENT", help="one document (default: all)")
     export.add_argument("--output", type=Path, metavar="FILE", help="write to a file instead of standard output")
-    export.set_defaults(run=Later("flows.commands:documents_export"))
+    export.set_defaults(run="flows.commands:documents_export")
 
 
 def _add_corpora(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     corpora = verbs.add_parser("corpora", help="list or remove corpora")
     actions = corpora.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    actions.add_parser("list", parents=[common], help="all corpora").set_defaults(run=Later("flows.commands:corpora_list"))
+    actions.add_parser("list", parents=[common], help="all corpora").set_defaults(run="flows.commands:corpora_list")
     remove = actions.add_parser("remove", parents=[common], help="delete a corpus and what only it used")
     remove.add_argument("name", metavar="NAME")
-    remove.set_defaults(run=Later("flows.commands:corpora_remove"))
+    remove.set_defaults(run="flows.commands:corpora_remove")

@@ -7,14 +7,14 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.states import Failed
+from prefect.states import Cancelled, Failed
 
 from flows.answer_pages import keep_page
 from flows.ask import ask
 from flows.beside_the_work import beside_the_work
 from flows.interruption import ending_in_order
 from flows.run_labels import question_asked, tag_run
-from flows.telling_others import note_beginning, stopped, tell_of_answers
+from flows.telling_others import leave_lineage_of_answers
 from storage.answer_json import answer_json
 from storage.disk import check_writable
 from storage.locations import reports_folder
@@ -29,10 +29,7 @@ from tasks.progress import StoppedError
     persist_result=True,
     result_serializer="json",
     result_storage=reports_folder(),
-    on_running=[note_beginning],
-    on_completion=[tell_of_answers],
-    on_failure=[tell_of_answers],
-    on_crashed=[tell_of_answers],
+    on_completion=[leave_lineage_of_answers],
 )
 async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None]:
     """Answer each question from one snapshot, and return the answers as `flowreader ask --json` shows them."""
@@ -47,7 +44,7 @@ async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None
                         await keep_page(answer)
                     answered.append(answer_json(answer))
         except StoppedError:
-            return await stopped(tell_of_answers, f"stopped; {len(answered)} of {len(request.questions)} answers are kept")
+            return Cancelled(message=f"stopped; {len(answered)} of {len(request.questions)} answers are kept")
         except ChatEndedError as error:
             return Failed(message=str(error))
     return answered

@@ -21,13 +21,14 @@ from flows.beside_the_work import beside_the_work
 from flows.lineage_pages import keep_answer_pages
 from flows.run_labels import question_asked
 from flows.showing import CommandError
-from flows.telling_others import note_beginning, tell_of_task
+from flows.telling_others import emit_assets
 from storage.answer_json import answer_json
 from storage.answer_records import Answer
 from storage.answers import find_answer
 from storage.locations import corpus_location, reports_folder
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_request import AskRequest
+from tasks.data_flow import answered
 from tasks.happenings import QueueSeen, tell
 
 Answers = list[dict[str, Any]]
@@ -126,9 +127,6 @@ def still_shown(given: Sequence[Answer]) -> list[Answer]:
     persist_result=True,
     result_serializer="json",
     result_storage=reports_folder(),
-    on_running=[note_beginning],
-    on_completion=[tell_of_task],
-    on_failure=[tell_of_task],
 )
 async def answer(request: dict[str, Any]) -> Answers:
     """Answer the questions of an AskRequest in JSON; the answers are as `flowreader ask --json` shows them."""
@@ -156,4 +154,5 @@ async def answer(request: dict[str, Any]) -> Answers:
             with beside_the_work("the page of an answer"):
                 await keep_page(one)
                 await keep_answer_pages([one], task_run_id=run_id)
+                emit_assets(answered(one), task_run_id=run_id)
     return [answer_json(one) for one in shown]

@@ -6,14 +6,13 @@ Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2
 from __future__ import annotations
 
 import os
+import pkgutil
 import sys
 import threading
 from collections.abc import Sequence
 
 from flows.arguments import USAGE_EXIT, build_parser
-from flows.later import Later
-from flows.loading import INTERRUPT_EXIT, leaving_at_once
-from flows.showing import CommandError, Output
+from flows.showing import INTERRUPT_EXIT, CommandError, Output
 
 EXIT_SECONDS = 3.0
 STAYS = {
@@ -26,12 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     parsed = build_parser().parse_args(arguments)
     output = Output(as_json=parsed.json)
-    later: Later = parsed.run
-    stopped = f"stopped{STAYS.get(parsed.command, '')}"
     try:
-        with leaving_at_once(stopped):
-            command = later.load()
-        code = command(parsed, output)
+        # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
+        code: int = pkgutil.resolve_name(parsed.run)(parsed, output)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -47,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         output.error(CommandError.from_error(error))
     except KeyboardInterrupt:
-        output.side.print(stopped, markup=False)
+        output.side.print(f"stopped{STAYS.get(parsed.command, '')}", markup=False)
         return INTERRUPT_EXIT
     return USAGE_EXIT
 

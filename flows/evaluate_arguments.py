@@ -6,8 +6,6 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from flows.later import Later
-
 
 def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> None:  # noqa: ANN401 - argparse keeps the type private
     """Add `evaluate` and all below it."""
@@ -45,7 +43,7 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
     _add_reader(probe, "flow")
     _add_scope(probe, "corpus")
-    probe.set_defaults(run=Later("flows.evaluate_commands:evaluate"), what="probe", dataset=None, judge=None, only=[])
+    probe.set_defaults(run="flows.evaluate_commands:evaluate", what="probe", dataset=None, judge=None, only=[])
     _add_kept(actions, json)
 
 
@@ -63,7 +61,7 @@ def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa:
         parsers[what] = actions.add_parser(what, parents=[data], help=text, description=f"Measures {text}.")
         _add_reader(parsers[what], readers)
         _add_scope(parsers[what], "document")
-        parsers[what].set_defaults(run=Later("flows.evaluate_commands:evaluate"), what=what, judge=None, only=[])
+        parsers[what].set_defaults(run="flows.evaluate_commands:evaluate", what=what, judge=None, only=[])
     text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges beside the rules"
     parsers["answers"].add_argument("--judge", metavar="MODEL", help=text)
     text = "only ablations with this in their name, such as rounds or BM25 (repeatable)"
@@ -86,13 +84,13 @@ def _add_scope(parser: argparse.ArgumentParser, default: str) -> None:
 
 def _add_kept(actions: Any, json: argparse.ArgumentParser) -> None:  # noqa: ANN401
     listed = actions.add_parser("list", parents=[json], help="all evaluations, the newest first")
-    listed.set_defaults(run=Later("flows.evaluate_commands:listed"))
+    listed.set_defaults(run="flows.evaluate_commands:listed")
     show = actions.add_parser("show", parents=[json], help="one evaluation, without measuring again")
     show.add_argument("evaluation", metavar="RUN", help="at least 6 digits of its id")
     show.add_argument("--markdown", action="store_true", help="as a page of Markdown, for a report")
-    show.set_defaults(run=Later("flows.evaluate_commands:show"))
+    show.set_defaults(run="flows.evaluate_commands:show")
     text = "what changed between two evaluations, and whether it is more than luck"
     compare = actions.add_parser("compare", parents=[json], help=text, description=f"Says {text}.")
     compare.add_argument("before", metavar="RUN", help="at least 6 digits of the earlier one's id")
     compare.add_argument("after", metavar="RUN", help="of the later one's")
-    compare.set_defaults(run=Later("flows.evaluate_commands:compared"))
+    compare.set_defaults(run="flows.evaluate_commands:compared")

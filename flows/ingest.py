@@ -14,7 +14,7 @@ from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Failed
+from prefect.states import Cancelled, Failed
 
 from flows.beginning_again import begin_again
 from flows.beside_the_work import beside_the_work
@@ -23,7 +23,7 @@ from flows.ingest_desk import IngestDesk, at_the_desk
 from flows.interruption import end_all_work, ending_in_order
 from flows.progress_artifact import shown_in_prefect
 from flows.run_labels import folder_read, tag_run
-from flows.telling_others import leave_lineage, stopped, tell_of_ingest
+from flows.telling_others import leave_lineage
 from flows.workers import Workers
 from storage.disk import check_writable
 from storage.locations import home
@@ -49,10 +49,7 @@ from tasks.unanswered import UnansweredError
     name="ingest",
     flow_run_name=folder_read,
     persist_result=False,
-    on_running=[tell_of_ingest],
-    on_completion=[tell_of_ingest],
-    on_failure=[tell_of_ingest],
-    on_crashed=[begin_again, tell_of_ingest],
+    on_crashed=[begin_again],
 )
 async def ingest(request: IngestRequest) -> IngestReport | State[None]:
     """Read documents into a corpus and publish them as they finish; what an earlier run left undone goes on."""
@@ -65,7 +62,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
             # Beside the loop: an object store may take its time, and who cancels the run is to be heard.
             found = await asyncio.to_thread(look, request)
         except StoppedError:
-            return await stopped(tell_of_ingest, "stopped before anything was read; the same command goes on")
+            return Cancelled(message="stopped before anything was read; the same command goes on")
         return await read_in(request, found)
 
 
@@ -107,8 +104,7 @@ async def read_and_publish(found: Survey, desk: IngestDesk) -> State[None] | Non
                 await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
         await index.submit(corpus)
     except StoppedError:
-        told = f"stopped; {len(corpus.documents())} documents are published, the same command goes on"
-        return await stopped(tell_of_ingest, told)
+        return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
     except ChatEndedError as error:
         request_stop()
         return Failed(message=f"{error}; {len(corpus.documents())} documents are published")

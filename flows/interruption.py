@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from flows.loading import INTERRUPT_EXIT
+from flows.showing import INTERRUPT_EXIT
 from tasks.models.model_process import interrupt_models
 from tasks.parsing import stop_children
 from tasks.progress import forget_stop, request_stop, stop_requested

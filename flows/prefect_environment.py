@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import json
+import logging
 import os
 import signal
 import socket
@@ -51,7 +52,12 @@ QUIET = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "50",
+    # LanceDB's index builder warns of what it copes with: clusters that stay empty where texts are alike.
+    "LANCEDB_LOG": "warn,lance_index::vector::kmeans=error,lance::index::vector::builder=error",
 }
+QUEUES = ("EventsWorker", "APILogWorker")
+"""Threads of Prefect that send events and logs: at the end of a run they warn of what is still to be sent, and send it."""
+
 SET_PARENT_DEATH_SIGNAL = 1
 
 
@@ -60,10 +66,13 @@ class PrefectServerError(RuntimeError):
 
 
 def prepare_environment() -> None:
-    """Set what Prefect reads at import: its folder inside ours, and that it keeps quiet."""
+    """Set what Prefect and LanceDB read at import: Prefect's folder inside ours, and that they keep quiet."""
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
     os.environ.setdefault("PREFECT_HOME", str(prefect_folder()))
+    for name in QUEUES:
+        # Not below "prefect": its level leaves them as they are.
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 def server_is_configured() -> bool:

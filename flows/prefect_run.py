@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias, cast
 
 from flows.interruption import ended
-from flows.loading import leaving_at_once
 from flows.prefect_environment import prefect_server
 from storage.evaluation_records import Evaluation
 from tasks.evaluation_request import EvaluationRequest
@@ -17,7 +16,6 @@ from tasks.memory import bound_arenas
 from tasks.parsing import warm_up
 
 DRAIN_SECONDS = 5.0
-NOTHING_BEGUN = "stopped; what was published or answered before stays, and the same command goes on"
 
 Flow: TypeAlias = Callable[[Any], Coroutine[Any, Any, object]]
 
@@ -52,14 +50,13 @@ def _run(load: Callable[[], Flow], request: Any) -> object:  # noqa: ANN401 - wh
     """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
     bound_arenas()
     with prefect_server() as wait_until_ready:
-        with leaving_at_once(NOTHING_BEGUN):
-            # What takes seconds to load is loaded while the server starts.
-            warm_up()
-            import lancedb  # noqa: F401
-            from prefect.events.worker import EventsWorker
-            from prefect.exceptions import CancelledRun, FailedRun
+        # What takes seconds to load is loaded while the server starts.
+        warm_up()
+        import lancedb  # noqa: F401
+        from prefect.events.worker import EventsWorker
+        from prefect.exceptions import CancelledRun, FailedRun
 
-            flow = load()
+        flow = load()
         wait_until_ready()
         try:
             return asyncio.run(flow(request))

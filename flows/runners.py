@@ -1,14 +1,12 @@
-"""The cluster that `work.runner` names: one of Dask or Ray that is there, or one on this machine for the time of a run."""
+"""The Dask cluster that `work.runner` names: one that is there, or one on this machine for the time of a run."""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
 import logging
-import os
 import signal
 import socket
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -24,23 +22,21 @@ if TYPE_CHECKING:
 CONNECT_SECONDS = 5
 """A scheduler that the user named is there, or it is not."""
 
-PACKAGES = {"dask": "prefect_dask", "ray": "prefect_ray"}
-
 
 def require_runner(work: WorkSettings) -> None:
     """Raise WorkersError, within seconds, where the chosen runner is not installed or nobody listens at its address."""
-    package = PACKAGES.get(work.runner)
-    if package and importlib.util.find_spec(package) is None:
+    if work.runner == "local":
+        return
+    if importlib.util.find_spec("prefect_dask") is None:
         raise WorkersError(
-            f'work.runner = "{work.runner}" needs the package {package.replace("_", "-")}; '
-            f'run `pip install "flowreader[{work.runner}]"`, or set work.runner = "local"'
+            'work.runner = "dask" needs the package prefect-dask; '
+            'run `pip install "flowreader[dask]"`, or set work.runner = "local"'
         )
-    if work.runner != "local" and work.runner_address:
+    if work.runner_address:
         _require_answer(work)
 
 
 def _require_answer(work: WorkSettings) -> None:
-    """Knock: Ray itself would wait for minutes."""
     host, _, port = work.runner_address.rpartition("://")[2].rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
@@ -55,7 +51,7 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
     if work.runner == "local":
         yield None
         return
-    with _dask(work) if work.runner == "dask" else _ray(work) as runner:
+    with _dask(work) as runner:
         yield runner
 
 
@@ -98,28 +94,8 @@ def _dask(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
         yield runner
 
 
-@contextlib.contextmanager
-def _ray(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    from prefect_ray.task_runners import RayTaskRunner
-
-    # "local" also where RAY_ADDRESS names a cluster: what is used is what the settings say.
-    here = {"num_cpus": work.runner_processes, "include_dashboard": False}
-    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-    runner = RayTaskRunner(address=work.runner_address or "local", init_kwargs=quiet | ({} if work.runner_address else here))
-    with contextlib.ExitStack() as stack:
-        try:
-            with warnings.catch_warnings():
-                # Its forks become other programs at once, and use nothing of LanceDB.
-                warnings.filterwarnings("ignore", message="lancedb fork support", category=RuntimeWarning)
-                opened = stack.enter_context(runner)
-        except ConnectionError as error:
-            raise _no_cluster(work, str(error)) from error
-        yield opened
-
-
 def _no_cluster(work: WorkSettings, reason: str) -> WorkersError:
     return WorkersError(
-        f"no {work.runner} cluster is to be had at {work.runner_address!r} ({reason}); "
+        f"no dask cluster is to be had at {work.runner_address!r} ({reason}); "
         'start it, or set work.runner_address = "" to have one on this machine'
     )

@@ -18,6 +18,8 @@ QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)+'|"(?=[^"]*')(?:[^"\\]|\\.)+")
 """A value as `repr` writes it: what stands in it is no part of the sentence."""
 PATH = re.compile(r"(?<![\w/])/[^\s:;,]+")
 
+INTERRUPT_EXIT = 130
+
 
 class CommandError(Exception):
     """A command could not be done: what is wrong, the value at fault, what to do instead."""

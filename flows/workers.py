@@ -1,4 +1,4 @@
-"""Documents that are read beside the process of an ingest, by a cluster of Dask or Ray.
+"""Documents that are read beside the process of an ingest, by a cluster of Dask.
 
 The processes of the cluster write artifacts, which this one recalls; it alone writes LanceDB and the catalog.
 """

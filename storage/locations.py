@@ -60,11 +60,6 @@ def called_with_folder() -> Path:
     return reports_folder() / "parameters"
 
 
-def metrics_folder() -> Path:
-    """Return the folder in which processes count together, a folder in it for each that shows the sums."""
-    return home() / "metrics"
-
-
 def mirrors_folder(of: Path | None = None) -> Path:
     """Return the folder of copies of what lies in object stores, in a folder for each address that is read."""
     return (of or home()) / "mirrors"

@@ -47,11 +47,6 @@ class DataFlow:
     left_out: int = 0
 
 
-def asked_to_read(request: IngestRequest) -> DataFlow:
-    """Return what an ingest is to read."""
-    return _bounded([DataSet(FILES, displayed(path)) for path in request.paths], [])
-
-
 def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
     """Return what an ingest read, and the documents that it published and that can be read now."""
     ids = [each.document.id for each in told.documents if shelf.is_readable(each.document.id)]
@@ -59,10 +54,10 @@ def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
     return _bounded(inputs, [DataSet(OURS, f"{request.corpus}/{each}") for each in ids])
 
 
-def answered(answers: Sequence[Answer]) -> DataFlow:
-    """Return the documents that answers used, and the answers."""
-    used = [DataSet(OURS, f"{each.corpus}/{document.id}") for each in answers for document in documents_used(glimpse_of(each))]
-    return _bounded(list(dict.fromkeys(used)), [DataSet(OURS, f"{each.corpus}/answers/{each.answer_id}") for each in answers])
+def answered(answer: Answer) -> DataFlow:
+    """Return the documents that an answer used, and the answer."""
+    used = [DataSet(OURS, f"{answer.corpus}/{document.id}") for document in documents_used(glimpse_of(answer))]
+    return _bounded(list(dict.fromkeys(used)), [DataSet(OURS, f"{answer.corpus}/answers/{answer.answer_id}")])
 
 
 def _bounded(inputs: Sequence[DataSet], outputs: Sequence[DataSet]) -> DataFlow:

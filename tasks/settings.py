@@ -201,13 +201,13 @@ class WorkSettings(Settings):
 
     documents_at_once: int = Field(3, ge=1, le=64, description="documents in work at the same time")
     parsers_at_once: int = Field(2, ge=1, le=64, description="parser children at the same time, of each process; one a core")
-    runner: Literal["local", "dask", "ray"] = Field(
+    runner: Literal["local", "dask"] = Field(
         "local", description="who computes up to artifacts: this process, or the processes of a cluster, on other machines too"
     )
     runner_address: str = Field(
         "",
         pattern=r"^(([a-z]+://)?[^/@\s]+:[0-9]{1,5})?$",
-        description='the cluster\'s scheduler, as "tls://HOST:8786", or "ray://HOST:10001"; "" starts a cluster on this machine',
+        description='the cluster\'s scheduler, as "tls://HOST:8786"; "" starts a cluster on this machine',
     )
     runner_processes: int = Field(2, ge=1, le=256, description="processes of the cluster; one more document is on its way to them")
     publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")

@@ -17,7 +17,7 @@ def parsed(*arguments):
 
 def test_a_question_is_asked_of_everything_by_flow_unless_said_otherwise():
     said = parsed("ask", "How deep?")
-    assert (said.run.name, said.question, said.corpus, said.reader) == ("flows.ask_commands:ask", "How deep?", "default", "flow")
+    assert (said.run, said.question, said.corpus, said.reader) == ("flows.ask_commands:ask", "How deep?", "default", "flow")
     assert (said.document, said.pages, said.modality, said.settings, said.batch, said.report, said.json) == (
         *([], None, None, None, None, None),
         False,
@@ -25,7 +25,7 @@ def test_a_question_is_asked_of_everything_by_flow_unless_said_otherwise():
 
 
 def test_a_question_may_go_to_the_query_service():
-    assert parsed("ask", "How deep?", "--server").run.name == "flows.ask_service_command:ask"
+    assert parsed("ask", "How deep?", "--server").run == "flows.ask_service_command:ask"
 
 
 def test_every_kind_of_passage_can_be_asked_for():
@@ -61,7 +61,7 @@ def test_every_limit_of_a_question_can_be_said():
 )
 def test_a_command_leads_to_what_does_it_and_takes_corpus_and_json(arguments, run):
     said = parsed(*arguments, "--corpus", "small", "--json")
-    assert said.run.name == f"{run.__module__}:{run.__name__}" and said.corpus == "small" and said.json
+    assert said.run == f"{run.__module__}:{run.__name__}" and said.corpus == "small" and said.json
 
 
 @pytest.mark.parametrize(

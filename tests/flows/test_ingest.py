@@ -64,7 +64,9 @@ def test_changed_content_replaces_renamed_stays_and_vanished_is_told(home, tmp_p
     folder.mkdir()
     (folder / "a.html").write_text("<h1>First</h1><p>Some words about the sea and its salt.</p>")
     (folder / "b.html").write_text("<h1>Second</h1><p>Some words about the wind and its ways.</p>")
-    before = ingest(folder, home)
+    first = flowreader("ingest", folder, "--json", home=home, check=0)
+    assert not any(word in first.stderr for word in ("WARN", "EventsWorker", "lance")), first.stderr
+    before = json.loads(first.stdout)
     (folder / "a.html").write_text("<h1>Third</h1><p>Other words, about the land and its stones.</p>")
     (folder / "b.html").rename(folder / "c.html")
     after = ingest(folder, home)

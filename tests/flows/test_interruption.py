@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from flows.interruption import ended, ending_in_order
-from flows.loading import INTERRUPT_EXIT
+from flows.showing import INTERRUPT_EXIT
 from tasks.progress import StoppedError, report, stop_requested
 
 

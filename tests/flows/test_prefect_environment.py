@@ -105,3 +105,34 @@ def test_events_that_hold_a_page_are_not_kept(home):
         print({vacuum.event_retention_overrides[name].total_seconds() for name in PAGE_EVENTS}, vacuum.enabled_vacuum_types)"""
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert told.startswith("{60.0}") and "events" in told
+
+
+ALIKE = """
+import logging, sys
+from flows.prefect_environment import prepare_environment
+if sys.argv[2:]:
+    prepare_environment()
+import lancedb, numpy, pyarrow
+from lancedb.index import IvfRq
+from prefect.events.worker import EventsWorker
+from prefect.logging.configuration import setup_logging
+from prefect.logging.handlers import APILogWorker
+
+setup_logging()
+for worker in (EventsWorker, APILogWorker):
+    logging.getLogger(worker.__name__).warning("Still processing items: 7 items remaining...")
+vectors = numpy.random.default_rng(0).normal(size=(3, 32)).astype("float32")[numpy.arange(9000) % 3]
+rows = pyarrow.table({"vector": pyarrow.FixedSizeListArray.from_arrays(vectors.ravel(), 32)})
+table = lancedb.connect(sys.argv[1]).create_table("alike", rows)
+table.create_index("vector", config=IvfRq(distance_type="cosine", num_partitions=8))
+"""
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_warnings_of_libraries_that_nobody_can_act_on_do_not_reach_the_terminal(home, tmp_path, prepared):
+    call = [sys.executable, "-c", ALIKE, str(tmp_path / "lance"), *["prepared"] * prepared]
+    own = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}
+    done = subprocess.run(call, env=own, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    warned = [words in done.stderr for words in ("clusters are empty", "partition 0 is empty", "Still processing items")]
+    assert warned == [not prepared] * 3 and (done.stderr == "") is prepared, done.stderr

@@ -17,7 +17,6 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
         locations.pictures_folder,
         locations.evaluations_file,
         locations.evaluations_folder,
-        locations.metrics_folder,
         locations.prefect_folder,
     )
     assert {folder().parent for folder in folders} == {tmp_path}

@@ -9,7 +9,7 @@ from storage.corpus import open_for_writing
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
 from tasks import data_flow
-from tasks.data_flow import DataSet, answered, asked_to_read, ingested
+from tasks.data_flow import DataSet, answered, ingested
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_names import Shelf
 from tasks.lineage_whole_run import run_walk
@@ -35,19 +35,19 @@ def test_an_ingest_read_folders_and_made_the_documents_that_are_published(home):
     with open_for_reading(location) as snapshot:
         shelf = Shelf(snapshot)
         made = ingested(request, shelf, run_walk(shelf, INGEST))
-    assert made.inputs == asked_to_read(request).inputs == (DataSet("file", "/files"),)
-    assert made.outputs == (DataSet("flowreader", f"small/{REPORT.document_id}"),) and asked_to_read(request).outputs == ()
+    assert made.inputs == (DataSet("file", "/files"),)
+    assert made.outputs == (DataSet("flowreader", f"small/{REPORT.document_id}"),)
 
 
-def test_answers_are_made_of_the_documents_that_they_used_and_no_name_is_told():
-    first, second = answer("report", "paper"), answer("report", question="What else?")
-    told = answered([first, second])
+def test_an_answer_is_made_of_the_documents_that_it_used_and_no_name_is_told():
+    given = answer("report", "paper")
+    told = answered(given)
     assert [each.name for each in told.inputs] == [f"default/{graph.document_id}" for graph in (REPORT, PAPER)]
-    assert [each.name for each in told.outputs] == [f"default/answers/{each.answer_id}" for each in (first, second)]
+    assert [each.name for each in told.outputs] == [f"default/answers/{given.answer_id}"]
     assert ".pdf" not in repr(told)
 
 
 def test_what_is_left_out_is_counted(monkeypatch):
-    monkeypatch.setattr(data_flow, "READ_AT_MOST", 2)
-    told = asked_to_read(IngestRequest(paths=("/a", "/b", "/c", "/d")))
-    assert ([each.name for each in told.inputs], told.left_out) == (["/a", "/b"], 2)
+    monkeypatch.setattr(data_flow, "READ_AT_MOST", 1)
+    told = answered(answer("report", "paper"))
+    assert ([each.name for each in told.inputs], told.left_out) == ([f"default/{REPORT.document_id}"], 1)

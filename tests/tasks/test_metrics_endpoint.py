@@ -6,26 +6,18 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 
 from tasks.happenings import tell
-from tasks.metrics_endpoint import METRICS, MetricsError, check_metrics_address, counting, host_and_port, share_metrics, shows_all
-from tasks.metrics_files import SHARED_FOLDER
+from tasks.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError, check_metrics_address, counting, host_and_port, shows_all
 from tests.tasks import happening_worlds as worlds
 
 
 @pytest.fixture
-def port(monkeypatch):
+def free(monkeypatch):
     monkeypatch.delenv(SHARED_FOLDER, raising=False)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        yield probe.getsockname()[1]
-    os.environ.pop(SHARED_FOLDER, None)
-
-
-@pytest.fixture
-def free(port):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -51,40 +43,45 @@ def test_a_port_alone_is_of_this_machine(free):
         assert any(line.split()[1:4] == [f"0100007F:{free:04X}", "00000000:0000", "0A"] for line in listed.readlines()[1:])
 
 
-def test_a_port_that_is_taken_is_told_of_in_one_line_and_the_work_goes_on(home, monkeypatch, free, capsys):
+def test_a_port_that_is_taken_is_named_in_one_line_and_the_work_goes_on(monkeypatch, free, capsys):
     monkeypatch.setenv(METRICS, str(free))
     with socket.create_server(("127.0.0.1", free)):
         for _again in range(2):
             with shows_all(), counting(str(free)):
                 tell(worlds.ended())
-            os.environ.pop(SHARED_FOLDER)
             with counting(str(free)):
                 tell(worlds.ended())
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"port {free} of '127.0.0.1', where FLOWREADER_METRICS wants") and "the work goes on" in line
 
 
-BESIDE = """
-import prefect.flows  # has prometheus_client loaded
-import sys
+PROCESS = """
+import os, signal, sys
 from tasks.happenings import tell
 from tasks.metrics_endpoint import counting
 from tests.tasks import happening_worlds as worlds
-for _again in range(2):
-    with counting(sys.argv[1]):
-        tell(worlds.ended())
+with counting(sys.argv[1]):
+    tell(worlds.RUN_BEGAN)
+    tell(worlds.ended())
+    print("at work", flush=True)
+    sys.stdin.read()
 """
 
 
-def test_who_finds_its_home_s_sums_at_the_port_counts_with_them(home, tmp_path, monkeypatch, free):
+def test_one_endpoint_shows_the_sums_of_processes_and_of_a_killed_one_nothing_is_at_work(monkeypatch, free):
     monkeypatch.setenv(METRICS, str(free))
     with shows_all():
-        own = {name: value for name, value in os.environ.items() if name != SHARED_FOLDER}
-        for elsewhere in ({}, {"FLOWREADER_HOME": str(tmp_path / "other")}):
-            command = [sys.executable, "-c", BESIDE, str(free)]
-            done = subprocess.run(command, env=own | elsewhere, capture_output=True, text=True, timeout=60)
-            assert done.returncode == 0 and ("the work goes on" in done.stderr) is bool(elsewhere), done.stderr
-        assert 'flowreader_documents_total{state="ready"} 2.0' in scraped(free), "those of another home are not among them"
+        folder = Path(os.environ[SHARED_FOLDER])
+        call = [sys.executable, "-c", PROCESS, str(free)]
+        processes = [subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+        assert [process.stdout.readline() for process in processes] == [b"at work\n"] * 2
+        assert "flowreader_runs_at_work 2.0" in scraped(free)
+        for process in processes:
+            process.kill()
+            process.communicate()
+        after = scraped(free)
+    assert 'flowreader_documents_total{state="ready"} 2.0' in after and "flowreader_runs_at_work" not in after
+    assert not folder.exists() and SHARED_FOLDER not in os.environ
 
 
 def test_an_address_is_checked_where_one_is_named(monkeypatch):
@@ -109,15 +106,8 @@ def test_what_is_no_address_is_refused(address):
         host_and_port(address)
 
 
-def test_where_no_metrics_are_wanted_nothing_is_made(home, monkeypatch, port):
-    monkeypatch.delenv(METRICS, raising=False)
-    share_metrics()
+def test_where_no_metrics_are_wanted_nothing_is_made(monkeypatch):
+    for name in (METRICS, SHARED_FOLDER):
+        monkeypatch.delenv(name, raising=False)
     with shows_all():
-        assert not (home / "metrics").exists() and SHARED_FOLDER not in os.environ
-
-
-def test_who_shows_all_does_not_show_what_others_count_in_the_same_files(home, monkeypatch, free):
-    monkeypatch.setenv(METRICS, str(free))
-    share_metrics()
-    with shows_all():
-        assert scraped(free) == "" and os.environ[SHARED_FOLDER] == str(home / "metrics" / str(os.getpid()))
+        assert SHARED_FOLDER not in os.environ

@@ -8,8 +8,7 @@ import pytest
 
 from storage.at_work import at_work, close, put_away
 from storage.runs import RunLog
-from tasks.metrics_endpoint import METRICS
-from tasks.metrics_files import SHARED_FOLDER
+from tasks.metrics_endpoint import METRICS, SHARED_FOLDER
 from tasks.taking_over import taking_over, tell_of_killed, words_of
 from tasks.watching import watched
 from tests.lineage_worlds import step

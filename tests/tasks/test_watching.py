@@ -9,8 +9,7 @@ import pytest
 from storage.answer_records import AnswerStatus
 from tasks.happenings import QuestionBegan, QueueSeen, heard_by, tell
 from tasks.json_log import LogFileError
-from tasks.metrics_endpoint import METRICS, MetricsError
-from tasks.metrics_files import SHARED_FOLDER
+from tasks.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
 from tasks.watching import watched, watched_question, watched_run
 
 

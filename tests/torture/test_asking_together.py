@@ -39,7 +39,7 @@ def runs_named(serving, kind, name):
 
 
 def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
-    call = [sys.executable, "-m", "flows.start", "ask", TORQUE, "--server", "--corpus", "small", "--json"]
+    call = [sys.executable, "-m", "flows.cli", "ask", TORQUE, "--server", "--corpus", "small", "--json"]
     done = subprocess.run(call, env=here.environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
