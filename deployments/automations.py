@@ -1,13 +1,13 @@
 """What the Prefect server does by itself about runs, as automations.yaml says: `python -m deployments.automations apply`.
 
-`list` shows what is there, `remove` takes it away again. PREFECT_API_URL names the server.
+PREFECT_API_URL names the server. `prefect automation` shows, pauses and deletes them.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,43 +116,20 @@ def _delete(client: SyncPrefectClient, automations: Sequence[Automation]) -> Non
         client.delete_automation(one.id)
 
 
-def list_automations() -> list[Applied]:
-    """Return those of ours that the server has, each with how it stands."""
-    with get_client(sync_client=True) as client:
-        there = [one for named in existing(client).values() for one in named]
-    return [Applied(one.name, "at work" if one.enabled else "paused") for one in there]
-
-
-def remove_automations() -> list[Applied]:
-    """Take all of ours from the server; return what was removed."""
-    with get_client(sync_client=True) as client:
-        there = existing(client)
-        for named in there.values():
-            _delete(client, named)
-    return [Applied(name, "removed") for name in there]
-
-
-COMMANDS: Mapping[str, Callable[[], list[Applied]]] = {
-    "apply": apply_automations,
-    "list": list_automations,
-    "remove": remove_automations,
-}
-
-
 def main(arguments: Sequence[str]) -> int:
-    """Do what is asked, and show it; return 2 where it is not known or not possible."""
-    if len(arguments) != 1 or arguments[0] not in COMMANDS:
-        sys.stderr.write(f"usage: python -m deployments.automations {'|'.join(COMMANDS)}\n")
+    """Apply them, and show what became of each; return 2 where that is not asked for or not possible."""
+    if list(arguments) != ["apply"]:
+        sys.stderr.write("usage: python -m deployments.automations apply\n")
         return 2
     try:
         if get_current_settings().api.url is None:
             raise PrefectServerError("no Prefect server is named; set PREFECT_API_URL to its address")
         require_configured_server()
-        shown = COMMANDS[arguments[0]]()
+        applied = apply_automations()
     except (AutomationError, PrefectServerError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    sys.stdout.writelines(f"{one.name}: {one.what}\n" for one in shown or [Applied("flowreader", "no automation is there")])
+    sys.stdout.writelines(f"{one.name}: {one.what}\n" for one in applied)
     return 0
 
 

@@ -33,7 +33,7 @@ PATIENCE_SECONDS = 10.0
 """A run that ends in order takes so long at most."""
 
 NEWS = ("made", "changed")
-"""What is told of automations; how they stand, `python -m deployments.automations list` says."""
+"""What is told of automations; how they stand, `prefect automation ls` says."""
 
 
 def main() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Sequence
 from uuid import UUID
 
@@ -19,6 +20,7 @@ RENEW_SECONDS = 3.0
 PATIENCE_SECONDS = 2.0
 """A server that is away holds nobody up who wants to end."""
 DONE = "done"
+LOGGER = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
@@ -33,11 +35,13 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
     async def show(percent: float, told: str) -> None:
         nonlocal artifact
         # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
-        with contextlib.suppress(Exception):
+        try:
             if artifact is None:
                 artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(told))
             else:
                 await aupdate_progress_artifact(artifact, progress=percent, description=as_text(told))
+        except Exception as error:
+            LOGGER.debug("the bar of %s in Prefect's UI was not renewed (%s)", key, type(error).__name__)
 
     async def renew() -> None:
         shown = 0.0

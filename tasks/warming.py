@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from contextlib import suppress
+import logging
 
 from storage.corpora import corpora_in
 from storage.locations import CorpusLocation, corpora_folder
 from storage.snapshot import open_for_reading
 from tasks.models.embedder import open_question_embedder
 
+LOGGER = logging.getLogger(__name__)
 SOLVERS = ("ortools.graph.python.max_flow", "ortools.graph.python.min_cost_flow")
 
 
@@ -18,9 +19,11 @@ def warm_up_questions() -> None:
     for name in SOLVERS:
         importlib.import_module(name)
     for location in corpora_in(corpora_folder()):
-        # Whatever is wrong with a corpus, the question that asks will say so.
-        with suppress(Exception):
+        try:
             warm_up_corpus(location)
+        except Exception as error:
+            # Whatever is wrong with a corpus, the question that asks will say so.
+            LOGGER.warning("corpus %s could not be loaded before it is asked (%s)", location.name, type(error).__name__)
 
 
 def warm_up_corpus(location: CorpusLocation) -> None:

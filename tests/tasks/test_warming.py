@@ -30,8 +30,9 @@ def test_a_question_loads_next_to_nothing_afterwards(asked_home):
     assert int(done.stdout) < 20
 
 
-def test_a_corpus_that_cannot_be_read_hinders_nobody(home):
+def test_a_corpus_that_cannot_be_read_hinders_nobody_and_is_named(home, caplog):
     folder = corpus_location("torn").folder
     folder.mkdir(parents=True)
     (folder / "CURRENT").write_bytes(b"\xff")
     warm_up_questions()
+    assert "corpus torn could not be loaded before it is asked" in caplog.text
