@@ -13,12 +13,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from deployments.readiness import READY_TO
-
 ROOT = Path(__file__).resolve().parents[1]
 SET_PARENT_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 ALONE = "--alone"
 """Said to who serves the deployments: nobody else runs anything at this server, and what is at work there was killed."""
+
+READY_TO = "--ready-to="
+"""Said to a process that is to say it on the pipe of this number."""
+
+MOST_BYTES = 4_096
+"""A line goes through a pipe in one piece up to this size."""
 
 POLL_SECONDS = 0.05
 LINES_TOLD = 3
@@ -152,3 +156,23 @@ def _children_of(pid: int) -> set[int]:
         with contextlib.suppress(OSError):
             listed.update(map(int, path.read_text().split()))
     return listed
+
+
+def say_ready(what: str, value: str) -> None:
+    """Say that what this process does is ready, and under which name or address."""
+    numbers = [argument.removeprefix(READY_TO) for argument in sys.argv[1:] if argument.startswith(READY_TO)]
+    if not numbers:
+        sys.stdout.write(f"{what}: {value}\n")
+        sys.stdout.flush()
+        return
+    sys.stdout.flush()
+    with contextlib.suppress(BrokenPipeError):
+        os.write(int(numbers[0]), value.encode()[:MOST_BYTES])
+    os.close(int(numbers[0]))
+
+
+def said_ready(pipe: int) -> str:
+    """Return what was said on the pipe, "" as long as nothing was."""
+    with contextlib.suppress(BlockingIOError):
+        return os.read(pipe, MOST_BYTES).decode()
+    return ""

@@ -8,23 +8,37 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from pydantic import ValidationError
 
-from deployments.intake import Intake
-from deployments.question_requests import request_in
-from deployments.refusals import WrongHostError, WrongTokenError, refusal
-from flows.ask_task import waiting
+from deployments.intake import RETRY_SECONDS, FullError, Intake, NotHandedOverError
+from flows.ask_task import ServiceEndsError, waiting
+from flows.expected_errors import EXPECTED
+from flows.showing import CommandError
 from storage.answers import find_answer
 from storage.artifacts import kept_artifacts
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
+from tasks.ask_request import AskRequest
+from tasks.happenings import QuestionRefused, Refusal, tell
 from tasks.network_address import host_of, is_this_machine
 from tasks.reporting import render_report
 
 ASK, HEALTH = "/ask", "/health"
+LARGEST_BODY = 1_000_000
+MOST_QUESTIONS = 64
+"""In one request: more would hold a seat for hours, and are better asked one by one."""
+
+
+class WrongTokenError(CommandError):
+    """Who asks does not bring the token that the service was started with."""
+
+
+class WrongHostError(CommandError):
+    """Who asks knows this machine by a name that the service was not told of."""
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
@@ -77,3 +91,57 @@ def report_of(answer_id: str, corpus: str) -> str:
     with open_for_reading(location) as snapshot:
         answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})
         return render_report(answer, snapshot, kept_artifacts()).html
+
+
+async def request_in(request: Request) -> AskRequest:
+    """Return what is asked; raise CommandError where it is no JSON of an AskRequest, naming the field."""
+    if request.headers.get("Content-Type", "").split(";")[0].strip() != "application/json":
+        # What a page of the web may send without asking first is never this.
+        raise CommandError(
+            "a question is JSON", request.headers.get("Content-Type", ""), "send it with Content-Type: application/json"
+        )
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > LARGEST_BODY:
+            raise CommandError("a request is too large", f"over {LARGEST_BODY:,} bytes", "ask fewer questions at once")
+    try:
+        asked = AskRequest.model_validate_json(body)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "the request"
+        raise CommandError(f"{place}: {first['msg']}", str(first["input"])[:100], "deployments/README.md has the fields") from error
+    if len(asked.questions) > MOST_QUESTIONS:
+        raise CommandError(
+            "too many questions in one request", str(len(asked.questions)), f"send at most {MOST_QUESTIONS} at a time"
+        )
+    return asked
+
+
+def refusal(error: Exception, *, of_question: bool) -> JSONResponse:
+    """Return what is told of an error, and tell who watches of a question; raise what nobody expected."""
+    reason, status, headers = _kind(error)
+    if of_question:
+        tell(QuestionRefused(reason))
+    told = error if isinstance(error, CommandError) else CommandError.from_error(error)
+    return JSONResponse({"error": {"what": told.what, "value": told.value, "remedy": told.remedy}}, status, headers)
+
+
+def _kind(error: Exception) -> tuple[Refusal, int, Mapping[str, str] | None]:
+    match error:
+        case FullError():
+            return Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}
+        case WrongTokenError():
+            return Refusal.TOKEN, 401, {"WWW-Authenticate": "Bearer"}
+        case WrongHostError():
+            return Refusal.HOST, 400, None
+        case NotHandedOverError():
+            return Refusal.NOT_HANDED_OVER, 502, None
+        case ServiceEndsError():
+            return Refusal.CANNOT, 503, None
+        case CommandError():
+            return Refusal.REQUEST, 400, None
+        case _ if isinstance(error, EXPECTED):
+            theirs = isinstance(error, LookupError | ValueError)
+            return (Refusal.REQUEST, 400, None) if theirs else (Refusal.CANNOT, 503, None)
+    raise error

@@ -25,11 +25,11 @@ from prefect.exceptions import ObjectAlreadyExists
 from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
 from prefect.task_worker import TaskWorker
 
+from deployments.children import say_ready
 from deployments.declared import declared_deployment
 from deployments.front_door import web_app
 from deployments.intake import Intake
 from deployments.question_settings import ServiceError, listen, required_token, room, wanted_address
-from deployments.readiness import say_ready
 from deployments.resident_worker import ResidentWorker
 from flows.ask_run import ask_deployed
 from flows.ask_task import AT_ONCE, answer

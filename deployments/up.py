@@ -17,9 +17,20 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from deployments.children import ALONE, POLL_SECONDS, Child, adopt_orphans, bury_orphans, end, end_below, ended, kill_all, start
+from deployments.children import (
+    ALONE,
+    POLL_SECONDS,
+    Child,
+    adopt_orphans,
+    bury_orphans,
+    end,
+    end_below,
+    ended,
+    kill_all,
+    said_ready,
+    start,
+)
 from deployments.question_settings import ServiceError, check_question_settings
-from deployments.readiness import said_ready
 from flows.home_server import note_server, take_home
 from flows.prefect_environment import (
     SERVER_BYTES,

@@ -73,7 +73,6 @@ RUNS = {
     "errand.py",
     "evaluate.py",
     "ingest.py",
-    "left_over.py",
     "lineage_pages.py",
     "maintain.py",
     "progress_artifact.py",

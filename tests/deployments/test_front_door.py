@@ -9,10 +9,8 @@ import httpx
 import pytest
 from starlette.testclient import TestClient
 
-from deployments.front_door import web_app
+from deployments.front_door import LARGEST_BODY, refusal, web_app
 from deployments.intake import Intake
-from deployments.question_requests import LARGEST_BODY
-from deployments.refusals import refusal
 from flows.ask import ask
 from flows.ask_task import ServiceEndsError
 from flows.cli import main

@@ -179,8 +179,6 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(home):
     ("name", "value", "what"),
     [
         ("FLOWREADER_ASK_ADDRESS", "here", "FLOWREADER_ASK_ADDRESS 'here' is no HOST:PORT; set it to"),
-        ("FLOWREADER_ASK_ADDRESS", "[::]:4280", "set FLOWREADER_ASK_TOKEN to a secret"),
-        ("FLOWREADER_ASK_QUEUE", "many", "FLOWREADER_ASK_QUEUE is 'many'"),
         ("FLOWREADER_METRICS", "here", "FLOWREADER_METRICS is 'here'"),
         ("FLOWREADER_LOG", "/nowhere/log", "FLOWREADER_LOG names '/nowhere/log', which cannot be written"),
         ("FLOWREADER_INGEST_PATHS", "s3://me:opensesame@bucket/x", "holds a user or a password"),

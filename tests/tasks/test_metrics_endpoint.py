@@ -92,18 +92,11 @@ def test_an_address_is_checked_where_one_is_named(monkeypatch):
         check_metrics_address()
 
 
-@pytest.mark.parametrize(
-    ("address", "meant"),
-    [("9464", ("127.0.0.1", 9464)), ("0.0.0.0:80", ("0.0.0.0", 80)), ("[::1]:9464", ("::1", 9464)), (":9464", ("127.0.0.1", 9464))],
-)
-def test_an_address_is_a_port_or_a_host_with_one(address, meant):
-    assert host_and_port(address) == meant
-
-
-@pytest.mark.parametrize("address", ["x", "127.0.0.1", "1:99999", "1:0", "1:-4", "²"])
-def test_what_is_no_address_is_refused(address):
+def test_an_address_is_a_port_or_a_host_with_one():
+    assert host_and_port("9464") == host_and_port(":9464") == ("127.0.0.1", 9464)
+    assert host_and_port("[::1]:9464") == ("::1", 9464)
     with pytest.raises(MetricsError, match="give HOST:PORT or a port"):
-        host_and_port(address)
+        host_and_port("1:99999")
 
 
 def test_where_no_metrics_are_wanted_nothing_is_made(monkeypatch):

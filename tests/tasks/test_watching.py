@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import urllib.request
 
 import pytest
@@ -10,7 +12,9 @@ from storage.answer_records import AnswerStatus
 from tasks.happenings import QuestionBegan, QueueSeen, heard_by, tell
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
+from tasks.prefect_log import flow_at_work, say_to_prefect, told_to_prefect
 from tasks.watching import watched, watched_question, watched_run
+from tests.tasks import happening_worlds as worlds
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +97,35 @@ def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
         ("a1", "flow", "partial", ""),
         ("a2", "top-k", "failed", "ValueError"),
     ]
+
+
+def test_all_listeners_hear_what_is_told_inside_their_block():
+    first, second = [], []
+    with heard_by(first.append):
+        tell(QueueSeen(1))
+        with heard_by(second.append):
+            tell(QueueSeen(2))
+    tell(QueueSeen(9))
+    assert first == [QueueSeen(1), QueueSeen(2)] and second == [QueueSeen(2)]
+
+
+OUTSIDE = """
+import sys
+from tasks.prefect_log import flow_at_work, told_to_prefect
+with told_to_prefect("r1"):
+    assert flow_at_work() == "ask"
+assert "prefect" not in sys.modules
+"""
+
+
+def test_prefect_is_not_loaded_where_no_run_of_it_is_at_work():
+    assert subprocess.run([sys.executable, "-c", OUTSIDE], timeout=60).returncode == 0
+
+
+def test_where_it_is_loaded_and_no_run_is_at_work_nobody_is_told(caplog):
+    import prefect  # noqa: F401
+
+    with told_to_prefect("r1"):
+        tell(worlds.ended("failed", "cut"))
+        say_to_prefect("something")
+    assert flow_at_work() == "ask" and caplog.records == []
