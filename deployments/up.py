@@ -44,6 +44,7 @@ from flows.prefect_environment import (
 from storage.disk import check_writable, require_room
 from storage.locations import LocationError, home, prefect_folder
 from storage.object_address import AddressError, is_address
+from tasks.environment import UnknownNameError, check_environment
 from tasks.json_log import check_log
 from tasks.metrics_endpoint import MetricsError, check_metrics_address, counting_together
 
@@ -76,6 +77,9 @@ def main() -> int:
         watch(children)
     except _Stop:
         _say("ending; runs at work end in order first")
+    except UnknownNameError as error:
+        _say(str(error), sys.stderr)
+        return 2
     except (UpError, PrefectServerError, ServiceError, MetricsError, LocationError, AddressError, OSError) as error:
         _say(str(error), sys.stderr)
         return 1
@@ -91,6 +95,7 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     """Start what is needed, and say it when all is ready; `children` holds what was started, whatever happens."""
     adopt_orphans()
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
+    check_environment()
     prepare_environment()
     check_writable(home())
     held = hold_home()

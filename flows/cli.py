@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from flows.arguments import USAGE_EXIT, build_parser
 from flows.showing import INTERRUPT_EXIT, CommandError, Output
+from tasks.environment import UnknownNameError, check_environment
 
 EXIT_SECONDS = 3.0
 STAYS = {
@@ -26,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     output = Output(as_json=parsed.json)
     try:
+        check_environment()
         # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
         code: int = pkgutil.resolve_name(parsed.run)(parsed, output)
         sys.stdout.flush()
@@ -36,6 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except CommandError as error:
         output.error(error)
+    except UnknownNameError as error:
+        output.error(CommandError.from_error(error))
     except Exception as error:
         from flows.expected_errors import EXPECTED
 

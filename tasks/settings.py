@@ -7,6 +7,7 @@ limits, concurrency and publishing do not.
 from __future__ import annotations
 
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, Self, TypeVar
 
@@ -15,7 +16,7 @@ from pydantic_core import ErrorDetails
 
 from storage.records import EdgeKind
 from tasks.model_settings import ModelSettings
-from tasks.setting_group import Settings
+from tasks.setting_group import Settings, dotted
 
 __all__ = ["IngestSettings", "Settings", "SettingsError", "load_settings"]
 
@@ -242,15 +243,15 @@ def load_settings(path: Path, form: type[S]) -> S:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
     except ValidationError as error:
-        wrong = ", ".join(_complaint(found) for found in error.errors())
+        wrong = ", ".join(_complaint(found, form) for found in error.errors())
         raise SettingsError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
 
 
-def _complaint(found: ErrorDetails) -> str:
-    """Say what is wrong with one value, or with several together."""
+def _complaint(found: ErrorDetails, form: type[Settings]) -> str:
     name = ".".join(str(part) for part in found["loc"])
     if found["type"] == "value_error":
         return f"{name}: {found['ctx']['error']}"
     if found["type"] == "extra_forbidden":
-        return f"there is no setting {name}"
+        near = get_close_matches(name, [known for known, _ in dotted(form().model_dump())], n=1)
+        return f"there is no setting {name}" + (f" (did you mean {near[0]}?)" if near else "")
     return f"{name} = {found['input']!r}: {found['msg'][:1].lower()}{found['msg'][1:]}"

@@ -107,13 +107,13 @@ def test_no_more_paths_are_read_than_allowed_and_the_largest_share_comes_first()
 
 @pytest.mark.parametrize("before_mixing", [True, False])
 def test_extinction_is_judged_before_mixing_or_after(before_mixing):
-    # Mixing lifts the smallest of four shares to a twentieth at least.
+    # The smallest of the four shares is 0.114 before mixing and 0.141 after it.
     selection = SelectionSettings(
-        extinction=0.049, steps=200, extinct_before_mixing=before_mixing, diagonal_power=4, peak_exponent=5
+        extinction=0.12, steps=200, extinct_before_mixing=before_mixing, diagonal_power=4, peak_exponent=5
     )
     edges = [(0, 1, EdgeKind.REFERS_TO, 0.9), (0, 2, EdgeKind.REFERS_TO, 0.9), (0, 4, EdgeKind.REFERS_TO, 0.9)]
     _, routed, paths = follow(scored(n0=0.8, n1=0.4, n2=0.4, n4=0.4, n9=0.56), edges, selection=selection)
-    assert len(paths) == len(routed.chains) or before_mixing
+    assert (len(paths) < len(routed.chains)) == before_mixing
 
 
 def test_the_baseline_takes_the_best_nodes_each_by_itself():

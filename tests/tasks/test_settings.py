@@ -20,7 +20,10 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[reading.evolution]\nround = 1\n", "there is no setting reading.evolution.round"),
+        (
+            "[reading.evolution]\nround = 1\n",
+            r"no setting reading.evolution.round \(did you mean reading.evolution.rounds\?\)",
+        ),
         ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
         ('[work]\nrunner = "dask"\nrunner_address = "nowhere"\n', "work.runner_address = 'nowhere'"),
         ('[work]\nrunner_address = "tcp://user:secret@host:1"\n', "work.runner_address"),

@@ -1,0 +1,54 @@
+"""Every FLOWREADER_* name that the product reads, and what became of those that it read once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+PREFIX = "FLOWREADER_"
+NAMES = frozenset(
+    f"{PREFIX}{name}"
+    for name in (
+        "HOME",
+        "CHAT_BASE_URL",
+        "CHAT_MODEL",
+        "CHAT_API_KEY",
+        "EMBED_BASE_URL",
+        "EMBED_MODEL",
+        "EMBED_API_KEY",
+        "LOG",
+        "METRICS",
+        "ASK_ADDRESS",
+        "ASK_TOKEN",
+        "ASK_QUEUE",
+        "INGEST_PATHS",
+        "EVALUATE_DATASET",
+        "NOTIFY_BLOCK",
+        # Of the compose file.
+        "DATABASE_PASSWORD",
+        "DOCUMENTS",
+    )
+)
+GONE = {f"{PREFIX}STORE": "unset it: `flowreader corpora push` copies a corpus to an object store, and `corpora pull` fetches it"}
+"""Names of former versions, each with what to do instead."""
+OF_A_SERVICE = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$")
+"""What Kubernetes sets in every pod for a service that is called flowreader-something."""
+
+
+class UnknownNameError(ValueError):
+    """The environment holds a name that nothing reads; the message names the nearest that something does."""
+
+
+def check_environment() -> None:
+    """Raise UnknownNameError for a FLOWREADER_* name that would be ignored: a misspelt one changes where or what is read."""
+    for name in sorted(os.environ):
+        if name.startswith(PREFIX) and name not in NAMES and not OF_A_SERVICE.search(name):
+            raise UnknownNameError(f"nothing reads '{name}' of the environment; {GONE.get(name) or nearest(name, NAMES)}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the remedy for a name that is not known."""
+    found = get_close_matches(name, sorted(known), n=1)
+    return (f"did you mean {found[0]}? " if found else "") + "The CHANGELOG's table 'gone, instead' lists what was removed"
