@@ -41,6 +41,7 @@ def test_what_was_read_and_answered_before_is_shown_and_asked(call):
     }
     kept = call("answers", "show", ANSWER[:8])
     assert (kept["answer_id"], kept["question"]) == (ANSWER, QUESTION) and "every 400 operating hours" in kept["answer"]
+    assert (kept["status"], kept["answer_by"]) == ("evidence", "rules") and "%" not in kept["why"], "no model read it"
     assert {answer["answer_id"] for answer in call("answers", "list")["answers"]} >= {ANSWER}
     traced = call("lineage", ANSWER)
     assert traced["question"] == QUESTION and PUMP in {found["document"]["id"] for found in traced["documents"]}
