@@ -96,7 +96,7 @@ class ExtractiveReader:
         answers = [without_lost(answer, unnamed) for answer in self._answers(question, parts, list(found.values()), rarity)]
         best = in_order(answers)[: self.settings.quotes]
         if not best:
-            return not_found(len(readings), unnamed)
+            return not_found(unnamed)
         missing = [*open_parts(answers), *self._open_words(question, answers, rarity)]
         supporting = sum(reading.supported for reading in readings)
         passages = "the one passage holds" if len(readings) == 1 else f"{supporting} of the {len(readings)} passages hold"
@@ -184,12 +184,12 @@ def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]
     return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in said))
 
 
-def not_found(read: int, unnamed: Sequence[str]) -> Synthesis:
+def not_found(unnamed: Sequence[str]) -> Synthesis:
     """Return the answer where nothing supports the question, with the reason."""
     reason = (
         f"the documents say nothing of {listed(unnamed)}"
         if unnamed
-        else f"of {read} passages none holds enough of the question's words"
+        else "no passage that was read holds enough of the question's words"
     )
     return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=reason)
 

@@ -133,7 +133,7 @@ def test_a_pair_of_passages_is_rated_by_likeness_and_by_the_words_they_hold_toge
 def test_nothing_read_is_nothing_found(desk):
     question = asked(REVENUE, desk)
     found = desk.reader.synthesize(question, [], dict.fromkeys(question.terms.stems, 1.0), None)
-    assert found.status is AnswerStatus.NOT_FOUND and "of 0 passages none" in found.why
+    assert found.status is AnswerStatus.NOT_FOUND and "no passage that was read" in found.why
     assert desk.reader.consistency(question, []) == 1.0
 
 
