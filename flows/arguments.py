@@ -177,9 +177,18 @@ def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
 
 
 def _add_corpora(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    corpora = verbs.add_parser("corpora", help="list or remove corpora")
+    corpora = verbs.add_parser("corpora", help="list, remove, push or pull corpora")
     actions = corpora.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
     actions.add_parser("list", parents=[common], help="all corpora").set_defaults(run="flows.commands:corpora_list")
     remove = actions.add_parser("remove", parents=[common], help="delete a corpus and what only it used")
     remove.add_argument("name", metavar="NAME")
     remove.set_defaults(run="flows.commands:corpora_remove")
+    text = "send the published snapshot of a corpus to an object store; again sends only what is new"
+    push = actions.add_parser("push", parents=[common], help=text, description=text)
+    push.add_argument("name", metavar="NAME")
+    text = "fetch a pushed corpus as a read-only one that can be asked; again fetches only what is new"
+    pull = actions.add_parser("pull", parents=[common], help=text, description=text)
+    for action, command in ((push, "corpora_push"), (pull, "corpora_pull")):
+        action.add_argument("address", metavar="s3://BUCKET/PREFIX", help="where it lies; credentials as boto3 finds them")
+        action.set_defaults(run=f"flows.transfer_commands:{command}")
+    pull.add_argument("--as", dest="name", metavar="NAME", help="the corpus's name here (default: as it was pushed)")

@@ -15,6 +15,7 @@ from storage.current import CurrentDamagedError
 from storage.lineage_search import short_run
 from storage.locations import corpora_folder, corpus_location, home, steps_folder
 from storage.memo import StepMemo
+from storage.pulled import pulled_from
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
@@ -41,9 +42,12 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
     with open_for_reading(location) as snapshot:
         if output.as_json:
             runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}
-            output.data(corpus_json(arguments.corpus, snapshot, ()) | {what: told for what, told in runs.items() if told})
+            more = runs | {"pulled_from": pulled_from(location)}
+            output.data(corpus_json(arguments.corpus, snapshot, ()) | {what: told for what, told in more.items() if told})
         else:
             show_corpus(arguments.corpus, snapshot, (), output)
+            if address := pulled_from(location):
+                output.line(f"read-only: pulled from {address}")
     return WELL
 
 
@@ -103,7 +107,9 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
         name = location.name
         try:
             with open_for_reading(location) as snapshot:
-                rows.append({"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key, **totals(snapshot)})
+                pulled = {"pulled_from": address} if (address := pulled_from(location)) else {}
+                row = {"corpus": name, "snapshot": snapshot.number, "embedder": snapshot.embedder.key}
+                rows.append(row | totals(snapshot) | pulled)
         except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, StoreTooNewError) as error:
             rows.append({"corpus": name, "snapshot": 0, "embedder": str(error), "documents": 0, "pages": 0, "nodes": 0})
     if output.as_json:
@@ -111,6 +117,9 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
     elif rows:
         columns = ("corpus", "documents", "pages", "nodes", "embedder")
         output.table(columns, [[row[column] for column in columns] for row in rows], right=("documents", "pages", "nodes"))
+        for row in rows:
+            if "pulled_from" in row:
+                output.line(f"{row['corpus']} is read-only: pulled from {row['pulled_from']}")
     else:
         output.line(f"no corpus yet in {home()}; make one: flowreader ingest FOLDER")
     return WELL

@@ -17,9 +17,11 @@ from storage.locations import LocationError
 from storage.lock import CorpusBusyError, FencedError
 from storage.object_address import AddressError
 from storage.object_client import StoreError
+from storage.pulled import PulledError
 from storage.reconciling import EmbedderMismatchError
 from storage.runs import RunGoneError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
+from storage.transfer import TransferError
 from tasks.ask_request import QuestionError
 from tasks.discovery import DiscoveryError
 from tasks.errands import WorkersError
@@ -61,11 +63,13 @@ EXPECTED = (
     OcrError,
     ParserStartError,
     PrefectServerError,
+    PulledError,
     QuestionError,
     RunGoneError,
     SettingsError,
     StoreError,
     StoreTooNewError,
+    TransferError,
     UnknownAnswerError,
     UnknownCorpusError,
     UnknownDocumentError,

@@ -13,6 +13,7 @@ from storage.disk import check_writable
 from storage.locations import corpus_location, home
 from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
+from storage.pulled import require_own
 from storage.records import DocumentState
 from storage.snapshot import open_for_reading
 from tasks.ask_settings import AllSettings
@@ -33,6 +34,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     from tasks.ingest_model import require_model
 
     request = _request(arguments)
+    require_own(corpus_location(request.corpus))
     check_writable(home())
     for address in filter(is_address, request.paths):
         output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)

@@ -25,6 +25,7 @@ from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, FencedError
+from storage.pulled import PulledError
 from storage.records import Finding
 from storage.removals import noted_removals
 from storage.snapshot import remembered_embedder
@@ -103,7 +104,7 @@ async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[U
         with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:
             done = Upkeep.of(corpus, await upkeep.submit(corpus))
         return done.model_copy(update={"pages_deleted": await forget_pages(location, names)}), corpus.snapshot
-    except CorpusBusyError as error:
+    except (CorpusBusyError, PulledError) as error:
         return Upkeep(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:
         return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), SEE_DOCTOR),)), 0

@@ -17,6 +17,7 @@ from storage.graph_checks import GraphError, check_graph
 from storage.graph_store import GraphStore
 from storage.locations import CorpusLocation
 from storage.lock import WriterLock, acquire
+from storage.pulled import require_own
 from storage.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
 from storage.tables import TableName, graph_tables, vectors_of
@@ -179,8 +180,10 @@ class CorpusWriter:
 def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wait_seconds: float) -> Iterator[CorpusWriter]:
     """Hold the corpus's lock, mend what a crash left and give the writer; a corpus that is not there is made.
 
-    Raise CorpusBusyError, EmbedderMismatchError, StoreTooNewError, NotWritableError or DiskFullError, each with its remedy.
+    Raise PulledError, CorpusBusyError, EmbedderMismatchError, StoreTooNewError, NotWritableError or DiskFullError, each with its
+    remedy.
     """
+    require_own(location)
     for folder in (location.folder, location.snapshots, location.runs):
         check_writable(folder)
     lock = acquire(location.lock, wait_seconds=wait_seconds, known_fence=partial(catalog.last_fence, location.catalog))

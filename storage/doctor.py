@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from storage.graph_store import GraphDamagedError
 from storage.in_use import KEEP_SECONDS, in_use, unnamed_files
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
+from storage.pulled import pull_again, pulled_from
 from storage.records import DocumentState, Finding
 from storage.snapshot import Snapshot, open_for_reading
 from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
@@ -34,6 +36,11 @@ def examine(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
 
     Raise UnknownCorpusError where there is no corpus. What the next ingest is to look at is left as a marker for it.
     """
+    found = _findings(location, memo)
+    return [replace(each, remedy=f"run {pull_again(location)}") for each in found] if pulled_from(location) else found
+
+
+def _findings(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
     try:
         with open_for_reading(location) as snapshot:
             return [*examine_graph(snapshot), *examine_artifacts(snapshot, memo), *examine_orphans(location, memo)]

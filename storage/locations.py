@@ -130,6 +130,11 @@ class CorpusLocation:
         return self.folder / "lock"
 
     @property
+    def pulled(self) -> Path:
+        """Names the address that the corpus was pulled from; stands only in a pulled one."""
+        return self.folder / "PULLED"
+
+    @property
     def runs(self) -> Path:
         """The lineage: one JSON Lines file for each run."""
         return self.folder / "runs"

@@ -22,7 +22,7 @@ ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 REFUSED = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
 """What a store answers where an object is not there, or is not as a conditional request wants it."""
 
-RIGHTS = "give the credentials the rights to list and to read there"
+RIGHTS = "give the credentials the rights to list and to read there, and those of a shared store to write and to delete"
 KEYS = "give the credentials of this store: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or AWS's own files"
 REMEDIES = {
     "NoSuchBucket": "name a bucket that exists",
@@ -33,6 +33,7 @@ REMEDIES = {
     "InvalidAccessKeyId": KEYS,
     "SignatureDoesNotMatch": KEYS,
     "ExpiredToken": "log in again",
+    "NotImplemented": "take a store that knows conditional puts (If-None-Match, If-Match)",
     "PermanentRedirect": "set AWS_DEFAULT_REGION to the bucket's region",
     "NoCredentialsError": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE",
     "PartialCredentialsError": "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, both",

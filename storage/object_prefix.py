@@ -1,0 +1,142 @@
+"""The objects below an address: read, put where nobody else was faster, sent from files and fetched into them.
+
+Every method raises StoreError where the store does not answer or refuses us.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from storage.artifacts import sync_folder
+from storage.object_address import StoreAddress
+from storage.object_client import ABSENT, ATTEMPTS, REFUSED, StoreError, explained, failure, make_client
+
+DELETE_AT_ONCE = 1000
+"""What S3 takes in one request."""
+PART_BYTES = 1 << 20
+PROBE = "CONDITIONAL-PUTS"
+NO_TAG = '"0"'
+"""No object has this tag."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object's bytes and the tag that changes with them."""
+
+    data: bytes
+    tag: str
+
+
+class ObjectPrefix:
+    """The objects below an address; many threads may use it."""
+
+    def __init__(self, address: StoreAddress) -> None:
+        self.address = StoreAddress(address.bucket, address.key.rstrip("/"))
+
+    @cached_property
+    def _s3(self) -> Any:  # noqa: ANN401 - boto3 makes its classes when it runs
+        return make_client(ATTEMPTS)
+
+    def read(self, name: str) -> Stored | None:
+        """Return the object, None where there is none."""
+        with self._asked("read", name, none_where=ABSENT):
+            got = self._s3.get_object(**self._named(name))
+            return Stored(got["Body"].read(), str(got["ETag"]))
+        return None
+
+    def put(self, name: str, data: bytes, *, over: str) -> bool:
+        """Put the object where there is none, or over the one with the tag `over`; say whether that was so.
+
+        False may also mean that our own put went through and its answer was lost, so that it was sent again: who minds reads.
+        """
+        condition = {"IfMatch": over} if over else {"IfNoneMatch": "*"}
+        with self._asked("put", name, none_where=ABSENT | REFUSED):
+            self._s3.put_object(**self._named(name), Body=data, **condition)
+            return True
+        return False
+
+    def require_conditions(self) -> None:
+        """Raise StoreError where the store puts an object whatever was asked of the one before; a small object stays there."""
+        self.put(PROBE, b"", over="")
+        if self.put(PROBE, b"", over="") or self.put(PROBE, b"", over=NO_TAG):
+            raise StoreError(
+                f"the store of {self.address.uri!r} knows no conditional puts (If-None-Match, If-Match), without which two pushes "
+                "could mix; take a store that knows them"
+            )
+
+    def send(self, name: str, path: Path, moved: Callable[[int], None]) -> None:
+        """Put a file, of any size, whatever is there."""
+        with path.open("rb") as stream, self._asked("put", name):
+            from boto3.s3.transfer import TransferConfig
+
+            self._s3.upload_fileobj(
+                stream, self.address.bucket, self._key(name), Callback=moved, Config=TransferConfig(use_threads=False)
+            )
+
+    def fetch(self, name: str, path: Path, sha256: str, moved: Callable[[int], None]) -> bool:
+        """Make the file what the object holds, in one step that survives a power cut; False where there is none.
+
+        Raise StoreError where the object does not match its hash.
+        """
+        with self._asked("read", name, none_where=ABSENT):
+            body = self._s3.get_object(**self._named(name))["Body"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, temporary = tempfile.mkstemp(prefix=".partial-", dir=path.parent)
+            try:
+                hashed = hashlib.sha256()
+                with os.fdopen(descriptor, "wb") as stream:
+                    for part in body.iter_chunks(PART_BYTES):
+                        hashed.update(part)
+                        stream.write(part)
+                        moved(len(part))
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                if hashed.hexdigest() != sha256:
+                    raise failure(self._doing("read", name), "damaged", "it does not match its hash")
+                Path(temporary).replace(path)
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+            sync_folder(path.parent)
+            return True
+        return False
+
+    def sizes(self, below: str) -> dict[str, int]:
+        """Return how many bytes each object has whose name begins so."""
+        with self._asked("list", below):
+            pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.address.bucket, Prefix=self._key(below))
+            before = len(self._key("x")) - 1
+            return {entry["Key"][before:]: int(entry["Size"]) for page in pages for entry in page.get("Contents", ())}
+        raise AssertionError
+
+    def delete(self, names: Sequence[str]) -> None:
+        """Delete the objects; one that is not there is no error."""
+        for first in range(0, len(names), DELETE_AT_ONCE):
+            keys = [{"Key": self._key(name)} for name in names[first : first + DELETE_AT_ONCE]]
+            with self._asked("delete", names[first]):
+                said = self._s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True})
+            for refused in said.get("Errors", ())[:1]:
+                raise failure(self._doing("delete", names[first]), str(refused["Code"]), str(refused.get("Message", "refused")))
+
+    def _key(self, name: str) -> str:
+        return self.address.below(name).key
+
+    def _named(self, name: str) -> dict[str, str]:
+        return {"Bucket": self.address.bucket, "Key": self._key(name)}
+
+    @contextmanager
+    def _asked(self, what: str, name: str, *, none_where: Collection[str] = ()) -> Iterator[None]:
+        """End the block in silence where the store answers with one of these codes, else with a StoreError."""
+        with explained(self._doing(what, name), quiet_where=none_where):
+            yield
+
+    def _doing(self, what: str, name: str) -> str:
+        return f"{what} {self.address.below(name).uri!r}"
