@@ -22,7 +22,7 @@ ABSENT = frozenset({"404", "NoSuchKey", "NotFound"})
 REFUSED = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
 """What a store answers where an object is not there, or is not as a conditional request wants it."""
 
-RIGHTS = "give the credentials the rights to list and to read there, and those of a shared store to write and to delete"
+RIGHTS = "give the credentials the rights to list and to read there, and for `corpora push` those to write and to delete"
 KEYS = "give the credentials of this store: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, or AWS's own files"
 REMEDIES = {
     "NoSuchBucket": "name a bucket that exists",

@@ -26,7 +26,9 @@ class ObjectServer:
     """What is served, and what was asked by others than the tests.
 
     `hold` keeps downloads back until it is set, and listings too where `holds_listings`; `refusals` maps keys to an error's code,
-    "" is the listing; `ignores_conditions` gives an object whatever tag was asked for.
+    "" is the listing, and (METHOD, key) refuses only that; `ignores_conditions` gives or puts an object whatever tag was asked for;
+    after `answers_left` requests nothing is answered any more; of the keys in `lost_answers` a put is done, its answer lost once;
+    what `meanwhile` has under a key is called once, when the key is put.
     """
 
     def __init__(self):
@@ -58,7 +60,8 @@ class ObjectServer:
         """Forget what was asked and how to misbehave; what is asked of the bucket is written down by key."""
         self.bucket = bucket
         self.holds_listings = self.ignores_conditions = False
-        self.refusals, self.requests = {}, []
+        self.refusals, self.requests, self.lost_answers, self.meanwhile = {}, [], set(), {}
+        self.answers_left = None
         self.hold.set()
 
     def __call__(self, environ, start_response):
@@ -66,15 +69,32 @@ class ObjectServer:
             path = environ["PATH_INFO"].encode("latin-1").decode()
             key = path.removeprefix(f"/{self.bucket}").removeprefix("/")
             self.requests.append((environ["REQUEST_METHOD"], key))
-            if code := self.refusals.get(key):
+            if code := self.refusals.get(key) or self.refusals.get((environ["REQUEST_METHOD"], key)) or self.is_gone():
                 start_response("403 Forbidden", [("Content-Type", "application/xml")])
                 return [f"<Error><Code>{escape(code)}</Code><Message>no</Message></Error>".encode()]
             if key or self.holds_listings:
                 self.hold.wait()
             if self.ignores_conditions:
                 environ.pop("HTTP_IF_MATCH", None)
+                environ.pop("HTTP_IF_NONE_MATCH", None)
+            if environ["REQUEST_METHOD"] == "PUT" and key in self.meanwhile:
+                self.meanwhile.pop(key)()
+            if environ["REQUEST_METHOD"] == "PUT" and key in self.lost_answers:
+                self.lost_answers.remove(key)
+                with self.turn:
+                    list(self.moto(environ, lambda *_: None))
+                start_response("500 Internal Server Error", [])
+                return []
         with self.turn:
             return list(self.moto(environ, start_response))
+
+    def is_gone(self):
+        """Count a request; return a code where it is one too many."""
+        if self.answers_left is None:
+            return ""
+        with self.turn:
+            self.answers_left -= 1
+            return "Gone" if self.answers_left < 0 else ""
 
     @property
     def fetched(self):

@@ -1,0 +1,414 @@
+"""Push and pull between two homes over a real S3 server: whatever cuts them or stands in their way, the old snapshot stands."""
+
+import json
+import shutil
+
+import pytest
+
+from storage import object_prefix
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
+from storage.corpus import open_for_writing
+from storage.current import read_current, snapshot_numbers
+from storage.doctor import examine
+from storage.export import export_document
+from storage.graph_store import GraphDamagedError
+from storage.object_address import store_address
+from storage.object_client import StoreError
+from storage.object_prefix import ObjectPrefix
+from storage.pull import list_of, pull
+from storage.pulled import PulledError, pulled_from
+from storage.removals import noted_removals
+from storage.snapshot import UnknownCorpusError, open_for_reading
+from storage.transfer import TransferError, push
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, memo_in, publish, record
+
+
+def writing(location):
+    return open_for_writing(location, embedder=EMBEDDER, wait_seconds=5)
+
+
+def exports(location):
+    with open_for_reading(location) as snapshot:
+        return {document.id: export_document(snapshot, document.id) for document in snapshot.documents()}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A home with a report that has a picture; nobody may change it."""
+    folder = tmp_path_factory.mktemp("made")
+    picture = ArtifactStore(folder / "artifacts").put(b"a picture")
+    with writing(corpus_in(folder, "papers")) as corpus:
+        publish(corpus, graph("report", picture=picture))
+        corpus.index()
+    return folder
+
+
+@pytest.fixture
+def one(made, tmp_path):
+    """The corpus, of which the report is published and can be pushed."""
+    return corpus_in(shutil.copytree(made, tmp_path / "one"), "papers")
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """Where the corpus is pulled to: this process's home."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "two"))
+    return corpus_in(tmp_path / "two", "papers")
+
+
+def pushing(store, location):
+    return push(location, store_address(store.address("kept/papers/")), lambda *_: None)
+
+
+def pulling(store, name=None, tell=lambda *_: None):
+    return pull(store_address(store.address("kept/papers")), name, tell)
+
+
+def add(location, name="letter"):
+    with writing(location) as corpus:
+        publish(corpus, graph(name))
+
+
+def rewrite(location, name):
+    """Add a document and write every file of the graph anew."""
+    with writing(location) as corpus:
+        publish(corpus, graph(name))
+        corpus.purge(wait_seconds=5)
+
+
+def objects(store):
+    listed = store.client.list_objects_v2(Bucket=store.bucket, Prefix="kept/papers/").get("Contents", ())
+    return {entry["Key"].removeprefix("kept/papers/") for entry in listed}
+
+
+def body(store, name):
+    return store.client.get_object(Bucket=store.bucket, Key=f"kept/papers/{name}")["Body"].read()
+
+
+def alter(store, **changes):
+    """Change what the pointer says."""
+    said = json.loads(body(store, "CURRENT")) | changes
+    store.put("kept/papers/CURRENT", json.dumps(said, separators=(",", ":"), sort_keys=True).encode())
+
+
+def alter_manifest(store, change):
+    """Change what the manifest says, and have the pointer name the new one."""
+    said = json.loads(body(store, json.loads(body(store, "CURRENT"))["manifest"]))
+    change(said)
+    data = json.dumps(said).encode()
+    store.put(f"kept/papers/files/1/{hash_bytes(data)}", data)
+    alter(store, manifest=f"files/1/{hash_bytes(data)}")
+
+
+def test_what_is_pulled_is_what_was_pushed(store, one, two):
+    done = pushing(store, one)
+    assert done.changed and (done.corpus, done.snapshot, done.address) == ("papers", 2, store.address("kept/papers"))
+    told = []
+    fetched = pulling(store, tell=lambda *moved: told.append(moved))
+    assert (fetched.files, fetched.bytes) == (done.files, done.bytes) and max(told) == (done.bytes, done.bytes)
+    assert exports(two) == exports(one)
+    with open_for_reading(two) as snapshot:
+        assert [artifact for _, artifact in snapshot.artifacts()] == [hash_bytes(b"a picture")]
+        assert snapshot.page_vectors(graph("report").document_id).shape[0] == 2
+    assert list(two.lance.glob("adjacency/*/checksum.json"))
+    assert examine(two, memo_in(two.home)) == []
+    assert pulled_from(two) == store.address("kept/papers") and not pulled_from(one)
+
+
+def test_again_moves_only_what_is_new(store, one, two):
+    first = pushing(store, one)
+    pulling(store)
+    for again in (pushing(store, one), pulling(store)):
+        assert (again.changed, again.files, again.bytes) == (False, 0, 0)
+    add(one)
+    second = pushing(store, one)
+    assert second.changed and 0 < second.files < first.files
+    assert pulling(store).files == second.files
+    assert exports(two) == exports(one) and len(exports(two)) == 2
+
+
+def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    with open_for_reading(two) as snapshot:
+        rewrite(one, "letter")
+        pushing(store, one)
+        pulling(store)
+        assert len(exports(two)) == 2
+        assert [document.title for document in snapshot.documents()] == ["report"]
+        assert len(snapshot.nodes(graph("report").document_id)) == 6
+    before = set(two.lance.rglob("*.lance"))
+    pulling(store)
+    assert snapshot_numbers(two) == [read_current(two).snapshot] and set(two.lance.rglob("*.lance")) < before
+    assert exports(two) == exports(one)
+
+
+def cuts(store, transfer):
+    """Yield after each way in which the store can go away in the middle of a transfer; the last one is none."""
+    for requests in range(200):
+        store.answers_left = requests
+        try:
+            transfer()
+        except StoreError as error:
+            assert "Gone" in str(error)
+        else:
+            # what is deleted at the very end may wait
+            assert requests > 8
+            return
+        finally:
+            store.answers_left = None
+        yield requests
+
+
+def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(store, one, two):
+    pushing(store, one)
+    old = exports(one)
+    add(one)
+    for _cut in cuts(store, lambda: pushing(store, one)):
+        pulling(store)
+        assert exports(two) == old
+        shutil.rmtree(two.home)
+    pulling(store)
+    assert exports(two) == exports(one) != old
+
+
+def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(store, one, two):
+    pushing(store, one)
+    for _cut in cuts(store, lambda: pulling(store)):
+        with pytest.raises(UnknownCorpusError):
+            exports(two)
+        with pytest.raises(PulledError), writing(two):
+            raise AssertionError
+    old = exports(two)
+    rewrite(one, "letter")
+    pushing(store, one)
+    for _cut in cuts(store, lambda: pulling(store)):
+        assert exports(two) == old
+    assert exports(two) == exports(one) != old
+    assert examine(two, memo_in(two.home)) == []
+
+
+def test_what_was_removed_is_gone_from_the_store_with_the_second_push(store, one, two):
+    pushing(store, one)
+    add(one)
+    pushing(store, one)
+    assert any(b"words 3 of report" in body(store, name) for name in objects(store))
+    with writing(one) as corpus:
+        corpus.publish(removed=[graph("report").document_id])
+        corpus.purge(wait_seconds=5)
+    pushing(store, one)
+    add(one, "note")
+    pushing(store, one)
+    assert not any(b"words 3 of report" in body(store, name) for name in objects(store))
+    pulling(store)
+    assert exports(two) == exports(one)
+
+
+def test_a_removal_is_noted_where_the_corpus_is_pulled_and_a_change_is_not(store, one, two):
+    add(one)
+    pushing(store, one)
+    pulling(store)
+    new = graph("new letter")
+    with writing(one) as corpus:
+        report, letter = graph("report").document_id, graph("letter").document_id
+        corpus.publish(graphs=[new], records=[record(new, "/files/letter.pdf")], removed=[report, letter])
+    pushing(store, one)
+    pulling(store)
+    assert exports(two) == exports(one)
+    assert [(removal.document_id, removal.snapshot) for removal in noted_removals(two)] == [(report, 3)]
+
+
+def test_what_older_pushes_left_stays_where_it_cannot_be_deleted_and_goes_later(store, one):
+    pushing(store, one)
+    for name in ("first", "second"):
+        rewrite(one, name)
+        store.refusals[("POST", "")] = "AccessDenied"
+        done = pushing(store, one)
+    assert done.changed and done.remark.startswith("the snapshot is pushed; what older ones left stays for now: cannot delete")
+    assert "AccessDenied" in done.remark
+    store.refusals.clear()
+    before = objects(store)
+    assert not pushing(store, one).remark and objects(store) < before
+
+
+def test_a_delete_that_is_refused_for_one_object_is_told(store, monkeypatch):
+    class Refusing:
+        def delete_objects(self, **_):
+            return {"Errors": [{"Code": "AccessDenied", "Message": "Access Denied"}]}
+
+    monkeypatch.setattr(object_prefix, "make_client", lambda _: Refusing())
+    with pytest.raises(StoreError, match=r"cannot delete 's3://.*/a': .*\(AccessDenied\); .*to delete"):
+        ObjectPrefix(store_address(store.address("kept"))).delete(["a"])
+
+
+def test_of_two_pushes_at_once_the_second_is_told(store, one, tmp_path):
+    other = corpus_in(shutil.copytree(one.home, tmp_path / "other"), "papers")
+    add(one)
+    add(other, "note")
+    pushed = []
+
+    store.meanwhile["kept/papers/CURRENT"] = lambda: pushed.append(pushing(store, other))
+    with pytest.raises(TransferError, match=r"got another push from .* \(snapshot 3\) meanwhile; run the same command again"):
+        pushing(store, one)
+    assert json.loads(body(store, "CURRENT"))["push"] == 1 and pushed[0].changed
+    assert pushing(store, one).changed
+
+
+def test_a_pointer_that_goes_while_it_is_pushed_is_told(store, one):
+    pushing(store, one)
+    add(one)
+    store.meanwhile["kept/papers/CURRENT"] = lambda: store.delete("kept/papers/CURRENT")
+    with pytest.raises(TransferError, match="got another push meanwhile"):
+        pushing(store, one)
+
+
+def test_a_push_whose_last_answer_was_lost_is_done(store, one, two):
+    store.lost_answers.add("kept/papers/CURRENT")
+    assert pushing(store, one).changed and not store.lost_answers
+    pulling(store)
+    assert exports(two) == exports(one)
+
+
+def test_a_pull_that_is_overtaken_by_pushes_begins_again(store, one, two):
+    pushing(store, one)
+    names = iter(("first", "second"))
+
+    def overtaken(_moved, _total):
+        for name in names:
+            rewrite(one, name)
+            pushing(store, one)
+
+    assert pulling(store, tell=overtaken).snapshot == read_current(one).snapshot
+    assert exports(two) == exports(one) and len(exports(two)) == 3
+
+
+def test_a_store_without_conditional_puts_is_refused_by_name(store, one):
+    store.ignores_conditions = True
+    with pytest.raises(StoreError, match=r"kept/papers' knows no conditional puts \(If-None-Match, If-Match\).*; take a store"):
+        pushing(store, one)
+    store.serve_well(store.bucket)
+    store.refusals["kept/papers/CONDITIONAL-PUTS"] = "NotImplemented"
+    with pytest.raises(StoreError, match=r"\(NotImplemented\); take a store that knows conditional puts"):
+        pushing(store, one)
+    assert objects(store) <= {"CONDITIONAL-PUTS"}
+
+
+def test_another_format_and_damage_are_refused_by_name(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    old, good = exports(two), body(store, "CURRENT")
+    for change, told in (
+        (lambda: alter(store, format=2), "has format 2, this FlowReader knows 1; take the FlowReader that pushed it"),
+        (lambda: store.put("kept/papers/CURRENT", b"nonsense"), "CURRENT' is damaged"),
+        (lambda: alter(store, machine=3), "CURRENT' is damaged"),
+        (lambda: alter(store, manifest="files/1/absent"), "files/1/absent' is missing"),
+        (lambda: alter(store, manifest="CONDITIONAL-PUTS"), "CONDITIONAL-PUTS' is damaged"),
+        (lambda: alter_manifest(store, lambda said: said.pop("files")), "is damaged"),
+        (lambda: alter_manifest(store, lambda said: said["current"].update(schema_version=9)), "has schema version 9"),
+        (lambda: alter_manifest(store, lambda said: said["files"][0].update(path="../x")), "which is no file of a corpus"),
+        (lambda: alter_manifest(store, lambda said: said["files"][0].update(path=f"artifacts/{'0' * 64}")), "which is no file"),
+        (lambda: alter_manifest(store, lambda said: said["files"][0].update(path="lance/a/../../x")), "which is no file"),
+    ):
+        store.put("kept/papers/CURRENT", good)
+        change()
+        with pytest.raises((TransferError, RuntimeError), match=told):
+            pulling(store)
+        assert exports(two) == old and pulled_from(two)
+    alter(store, format=2)
+    with pytest.raises(TransferError, match="has format 2"):
+        pushing(store, one)
+
+
+def test_an_object_that_is_altered_or_gone_is_named(store, one, two):
+    pushing(store, one)
+    name = next(name for name in objects(store) if body(store, name) == b"a picture")
+    store.put(f"kept/papers/{name}", b"a forgery")
+    with pytest.raises(StoreError, match=rf"cannot read '.*{name}': it does not match its hash"):
+        pulling(store)
+    store.delete(f"kept/papers/{name}")
+    with pytest.raises(TransferError, match=rf"{name}' is missing; push the corpus to another prefix"):
+        pulling(store)
+    with pytest.raises(UnknownCorpusError):
+        exports(two)
+    assert not list(two.home.rglob(".partial-*"))
+
+
+def test_a_pull_mends_what_a_disk_altered(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    (part,) = two.lance.glob("nodes.lance/data/*.lance")
+    part.write_bytes(part.read_bytes()[:-64])
+    (finding, *_) = examine(two, memo_in(two.home))
+    assert f"flowreader corpora pull {store.address('kept/papers')} --as papers" in finding.remedy
+    assert pulling(store).files == 1 and examine(two, memo_in(two.home)) == []
+    for damaged in (two.current, list_of(two, 2), two.snapshots / "2.duckdb"):
+        damaged.write_bytes(b"{")
+        pulling(store)
+        assert exports(two) == exports(one)
+
+
+def test_a_corpus_that_was_not_pulled_from_there_is_not_overwritten(store, one, two):
+    pushing(store, one)
+    add(two, "own")
+    own = exports(two)
+    with pytest.raises(TransferError, match="corpus 'papers' was made here and is not overwritten; take another name with --as"):
+        pulling(store)
+    assert exports(two) == own
+    pulling(store, "other")
+    push(one, store_address(store.address("elsewhere")), lambda *_: None)
+    with pytest.raises(TransferError, match=r"'other' was pulled from s3://.*/kept/papers, not from s3://.*/elsewhere; .*--as"):
+        pull(store_address(store.address("elsewhere")), "other", lambda *_: None)
+
+
+def test_a_corpus_that_was_made_anew_is_another_one(store, one, two, tmp_path):
+    pushing(store, one)
+    pulling(store)
+    old = exports(two)
+    anew = corpus_in(tmp_path / "anew", "papers")
+    add(anew)
+    with writing(anew) as corpus:
+        corpus.index()
+    add(anew, "note")
+    pushing(store, anew)
+    with pytest.raises(
+        TransferError, match=r"was removed and made anew where it was pushed.*; run `flowreader corpora remove papers`"
+    ):
+        pulling(store)
+    assert exports(two) == old
+    with pytest.raises(TransferError, match=r"holds snapshot \d of corpus 'papers', pushed by .*, which is later than snapshot 2"):
+        pushing(store, one)
+    other = corpus_in(anew.home, "other")
+    add(other)
+    with pytest.raises(TransferError, match="holds corpus 'papers', not 'other'; push to another prefix"):
+        pushing(store, other)
+
+
+def test_a_pulled_corpus_is_not_written_and_may_be_pushed_on(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    with (
+        pytest.raises(PulledError, match=r"pulled from s3://.*/kept/papers and is read-only; change it where it was made"),
+        writing(two),
+    ):
+        raise AssertionError
+    assert not pushing(store, two).changed
+    assert push(two, store_address(store.address("copy")), lambda *_: None).changed
+
+
+def test_what_cannot_be_pushed_or_pulled_is_named(store, one, two):
+    with pytest.raises(UnknownCorpusError):
+        pushing(store, two)
+    with pytest.raises(TransferError, match=r"nothing was pushed to 's3://.*/kept/papers'"):
+        pulling(store)
+    assert not two.folder.exists()
+    picture = ArtifactStore(one.home / "artifacts").path(hash_bytes(b"a picture"))
+    picture.write_bytes(b"torn")
+    with pytest.raises(ArtifactDamagedError, match="flowreader doctor"):
+        pushing(store, one)
+    picture.unlink()
+    with pytest.raises(ArtifactDamagedError):
+        pushing(store, one)
+    shutil.rmtree(one.lance / "nodes.lance" / "_versions")
+    with pytest.raises(GraphDamagedError, match="is missing; run `flowreader doctor`"):
+        pushing(store, one)
+    assert "CURRENT" not in objects(store)
