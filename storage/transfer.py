@@ -112,14 +112,14 @@ def push(location: CorpusLocation, address: StoreAddress, tell: Tell) -> Transfe
         if current is None:
             raise unknown_corpus(location, f"make it with `flowreader ingest PATH --corpus {location.name}`")
         before, tag = read_pointer(prefix)
-        require_successor(location, current, before, address)
+        require_successor(location, current, before, prefix.address)
         prefix.require_conditions()
         known = {each.sha256: each.push for each in read_manifest(prefix, before).files} if before else {}
         number = before.push + 1 if before else 1
         places = snapshot_files(location, current)
         manifest = Manifest(current, tuple(in_parallel(lambda path: described(path, places[path], known, number), sorted(places))))
         if before and before.manifest.endswith(hash_bytes(to_json(manifest))):
-            return Transferred(location.name, address.uri, current.snapshot, False, 0, 0, clean_up(prefix, before))
+            return Transferred(location.name, prefix.address.uri, current.snapshot, False, 0, 0, clean_up(prefix, before))
         there = prefix.sizes(f"files/{number}/")
         new = {each.sha256: each for each in manifest.files if each.push == number and there.get(each.object) != each.size_bytes}
         moved = Meter(sum(each.size_bytes for each in new.values()), tell)
@@ -130,7 +130,7 @@ def push(location: CorpusLocation, address: StoreAddress, tell: Tell) -> Transfe
     previous = before.manifest if before else ""
     pointer = Pointer(FORMAT, location.name, number, current.snapshot, named, previous, socket.gethostname())
     move_pointer(prefix, pointer, tag)
-    return Transferred(location.name, address.uri, current.snapshot, True, len(new), moved.total, clean_up(prefix, pointer))
+    return Transferred(location.name, prefix.address.uri, current.snapshot, True, len(new), moved.total, clean_up(prefix, pointer))
 
 
 class Meter:
