@@ -21,8 +21,7 @@ from tasks.forgetting_reports import (
     tells_of_what_is_gone,
 )
 from tasks.ingest_report import artifact_key, progress_key
-from tasks.lineage_keys import lineage_key
-from tasks.markdown import as_text
+from tasks.markdown import as_text, lineage_key
 from tasks.reporting import keep_report
 
 MAINTAIN_PAGE = "maintain"

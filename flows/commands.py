@@ -19,11 +19,9 @@ from storage.pulled import pulled_from
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings
-from tasks.ingests_at_work import ingests_at_work
-from tasks.killed_runs import killed
+from tasks.killed_runs import ingests_at_work, killed, tell_of_killed
 from tasks.planning import displayed
 from tasks.settings import load_settings
-from tasks.taking_over import tell_of_killed
 
 WELL, PROBLEM = 0, 1
 

@@ -17,12 +17,11 @@ from tasks.discovery import Discovery
 from tasks.document_step_keys import Tools
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, survey
-from tasks.killed_runs import rest_of
+from tasks.killed_runs import rest_of, taking_over
 from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat import ChatModel
 from tasks.models.embedder import UnopenedEmbedder, open_embedder
 from tasks.step import Workplace
-from tasks.taking_over import taking_over
 
 if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner

@@ -17,10 +17,10 @@ from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_page import page_key
 from tasks.ingest_report import artifact_key
 from tasks.lineage_documents import documents_told
-from tasks.lineage_keys import lineage_key
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import RunWalk
 from tasks.lineage_walk import walk
+from tasks.markdown import lineage_key
 
 DOCUMENTS_SHOWN = 50
 """A page is a row in the server's database; of the other documents it says how many there are."""

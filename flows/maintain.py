@@ -29,14 +29,10 @@ from storage.pulled import PulledError
 from storage.records import Finding
 from storage.removals import noted_removals
 from storage.snapshot import remembered_embedder
-from tasks.ageing import age_out
-from tasks.killed_runs import close_what_cannot_go_on
+from tasks.killed_runs import close_what_cannot_go_on, tell_of_killed
 from tasks.lineage import lineage_of_run, working_at
-from tasks.maintain_request import MaintainRequest, corpora_to_maintain
-from tasks.maintaining import Upkeep, doctor, upkeep
+from tasks.maintaining import MaintainRequest, Upkeep, age_out, corpora_to_maintain, doctor, summary, upkeep, upkeep_markdown
 from tasks.progress import stop_requested
-from tasks.taking_over import tell_of_killed
-from tasks.upkeep_page import summary, upkeep_markdown
 
 SEE_DOCTOR = "see what doctor found"
 NEXT_GOES_ON = "mend what it says; the next maintenance goes on"

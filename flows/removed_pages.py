@@ -17,7 +17,7 @@ from storage.answers import answer_ids
 from storage.locations import CorpusLocation
 from tasks.answer_page import page_key
 from tasks.ingest_report import artifact_key, progress_key
-from tasks.lineage_keys import lineage_key
+from tasks.markdown import lineage_key
 
 GONE = "pages_in_prefect"
 LATER = "the next maintenance deletes those that quote this document"

@@ -17,7 +17,7 @@ from storage.snapshot import open_for_reading
 from tasks.data_flow import DataFlow, answered, ingested
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_names import Shelf
-from tasks.lineage_whole_run import run_walk
+from tasks.lineage_walk import run_walk
 
 
 async def leave_lineage(request: IngestRequest) -> None:

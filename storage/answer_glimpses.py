@@ -15,7 +15,6 @@ from storage.codec import adapter
 from storage.run_traces import HEAD_BYTES, RunLines
 
 ANSWERS = b'"kind": "answer"'
-PATHS = b'"paths": ['
 BY_RULES = f'"reader": "{RULES_READ}"'.encode()
 
 
@@ -65,38 +64,21 @@ class Glimpses:
 
 
 def glimpses(found: Iterable[RunLines], signs: Sequence[bytes]) -> Iterator[Glimpses]:
-    """Yield, for each file, the answers that hold one of the signs outside of their ranking; an empty sign takes all."""
+    """Yield, for each file, the answers whose line holds one of the signs; an empty sign takes all."""
     for lines in found:
         chosen = [line for line in lines.whole if ANSWERS in line[:HEAD_BYTES] and any(sign in line for sign in signs)]
-        used = [line for line in chosen if any(sign in _without_ranking(line) for sign in signs)]
-        seen = [answer for answer in map(glimpse, used) if answer is not None]
-        yield Glimpses(lines.run_id, tuple(seen), lines.torn + len(used) - len(seen), lines.unreadable)
+        seen = [answer for answer in map(glimpse, chosen) if answer is not None]
+        yield Glimpses(lines.run_id, tuple(seen), lines.torn + len(chosen) - len(seen), lines.unreadable)
 
 
 def glimpse(line: bytes) -> AnswerGlimpse | None:
     """Return what a line tells of its answer; None where it tells of none that this FlowReader can read."""
-    for part in (_without_ranking(line), line):
-        with contextlib.suppress(ValidationError):
-            seen = adapter(AnswerGlimpse).validate_json(part)
-            # Earlier versions called it answered, or answered in part, where no model read.
-            of_rules = BY_RULES in line and seen.status != AnswerStatus.NOT_FOUND
-            return replace(seen, status=AnswerStatus.EVIDENCE.value) if of_rules else seen
+    with contextlib.suppress(ValidationError):
+        seen = adapter(AnswerGlimpse).validate_json(line)
+        # Earlier versions called it answered, or answered in part, where no model read.
+        of_rules = BY_RULES in line and seen.status != AnswerStatus.NOT_FOUND
+        return replace(seen, status=AnswerStatus.EVIDENCE.value) if of_rules else seen
     return None
-
-
-def _without_ranking(line: bytes) -> bytes:
-    """Return the line without its ranking of pages and what stands behind the evidence; the whole line where it reads otherwise.
-
-    A quotation mark within a text is escaped, so no text can look like one of these places. What a kill cut lacks the notes.
-    """
-    paths = line.find(PATHS)
-    ranking = line.find(b'], "pages": [' if line.startswith(b"]", paths + len(PATHS)) else b'}], "pages": [', paths)
-    evidence = line.rfind(b'], "evidence_pages": [')
-    gate = line.find(b'], "gate": ', evidence)
-    notes = line.rfind(b', "notes": [')
-    if not (0 <= paths < ranking < evidence < gate < notes and line.endswith(b"]}")):
-        return line
-    return line[: line.index(b"]", ranking) + 1] + line[evidence + 1 : gate + 1] + b"}"
 
 
 def glimpse_of(answer: Answer) -> AnswerGlimpse:

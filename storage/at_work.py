@@ -61,35 +61,31 @@ def is_news(run_file: Path) -> bool:
 
 def is_at_work(run_file: Path) -> bool:
     """Say whether a living process holds the run's sign; its file is to be read afterwards, for it may have ended since."""
-    sign = sign_of(run_file)
-    return sign.exists() and _let_go(sign) is None
+    found = _look_at(sign_of(run_file))
+    return found is not None and found[1]
 
 
 def killed_runs(location: CorpusLocation) -> list[SignedRun]:
     """Return the files of the runs that were killed and that nobody took over or put away, the oldest first."""
-    found = [(sign.with_suffix(".jsonl"), _let_go(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
-    killed = [SignedRun(path, began) for path, began in found if began is not None and path.exists()]
-    return sorted(killed, key=lambda each: (each.began, each.path.name))
+    return [run for run in _signed_runs(location, held=False) if run.path.exists()]
 
 
 def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
     """Return the files of the runs that a living process of this machine is at, the oldest first."""
-    found: list[SignedRun] = []
-    for sign in location.runs.glob(f"*{SUFFIX}"):
-        # It may end while it is looked at: then its sign is gone, and it is left out.
-        with suppress(FileNotFoundError):
-            began = sign.stat().st_mtime
-            if _let_go(sign) is None and sign.exists():
-                found.append(SignedRun(sign.with_suffix(".jsonl"), began))
+    return _signed_runs(location, held=True)
+
+
+def _signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
+    signs = [(sign.with_suffix(".jsonl"), _look_at(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
+    found = [SignedRun(path, look[0]) for path, look in signs if look is not None and look[1] == held]
     return sorted(found, key=lambda each: (each.began, each.path.name))
 
 
 def drop_empty_signs(location: CorpusLocation, *, before: float) -> int:
     """Remove the signs of runs that were killed before their first line, and before that moment; return how many."""
-    empty = [sign for sign in location.runs.glob(f"*{SUFFIX}") if not sign.with_suffix(".jsonl").exists()]
-    old = [sign for sign in empty if (put_up := _let_go(sign)) is not None and put_up <= before]
-    for sign in old:
-        sign.unlink(missing_ok=True)
+    old = [run.path for run in _signed_runs(location, held=False) if run.began <= before and not run.path.exists()]
+    for path in old:
+        sign_of(path).unlink(missing_ok=True)
     return len(old)
 
 
@@ -99,16 +95,19 @@ def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
     put_away(run_file)
 
 
-def _let_go(sign: Path) -> float | None:
-    """Return when the sign was put up, in seconds since 1970; None where it does not stand or somebody holds it."""
+def _look_at(sign: Path) -> tuple[float, bool] | None:
+    """Return when the sign was put up, in seconds since 1970, and whether somebody holds it; None where it does not stand."""
     try:
         descriptor = os.open(sign, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return os.fstat(descriptor).st_mtime if is_still_there(descriptor, sign) else None
-    except BlockingIOError:
-        return None
+        held = False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held = True
+        # It may end while it is looked at: then its sign is gone.
+        return (os.fstat(descriptor).st_mtime, held) if is_still_there(descriptor, sign) else None
     finally:
         os.close(descriptor)

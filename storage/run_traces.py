@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,45 +92,23 @@ def lines_with(paths: Iterable[Path], signs: Sequence[bytes]) -> Iterator[RunLin
 def lines_of(path: Path, signs: Sequence[bytes]) -> RunLines:
     """Return the lines of a file that holds one of the signs; of a file without them, only how many are cut."""
     try:
-        data, goes_on = _bytes_of(path), False
+        data, goes_on = path.read_bytes(), False
         wanted = any(sign in data for sign in signs)
         if wanted and not _ends(data):
             # Looked at in this order, a run that ends just now is never taken for a killed one.
             goes_on = is_at_work(path)
-            data = _bytes_of(path)
+            data = path.read_bytes()
     except OSError as error:
         return RunLines(path.stem, unreadable=error.strerror or str(error))
-    if not wanted and _is_whole(data):
-        return RunLines(path.stem)
     lines = data.removesuffix(b"\n").split(b"\n") if data else []
     whole = tuple(line for line in lines if line[:1] == b"{" and line[-1:] == b"}")
     return RunLines(path.stem, whole if wanted else (), len(lines) - len(whole), at_work=goes_on)
-
-
-def _bytes_of(path: Path) -> bytes:
-    """Return what the file holds; a Path of its own takes four times as long for small files."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        room = os.fstat(descriptor).st_size + 1
-        return b"".join(iter(lambda: os.read(descriptor, room), b""))
-    finally:
-        os.close(descriptor)
 
 
 def _ends(data: bytes) -> bool:
     """Say whether the last line tells of an end: a run that was tried again has an earlier one too."""
     last = data.rfind(b"\n", 0, len(data) - 1) + 1
     return END in data[last : last + HEAD_BYTES]
-
-
-def _is_whole(data: bytes) -> bool:
-    """Say whether every line begins and ends as an entry does; to look is faster than to split."""
-    end = -1
-    while (start := end + 1) < len(data):
-        end = data.find(b"\n", start)
-        if end < 0 or data[start : start + 1] != b"{" or data[end - 1 : end] != b"}":
-            return False
-    return True
 
 
 def _trace_of(lines: RunLines, signs: Sequence[bytes]) -> RunTrace:

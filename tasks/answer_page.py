@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from storage.answer_records import Answer, Citation
 from storage.wording import shortened
-from tasks.lineage_keys import lineage_link
-from tasks.markdown import as_text, paragraphs
+from tasks.markdown import as_text, lineage_link, paragraphs
 from tasks.reporting import KeptReport
 from tasks.verdict import head_of, place_of, told_calls, verdict_of, words_of
 

@@ -12,7 +12,7 @@ from storage.corpus import CorpusWriter
 from storage.records import DocumentState, identify
 from storage.runs import EntryKind, read_run
 from tasks.ingest_request import Survey
-from tasks.lineage_keys import lineage_key, lineage_link
+from tasks.markdown import lineage_key, lineage_link
 from tasks.models.chat_errors import Outcome
 from tasks.planning import displayed
 from tasks.step import Workplace

@@ -1,20 +1,22 @@
-"""Documents as lineage tells them: what they are, who parsed them, which runs read them; of what was removed, its id alone."""
+"""Documents with who parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from pydantic import ValidationError
 
 from storage.answer_records import NamedDocument
-from storage.records import DocumentRecord, DocumentState, StepRecord, identify
+from storage.artifacts import ArtifactDamagedError, kept_artifacts
+from storage.codec import CodecError, GraphText, from_json
+from storage.records import WHOLE_PAGE, DocumentRecord, DocumentState, Node, StepRecord, identify
 from storage.run_traces import other_files, trace, traces
 from tasks.lineage_names import Shelf
-from tasks.lineage_records import CallTold, Damage, DocumentTold, Reading, Standing
-from tasks.lineage_runs import RunStory, story_of
-from tasks.lineage_unpublished import PUBLISHES, did_publish
+from tasks.lineage_records import CallTold, Damage, DocumentTold, NodePlace, Reading, Standing
+from tasks.lineage_runs import PUBLISHES, RunStory, did_publish, story_of
 from tasks.parsing import parse_inputs, parser_identity
 from tasks.settings import IngestSettings
 
@@ -103,3 +105,47 @@ def _parser(parsed: Iterable[tuple[RunStory, StepRecord]]) -> str:
         return OTHER_PARSER
     proven = step.key == identify(step.step, step.version, parse_inputs(step.subject, reading.parse, reading.ocr))
     return parser_identity() if proven else OTHER_PARSER
+
+
+PageReader = tuple[str, int, str, str]
+"""A document, a page of it, who read it, and why a fallback did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of nodes by id, and the readers of the documents' pages."""
+
+    nodes: Mapping[str, NodePlace]
+    readers: tuple[PageReader, ...]
+
+
+def places_of(shelf: Shelf, documents: Sequence[DocumentTold], node_ids: Sequence[str]) -> Places:
+    """Return the places of those of the nodes that are published, and who read which page of the documents that are."""
+    nodes: dict[str, NodePlace] = {}
+    readers: list[PageReader] = []
+    unkept = []
+    for name, told in ((told.document.id, told) for told in documents if shelf.is_readable(told.document.id)):
+        graph = _kept_graph(told)
+        if graph is None:
+            unkept.append(name)
+        else:
+            nodes |= {node.id: _place(node) for node in graph.nodes}
+            readers += [(name, page.number, page.parser.value, page.note) for page in graph.pages]
+    if unkept:
+        readers += shelf.snapshot.page_readers(unkept)
+        found = shelf.snapshot.nodes_found([name for name in node_ids if name not in nodes])
+        nodes |= {node.id: _place(node) for node in found}
+    return Places(nodes, tuple(readers))
+
+
+def _place(node: Node) -> NodePlace:
+    return NodePlace(node.id, node.document_id, node.page, node.kind.value, None if node.box == WHOLE_PAGE else node.box)
+
+
+def _kept_graph(document: DocumentTold) -> GraphText | None:
+    """Return what the step left that made the published version; None where no run tells of it or its artifact is gone."""
+    made = (step for reading in document.readings if reading.published for step in reading.steps if step.step == "evolve")
+    for name in (step.outputs["0"] for step in made if "0" in step.outputs):
+        with contextlib.suppress(ArtifactDamagedError, CodecError, OSError):
+            return from_json(GraphText, kept_artifacts().read(name))
+    return None

@@ -1,11 +1,12 @@
-"""What a run's file says, as records: how the run began and ended, its steps and its calls, and what of it cannot be read."""
+"""What a run's file says, as records: how it began and ended, its steps and calls, what it published, and what cannot be read."""
 
 from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -59,29 +60,10 @@ class _End:
     snapshot: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """What a call's line must say; those of a question name its answer, others the document that they are about."""
-
-    purpose: str
-    subject: str
-    model: str
-    prompt_hash: str
-    key: str
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    seconds: float
-    attempts: int
-    outcome: str
-    error: str
-    answer_id: str = ""
-
-
 def story_of(trace: RunTrace) -> RunStory:
     """Return what a trace tells; a line that says less than it should is told as damage and left out."""
     begins, ends = _read(_Begin, trace, EntryKind.RUN), _read(_End, trace, EntryKind.END)
-    steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(_Call, trace, EntryKind.CALL)
+    steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(CallTold, trace, EntryKind.CALL, _call)
     plans = _read(_Plan, trace, EntryKind.PLAN)
     begin = begins[-1] if begins else _Begin({}, {}, "")
     end = ends[-1] if ends and not _was_tried_again(trace) else None
@@ -96,13 +78,12 @@ def story_of(trace: RunTrace) -> RunStory:
     )
     understood = len(begins) + len(ends) + len(steps) + len(calls) + len(trace.of(EntryKind.ANSWER)) + len(plans)
     damage = Damage(trace.run_id, trace.torn + len(trace.entries) - understood, trace.unreadable)
-    told = tuple(map(_told, calls))
     return RunStory(
         head,
         begin.parameters,
         begin.settings,
         tuple(steps),
-        told,
+        tuple(calls),
         damage if damage.torn or damage.unreadable else None,
         plans[-1].documents if plans else None,
     )
@@ -114,12 +95,14 @@ def _was_tried_again(trace: RunTrace) -> bool:
     return told[-1] is EntryKind.RUN
 
 
-def _read(kind: type[T], trace: RunTrace, named: EntryKind) -> list[T]:
+def _read(
+    kind: type[T], trace: RunTrace, named: EntryKind, shown: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
+) -> list[T]:
     """Return the entries of a kind as records; what is none is left out."""
     found = []
     for entry in trace.of(named):
         with contextlib.suppress(ValidationError):
-            found.append(adapter(kind).validate_python(entry))
+            found.append(adapter(kind).validate_python(shown(entry)))
     return found
 
 
@@ -131,22 +114,10 @@ def _kind(run_id: str, parameters: Mapping[str, Any]) -> RunKind:
     return RunKind.EVALUATE if "what" in parameters else RunKind.UNKNOWN
 
 
-def _told(call: _Call) -> CallTold:
-    return CallTold(
-        about=call.answer_id or call.subject,
-        purpose=call.purpose,
-        model=call.model,
-        prompt=prompt_files().get(call.prompt_hash, ""),
-        prompt_hash=call.prompt_hash,
-        key=call.key,
-        input_tokens=call.input_tokens,
-        output_tokens=call.output_tokens,
-        cost=call.cost,
-        seconds=call.seconds,
-        attempts=call.attempts,
-        outcome=call.outcome,
-        error=call.error,
-    )
+def _call(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a call as it is shown: one of a question is about its answer, others about their document."""
+    prompt = prompt_files().get(str(entry.get("prompt_hash")), "")
+    return entry | {"about": entry.get("answer_id") or entry.get("subject"), "prompt": prompt}
 
 
 def sum_of_steps(steps: Iterable[StepRecord]) -> tuple[StepSum, ...]:
@@ -185,3 +156,41 @@ def sum_of_calls(calls: Iterable[CallTold]) -> tuple[CallSum, ...]:
         )
         for named, group in groups.items()
     )
+
+
+NOT_ANY_MORE = "not published any more"
+PUBLISHES = b'"step": "publish"'
+"""What a line says of each batch that a run published."""
+
+
+def why_unpublished(story: RunStory, document_id: str) -> str:
+    """Return why a document that the run read is not in the published snapshot."""
+    outcome = story.head.outcome
+    if did_publish(story, document_id):
+        return NOT_ANY_MORE
+    if outcome == STILL_GOING:
+        return "not published yet"
+    ended = "was killed" if outcome.startswith(KILLED) else "was stopped" if outcome == "stopped" else outcome
+    return f"not published: the run {ended} first"
+
+
+def did_publish(story: RunStory, document_id: str) -> bool:
+    """Say whether the run came to publish the document, or that it cannot be read; one that ended by itself published all."""
+    if story.head.outcome == "ended":
+        return True
+    steps = [step for step in story.steps if step.subject == document_id]
+    if not steps or not _is_last(steps[-1]):
+        return False
+    finished = _ended(steps[-1])
+    batches = (step for step in story.steps if step.step == "publish" and not step.error)
+    return any(datetime.fromisoformat(batch.started) >= finished for batch in batches)
+
+
+def _is_last(step: StepRecord) -> bool:
+    """Say whether a document is finished with this step, well or not."""
+    outcome = step_outcome(step)
+    return outcome == "failed" or (outcome != "stopped" and step.step == "evolve")
+
+
+def _ended(step: StepRecord) -> datetime:
+    return datetime.fromisoformat(step.started) + timedelta(seconds=step.seconds)

@@ -23,3 +23,13 @@ def paragraphs(text: str) -> str:
 def table_row(cells: Iterable[str]) -> str:
     """Return a row of a table of literal cells."""
     return f"| {' | '.join(map(as_text, cells))} |"
+
+
+def lineage_key(key: str) -> str:
+    """Return the key of the page that tells how what another page shows came to be."""
+    return f"{key}-lineage"
+
+
+def lineage_link(key: str) -> str:
+    """Return a link to that page as the UI has it, for Markdown."""
+    return f"[How it came to be](/artifacts/key/{lineage_key(key)})"

@@ -97,7 +97,7 @@ async def main():
     from tasks.ask_request import AskRequest
     from tasks.evaluation_request import EvaluationRequest
     from tasks.ingest_request import IngestRequest
-    from tasks.maintain_request import MaintainRequest
+    from tasks.maintaining import MaintainRequest
     from tasks.removing import remove_document
 
     progress_artifact.RENEW_SECONDS = 0.05

@@ -10,7 +10,7 @@ from storage.corpus import open_for_writing
 from storage.snapshot import open_for_reading
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import DocumentInRun
-from tasks.lineage_whole_run import run_walk
+from tasks.lineage_walk import run_walk
 from tasks.markdown import as_text
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.program import flowreader

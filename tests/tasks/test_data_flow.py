@@ -12,7 +12,7 @@ from tasks import data_flow
 from tasks.data_flow import DataSet, answered, ingested
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_names import Shelf
-from tasks.lineage_whole_run import run_walk
+from tasks.lineage_walk import run_walk
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer

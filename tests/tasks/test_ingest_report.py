@@ -3,7 +3,7 @@
 import re
 
 from tasks.ingest_report import Failure, IngestReport, artifact_key, asked, progress_key, report_markdown
-from tasks.lineage_keys import lineage_key
+from tasks.markdown import lineage_key
 
 REPORT = IngestReport(
     corpus="Q3_reports.2024",

@@ -1,24 +1,40 @@
-"""What a killed run was is told, and whether the same command goes on; an ingest takes over what it covers, nothing else."""
+"""A killed run is shown with what goes on, watchers hear of it once, and an ingest does the rest of what it covers only."""
 
+import json
 import os
 import time
 
 import pytest
+from tasks.metrics_files import SHARED_FOLDER
 
-from storage.at_work import at_work, sign_of
+from storage.at_work import at_work, close, put_away, sign_of
 from storage.garbage import KEEP_UNNAMED_SECONDS
 from storage.run_traces import trace
 from storage.runs import ASKING, RunLog
 from tasks.ingest_request import IngestRequest
-from tasks.killed_runs import close_what_cannot_go_on, killed, rest_of
+from tasks.killed_runs import (
+    RunProgress,
+    close_what_cannot_go_on,
+    ingests_at_work,
+    killed,
+    progress_of,
+    rest_of,
+    taking_over,
+    tell_of_killed,
+    words_of,
+)
 from tasks.lineage import lineage_of_run
 from tasks.lineage_records import RunKind
 from tasks.lineage_runs import story_of
+from tasks.metrics_endpoint import METRICS
+from tests.lineage_worlds import step
 from tests.storage.worlds import corpus_in
 
 
 @pytest.fixture
-def location(tmp_path, home):
+def location(tmp_path, home, monkeypatch):
+    for name in ("FLOWREADER_LOG", METRICS, SHARED_FOLDER):
+        monkeypatch.delenv(name, raising=False)
     return corpus_in(tmp_path)
 
 
@@ -117,3 +133,128 @@ def test_what_nobody_went_on_with_for_a_month_is_told_once_more_and_closed(locat
         os.utime(sign, (0, time.time() - KEEP_UNNAMED_SECONDS - 60))
     assert len(close_what_cannot_go_on(location, snapshot=3)) == 1
     assert killed(location) == () and not empty.exists() and not sign_of(path).exists()
+
+
+@pytest.fixture
+def log(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
+    return lambda: [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+
+
+def kill_at_work(location, name="r1", planned=3):
+    path = location.runs / f"{name}.jsonl"
+    with at_work(path):
+        told = RunLog(path)
+        told.begin(run_id=name, parameters={"paths": ["/in"]}, settings={}, code_version="1")
+        if planned:
+            told.plan(documents=planned)
+        told.step(step(name, "evolve", "a" * 64))
+        told.step(step(name, "parse", "b" * 64))
+    return path
+
+
+def test_whoever_notices_it_first_tells_of_it_and_nobody_else(location, log):
+    path = kill_at_work(location)
+    tell_of_killed(location)
+    tell_of_killed(location)
+    with taking_over(location, [path]):
+        pass
+    (line,) = log()
+    assert line == {**line, "event": "run-killed", "level": "error", "run": "r1", "flow": "ingest", "corpus": location.name}
+    assert line["read"] == 1 and line["began"].startswith("20")
+    assert "/in" not in str(line)
+
+
+def test_a_run_that_is_tried_again_and_killed_again_is_told_again(location, log):
+    for _again in range(2):
+        kill_at_work(location)
+        tell_of_killed(location)
+    assert [line["event"] for line in log()] == ["run-killed"] * 2
+
+
+def test_where_nobody_watches_it_stays_news(location, tmp_path, monkeypatch):
+    kill_at_work(location)
+    tell_of_killed(location)
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
+    tell_of_killed(location)
+    assert (tmp_path / "log").read_text().count("run-killed") == 1
+
+
+def test_people_hear_when_it_began_and_what_was_kept(location):
+    rest = [kill_at_work(location), kill_at_work(location, "r2", planned=0)]
+    kill_at_work(location, "r3")
+    first, second = words_of(location, rest)
+    assert first.startswith("the earlier run of 20")
+    assert first.endswith(" UTC was killed; 1 of its 3 documents were kept, the rest is read now")
+    assert "1 of its documents were kept" in second
+
+
+def test_what_was_put_away_leaves_nothing_behind(location, log):
+    path, other = kill_at_work(location), kill_at_work(location, "r2")
+    tell_of_killed(location)
+    close(path, outcome="killed", snapshot=1)
+    put_away(other)
+    assert {each.name for each in location.runs.iterdir()} == {"r1.jsonl", "r2.jsonl"}
+
+
+def begun(location, name="r1", **parameters):
+    log = RunLog(location.runs / f"{name}.jsonl")
+    log.begin(run_id=name, parameters=parameters, settings={}, code_version="1")
+    return log
+
+
+def test_it_is_told_while_its_process_lives(location):
+    with at_work(location.runs / "r1.jsonl"):
+        log = begun(location, paths=["/in", "/more"])
+        (ingest,) = ingests_at_work(location)
+        assert ingest.told.startswith("the ingest of /in and 1 more that began at 20")
+        assert ingest.told.endswith(" UTC is at work: documents are looked for")
+        log.plan(documents=3)
+        log.step(step("r1", "evolve", "a" * 64))
+        assert ingests_at_work(location)[0].told.endswith(": 1 of 3 documents done")
+        log.step(step("r1", "parse", "b" * 64, error="ParseError: cut"))
+        (ingest,) = ingests_at_work(location)
+        assert ingest.told.endswith(": 2 of 3 documents done, 1 of them failed")
+        assert (ingest.run_id, ingest.paths, ingest.done, ingest.failed, ingest.documents) == ("r1", ("/in", "/more"), 2, 1, 3)
+    assert ingests_at_work(location) == (), "it was killed"
+
+
+def test_other_runs_at_work_are_no_ingests(location):
+    with at_work(location.runs / f"{ASKING}1.jsonl"), at_work(location.runs / "r1.jsonl"), at_work(location.runs / "r2.jsonl"):
+        begun(location, f"{ASKING}1", questions=["?"])
+        begun(location, "r1", what="probe")
+        assert ingests_at_work(location) == ()
+
+
+@pytest.fixture
+def begun_log(location):
+    return begun(location, paths=["/in"])
+
+
+def test_before_the_files_are_looked_through_nobody_knows_how_many_there_are(begun_log):
+    assert progress_of(begun_log.path) == RunProgress(0, 0, None)
+
+
+def test_what_is_read_and_what_failed_are_told_apart_and_what_is_at_work_is_neither(begun_log):
+    begun_log.plan(documents=5)
+    for name, subject, error in (
+        ("parse", "a" * 64, ""),
+        ("evolve", "a" * 64, ""),
+        ("parse", "b" * 64, "ParseError: cut"),
+        ("parse", "c" * 64, "OSError: busy"),
+        ("parse", "c" * 64, ""),
+        ("publish", "corpus", "OSError: full"),
+    ):
+        begun_log.step(step("r1", name, subject, error=error))
+    assert progress_of(begun_log.path) == RunProgress(1, 1, 5)
+
+
+def test_a_run_that_is_tried_again_begins_at_nothing(begun_log):
+    begun_log.plan(documents=5)
+    begun_log.step(step("r1", "evolve", "a" * 64))
+    begun_log.begin(run_id="r1", parameters={}, settings={}, code_version="1")
+    begun_log.step(step("r1", "evolve", "b" * 64))
+    begun_log.step(step("r1", "evolve", "c" * 64))
+    assert progress_of(begun_log.path) == RunProgress(2, 0, None)
+    begun_log.path.write_bytes(begun_log.path.read_bytes()[:-9])
+    assert progress_of(begun_log.path) == RunProgress(1, 0, None)

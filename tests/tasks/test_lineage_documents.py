@@ -1,18 +1,21 @@
-"""Documents with who parsed them and which runs read them."""
+"""Documents as lineage shows them: who parsed them, which runs read them, where their nodes stand; no name of what was removed."""
 
+import shutil
 from dataclasses import replace
 
 import pytest
 
 from storage.answer_records import NamedDocument
 from storage.corpus import open_for_writing
-from storage.records import identify
+from storage.locations import artifacts_folder, corpus_location
+from storage.records import WHOLE_PAGE, identify
 from storage.runs import RunLog
 from storage.snapshot import open_for_reading
-from tasks.lineage_documents import NOT_KEPT, OTHER_PARSER, documents_told
-from tasks.lineage_names import Shelf
+from tasks.lineage_documents import NOT_KEPT, OTHER_PARSER, documents_told, places_of
+from tasks.lineage_names import Shelf, shown_parameters
 from tasks.lineage_records import Damage, Standing
 from tasks.parsing import parser_identity
+from tests.asking_worlds import Passage, published, written
 from tests.lineage_worlds import INGEST, SETTINGS, call, ingest_run, step
 from tests.storage import worlds
 
@@ -98,3 +101,105 @@ def test_damaged_files_are_told_and_the_others_read(location):
     (location.runs / "3333.jsonl").mkdir()
     (report,), damaged = told(location, NAMED[0])
     assert len(report.readings) == 1 and damaged == (Damage("2222", 1, ""), Damage("3333", 0, "Is a directory"))
+
+
+BROKEN = worlds.graph("broken")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[REPORT], records=[worlds.record(REPORT), worlds.failed(BROKEN)])
+    with open_for_reading(location) as snapshot:
+        yield Shelf(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("document", "standing", "name"),
+    [
+        (NamedDocument(REPORT.document_id, "as it was called before.pdf"), Standing.PUBLISHED, "report.pdf"),
+        (NamedDocument("e" * 64, "report.pdf"), Standing.REPLACED, "report.pdf"),
+        (NamedDocument("e" * 64, "secret.pdf"), Standing.GONE, ""),
+        (NamedDocument("e" * 64, ""), Standing.GONE, ""),
+    ],
+)
+def test_a_document_is_called_by_a_name_that_the_corpus_still_has(shelf, document, standing, name):
+    assert (shelf.standing(document), shelf.named(document)) == (standing, NamedDocument(document.id, name))
+
+
+def test_only_what_is_ready_has_pages(shelf):
+    readable = [shelf.is_readable(name) for name in (REPORT.document_id, BROKEN.document_id, "e" * 64)]
+    assert readable == [True, False, False]
+
+
+@pytest.mark.parametrize("path", ["/files", "/files/", "/files/report.pdf", "/", ".", "..", "files", "../files", "./report.pdf"])
+def test_a_path_with_a_published_document_is_shown(shelf, path):
+    assert shown_parameters({"paths": [path], "include": ["*"]}, shelf) == {"paths": [path], "include": ["*"]}
+
+
+@pytest.mark.parametrize("path", ["/secret", "/files/secret.pdf", "secret.pdf", "/files/report", "port.pdf", "/fil", "../secret"])
+def test_a_path_without_one_is_counted_only(shelf, path):
+    assert shown_parameters({"paths": ["/files", path]}, shelf) == {"paths": ["/files"], "paths_of_nothing_published": 1}
+
+
+def test_so_are_names_and_ids_of_documents(shelf):
+    asked = {"documents": ["report.pdf", REPORT.document_id[:8], "secret.pdf", "eeeeeeee"], "pages": "3-7"}
+    told = {"documents": asked["documents"][:2], "pages": "3-7", "documents_of_nothing_published": 2}
+    assert shown_parameters(asked, shelf) == told
+    assert shown_parameters({"documents": []}, shelf) == {"documents": []}
+    assert shown_parameters({"documents": "?"}, shelf) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
+
+
+def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=("s3://data/in/report.pdf",))])
+    known = ["s3://data", "s3://data/in/", "s3://data/in", "s3://data/in/report.pdf"]
+    with open_for_reading(location) as snapshot:
+        told = shown_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, Shelf(snapshot))
+    assert told == {"paths": known, "paths_of_nothing_published": 3}
+
+
+@pytest.fixture
+def small_shelf(own_home):
+    with open_for_reading(corpus_location("small")) as snapshot:
+        yield Shelf(snapshot)
+
+
+def all_told(small_shelf):
+    return documents_told(small_shelf, [NamedDocument(record.id, record.name) for record in small_shelf.records.values()])[0]
+
+
+def nodes_of(small_shelf):
+    return {node.id: node for record in small_shelf.records for node in small_shelf.snapshot.nodes(record)}
+
+
+def test_the_artifact_and_the_graph_tell_the_same(small_shelf):
+    documents, nodes = all_told(small_shelf), nodes_of(small_shelf)
+    kept = places_of(small_shelf, documents, [])
+    assert set(kept.nodes) == set(nodes) and len(kept.readers) == sum(record.pages for record in small_shelf.records.values())
+    shutil.rmtree(artifacts_folder())
+    graph = places_of(small_shelf, documents, list(nodes))
+    assert graph.nodes == kept.nodes and sorted(graph.readers) == sorted(kept.readers)
+    assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.nodes.items())
+    assert all(place.box is None for name, place in kept.nodes.items() if nodes[name].box == WHOLE_PAGE)
+
+
+def test_a_spoilt_artifact_is_not_believed(small_shelf):
+    documents = all_told(small_shelf)
+    expected = places_of(small_shelf, documents, [])
+    for path in artifacts_folder().glob("??/*"):
+        path.write_bytes(b"{}")
+    assert places_of(small_shelf, documents, list(expected.nodes)) == replace(expected, readers=tuple(sorted(expected.readers)))
+
+
+def test_where_no_run_is_kept_the_graph_is_asked_and_what_is_not_there_is_left_out(tmp_path, home):
+    location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.", page=2)))
+    with open_for_reading(location) as snapshot:
+        small_shelf = Shelf(snapshot)
+        (node,) = nodes_of(small_shelf).values()
+        found = places_of(small_shelf, all_told(small_shelf), [node.id, "e" * 64])
+        assert {name: (place.page, place.kind) for name, place in found.nodes.items()} == {node.id: (2, "paragraph")}
+        assert [(number, parser) for _document, number, parser, _note in found.readers] == [(1, "mineru"), (2, "mineru")]
+        assert places_of(small_shelf, [], []).nodes == {}

@@ -6,18 +6,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from storage.answer_records import NamedDocument
 from storage.answers import UnknownAnswerError
 from storage.corpus import open_for_writing
 from storage.lineage_search import UnknownLineageError
 from storage.locations import corpus_location
 from storage.records import WHOLE_PAGE
+from storage.runs import RunLog
 from storage.snapshot import open_for_reading
-from tasks.lineage_records import AnswerWalk, Damage, DocumentWalk, RunKind, RunWalk, Standing
-from tasks.lineage_walk import UNNAMED_REMOVAL, walk
+from tasks.lineage_names import Shelf
+from tasks.lineage_records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, RunWalk, Standing
+from tasks.lineage_runs import NOT_ANY_MORE
+from tasks.lineage_walk import UNNAMED_REMOVAL, run_walk, walk
 from tasks.parsing import parser_identity
 from tasks.removing import remove_document
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_desk, published, written
-from tests.lineage_worlds import asking_run, ingest_run
+from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
 from tests.scripted_answers import Reader, read_by
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer, named
@@ -171,3 +175,115 @@ def test_damage_anywhere_on_the_way_is_told(location):
     told = walked(location, answer("report", "paper").answer_id)
     assert [damage.torn for damage in told.damaged] == [1, 1] and told.run.outcome == "killed"
     assert Damage("ask-aa00bb", 1, "") in walked(location, "report.pdf").damaged
+
+
+REPORT, GONE = worlds.graph("report"), worlds.graph("gone")
+EARLIER = NamedDocument(worlds.document_id("report before"), "report.pdf")
+
+
+def of_earlier(kept):
+    """The same answer, of what the report's file held before."""
+    cited = replace(kept.citations[0], document=EARLIER, page=7)
+    return replace(kept, citations=(cited,), paths=(), evidence_pages=(), answer_id="e" * 32)
+
+
+@pytest.fixture
+def quiet(tmp_path):
+    """A corpus of two documents that nobody asked or remembers."""
+    place = worlds.corpus_in(tmp_path)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, worlds.graph("report"), worlds.graph("paper"))
+        corpus.index()
+    return place
+
+
+def test_an_answer_that_cites_or_read_a_document_is_listed_with_the_pages_the_newest_first(quiet):
+    both = answer("report", "paper")
+    read = replace(answer("report", asked="2027"), citations=())
+    ranked = replace(answer("paper"), pages=both.pages)
+    asking_run(quiet, "aa00bb", [both, read, ranked, of_earlier(both)])
+    found = walked(quiet, "report.pdf")
+    assert [each.document for each in found.earlier] == [EARLIER]
+    uses = [(use.answer.answer_id, use.document_id, use.cited_pages, use.read_pages) for use in found.answers]
+    assert uses[0] == (read.answer_id, REPORT.document_id, (), (2,))
+    assert sorted(uses[1:]) == sorted([(both.answer_id, REPORT.document_id, (2,), (2,)), ("e" * 32, EARLIER.id, (7,), ())]), (
+        "an answer that only ranked a page did not use it"
+    )
+    earlier = walked(quiet, EARLIER.id)
+    assert (earlier.document.document, earlier.document.standing, earlier.earlier) == (EARLIER, Standing.REPLACED, ())
+    assert [(use.document_id, use.cited_pages) for use in earlier.answers] == [(EARLIER.id, (7,))]
+
+
+def test_another_published_document_of_the_same_name_is_no_earlier_content(quiet):
+    copy = replace(worlds.record(worlds.graph("copy")), paths=("/elsewhere/report.pdf",))
+    with open_for_writing(quiet, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[worlds.graph("copy")], records=[copy])
+    kept = of_earlier(answer("report"))
+    cited = replace(kept.citations[0], document=NamedDocument(copy.id, "report.pdf"))
+    asking_run(quiet, "aa00bb", [replace(kept, citations=(cited,))])
+    assert walked(quiet, REPORT.document_id).answers == () and len(walked(quiet, copy.id).answers) == 1
+
+
+def test_damaged_files_of_asking_are_named_whether_or_not_they_name_the_document(quiet):
+    asking_run(quiet, "aa00bb", [answer("report")])
+    for name, kept in (("bb", answer("paper")), ("cc", answer("report"))):
+        path = asking_run(quiet, name, [kept])
+        path.write_bytes(path.read_bytes()[:-9])
+    (quiet.runs / "ask-dd.jsonl").mkdir()
+    found = walked(quiet, "report.pdf")
+    assert found.damaged == (Damage("ask-bb", 1, ""), Damage("ask-cc", 1, ""), Damage("ask-dd", 0, "Is a directory"))
+    assert sorted(use.answer.run_id for use in found.answers) == ["ask-aa00bb", "ask-cc"]
+
+
+def run_of(quiet, run_id):
+    with open_for_reading(quiet) as snapshot:
+        return run_walk(Shelf(snapshot), run_id)
+
+
+def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no_word(quiet):
+    path = ingest_run(quiet, REPORT, GONE, paths=["/files/report.pdf", "/files/gone.pdf"])
+    for graph in (REPORT, GONE):
+        RunLog(path).step(step(INGEST, "parse", graph.document_id, error=f"ParseError: {graph.title}.pdf is torn"))
+    walk = run_of(quiet, INGEST)
+    assert (walk.run.kind, walk.run.outcome, walk.damaged) == (RunKind.INGEST, "ended", ())
+    assert walk.documents == (
+        DocumentInRun(named("report"), True),
+        DocumentInRun(NamedDocument(GONE.document_id, ""), False, NOT_ANY_MORE),
+    )
+    assert [(each.step, each.times, each.attempts, each.failed) for each in walk.steps] == [
+        ("parse", 4, 2, 2), ("publish", 1, 1, 0), ("evolve", 2, 1, 0),
+    ]  # fmt: skip
+    assert [each.error for each in walk.failed] == ["ParseError: report.pdf is torn", "ParseError"]
+    assert walk.calls[0].outcomes == {"ok": 2} and walk.parameters["paths_of_nothing_published"] == 1
+    assert "gone.pdf" not in repr(asdict(walk)) and walk.settings["reading"]
+
+
+def test_a_run_that_asked_tells_its_answers_and_the_documents_that_they_used(quiet):
+    answers = [answer("report"), answer("report", "gone", question="How few?")]
+    asking_run(quiet, "aa00bb", answers)
+    walk = run_of(quiet, "ask-aa00bb")
+    assert (walk.run.kind, [each.question for each in walk.answers]) == (RunKind.ASK, ["How many?", "How few?"])
+    assert [(each.document.name, each.published) for each in walk.documents] == [("report.pdf", True), ("", False)]
+    assert [(each.step, each.times) for each in walk.steps] == [("route", 2), ("record", 2)]
+    assert "words of" not in repr(asdict(walk))
+
+
+def test_an_evaluation_counts_questions_by_batches_that_are_no_documents(quiet):
+    log = RunLog(quiet.runs / "r1.jsonl")
+    log.begin(run_id="r1", parameters={"what": "probe"}, settings={}, code_version="1")
+    log.step(step("r1", "ask-batch", "b" * 64, error="ChatEndedError: the server is gone"))
+    log.call(call("c" * 64) | {"answer_id": "d" * 32})
+    walk = run_of(quiet, "r1")
+    assert (walk.run.kind, walk.documents, walk.answers) == (RunKind.EVALUATE, (), ())
+    assert walk.run.outcome == "killed" and walk.failed[0].error == "ChatEndedError: the server is gone"
+
+
+def test_of_a_run_cut_anywhere_the_rest_is_told(quiet):
+    path = asking_run(quiet, "aa00bb", [answer("report")])
+    data = path.read_bytes()
+    for cut in range(0, len(data), 97):
+        path.write_bytes(data[:cut])
+        walk = run_of(quiet, "ask-aa00bb")
+        torn = cut > 0 and data[cut - 1 : cut] != b"\n" and data[cut : cut + 1] != b"\n"
+        assert walk.damaged == ((Damage("ask-aa00bb", 1, ""),) if torn else ())
+        assert (walk.run.outcome, walk.run.snapshot) == ("killed", None)
