@@ -5,7 +5,6 @@ import os
 import time
 
 import pytest
-from tasks.metrics_files import SHARED_FOLDER
 
 from storage.at_work import at_work, close, put_away, sign_of
 from storage.garbage import KEEP_UNNAMED_SECONDS
@@ -26,7 +25,7 @@ from tasks.killed_runs import (
 from tasks.lineage import lineage_of_run
 from tasks.lineage_records import RunKind
 from tasks.lineage_runs import story_of
-from tasks.metrics_endpoint import METRICS
+from tasks.metrics_endpoint import METRICS, SHARED_FOLDER
 from tests.lineage_worlds import step
 from tests.storage.worlds import corpus_in
 
