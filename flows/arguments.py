@@ -8,7 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from flows.evaluate_arguments import add_evaluate
+from flows.evaluate_arguments import add_evaluate, add_settings
 from flows.showing import CommandError, Output
 
 USAGE_EXIT = 2
@@ -50,8 +50,9 @@ def build_parser() -> argparse.ArgumentParser:
     doctor = verbs.add_parser("doctor", parents=[common], help=text, description=text)
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
     doctor.set_defaults(run="flows.commands:doctor")
-    settings = verbs.add_parser("settings", parents=[common], help="all settings with their bounds and reasons")
-    settings.add_argument("--settings", type=Path, metavar="FILE.toml", help="show them as this file changes them")
+    settings = verbs.add_parser("settings", parents=[common], help="what can be set, with bounds and reasons")
+    add_settings(settings)
+    settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
     settings.set_defaults(run="flows.commands:settings")
     return parser
 
@@ -85,7 +86,7 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
         metavar="F",
         help="a line each of NAME, a tab, PASSWORD; or one line with one for all",
     )
-    ingest.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
+    add_settings(ingest)
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
     ingest.set_defaults(run="flows.ingest_command:ingest")
 
@@ -114,7 +115,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         default="flow",
         help="flow routes evidence through the graph; top-k takes the best passages (default: %(default)s)",
     )
-    ask.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
+    add_settings(ask)
     ask.add_argument(
         "--batch",
         metavar="FILE",

@@ -14,9 +14,8 @@ from flows.showing import Output
 from storage.locations import corpus_location
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, read_batch
-from tasks.ask_settings import AllSettings
+from tasks.ask_settings import load_settings
 from tasks.progress import forget_stop, request_stop
-from tasks.settings import load_settings
 
 WELL = 0
 
@@ -25,7 +24,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     """Answer a question, or many of a file, and show each as it comes."""
     require_one_source(arguments)
     questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
-    settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
+    settings = load_settings(arguments.settings, arguments.preset)
     request = AskRequest(
         questions=questions,
         corpus=arguments.corpus,
@@ -33,6 +32,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         pages=arguments.pages,
         modality=arguments.modality,
         reader=arguments.reader,
+        preset=arguments.preset,
         settings=settings.ask,
     )
     if arguments.report:

@@ -80,12 +80,12 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "pages": arguments.pages,
         "modality": arguments.modality,
         "reader": arguments.reader,
+        "preset": arguments.preset,
     }
     if arguments.settings:
-        from tasks.ask_settings import AllSettings
-        from tasks.settings import load_settings
+        from tasks.ask_settings import load_settings
 
-        said["settings"] = load_settings(arguments.settings, AllSettings).ask.model_dump(mode="json")
+        said["settings"] = load_settings(arguments.settings, arguments.preset).ask.model_dump(mode="json")
     return said
 
 

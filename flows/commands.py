@@ -18,10 +18,9 @@ from storage.memo import StepMemo
 from storage.pulled import pulled_from
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
-from tasks.ask_settings import AllSettings
+from tasks.ask_settings import AllSettings, load_settings
 from tasks.killed_runs import ingests_at_work, killed, tell_of_killed
 from tasks.planning import displayed
-from tasks.settings import load_settings
 
 WELL, PROBLEM = 0, 1
 
@@ -168,10 +167,9 @@ def _doctor_models(output: Output) -> int:
 
 
 def settings(arguments: argparse.Namespace, output: Output) -> int:
-    """Show all settings with their bounds and reasons."""
-    chosen = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
+    chosen = load_settings(arguments.settings, arguments.preset)
     if output.as_json:
         output.data({"settings": chosen.model_dump(mode="json"), "schema": AllSettings.model_json_schema()})
     else:
-        show_settings(chosen, output)
+        show_settings(chosen, output, method=arguments.method)
     return WELL

@@ -7,6 +7,17 @@ from pathlib import Path
 from typing import Any
 
 
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say by which method, and under which settings."""
+    parser.add_argument(
+        "--preset",
+        choices=("default", "paper"),
+        default="default",
+        help="paper: every step as the paper writes it (default: %(default)s)",
+    )
+    parser.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
+
+
 def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> None:  # noqa: ANN401 - argparse keeps the type private
     """Add `evaluate` and all below it."""
     evaluate = verbs.add_parser(
@@ -21,10 +32,10 @@ def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> Non
     run = parser_class(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
     run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader")
+    add_settings(run)
     run.add_argument(
         "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
     )
-    run.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
     data = parser_class(add_help=False, parents=[run])
     data.add_argument(
         "dataset",

@@ -17,9 +17,8 @@ from flows.showing import CommandError, Output
 from storage.evaluation_records import Evaluation
 from storage.evaluations import find_evaluation, list_evaluations
 from storage.locations import corpus_location, evaluations_file, evaluations_folder
-from tasks.ask_settings import AllSettings
+from tasks.ask_settings import load_settings
 from tasks.progress import Progress, listening, stop_requested
-from tasks.settings import load_settings
 
 if TYPE_CHECKING:
     from tasks.evaluation_request import EvaluationRequest
@@ -100,7 +99,7 @@ def _said_in_words(*expected: type[Exception]) -> Iterator[None]:
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation_request import EvaluationRequest
 
-    settings = load_settings(arguments.settings, AllSettings) if arguments.settings else AllSettings()
+    settings = load_settings(arguments.settings, arguments.preset)
     try:
         return EvaluationRequest(
             what=arguments.what,
@@ -113,6 +112,7 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
             out=arguments.out,
             judge=arguments.judge,
             questions_at_once=arguments.at_once,
+            preset=arguments.preset,
             settings=settings,
         )
     except ValidationError as error:

@@ -23,6 +23,7 @@ from storage.runs import RunGoneError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
 from storage.transfer import TransferError
 from tasks.ask_request import QuestionError
+from tasks.ask_settings import SettingsError
 from tasks.discovery import DiscoveryError
 from tasks.errands import WorkersError
 from tasks.json_log import LogFileError
@@ -32,7 +33,6 @@ from tasks.models.endpoints import EndpointError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
 from tasks.parsers.supervisor import ParserStartError
-from tasks.settings import SettingsError
 
 EXPECTED = (
     AddressError,

@@ -16,13 +16,13 @@ from storage.object_address import checked_source, is_address
 from storage.pulled import require_own
 from storage.records import DocumentState
 from storage.snapshot import open_for_reading
-from tasks.ask_settings import AllSettings
+from tasks.ask_settings import load_settings
 from tasks.ingest_request import IngestRequest, Survey
 from tasks.killed_runs import rest_of, words_of
 from tasks.object_fetching import Ahead
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
-from tasks.settings import IngestSettings, load_settings
+from tasks.settings import IngestSettings
 
 WELL, PROBLEM, STOPPED = 0, 1, 130
 
@@ -100,7 +100,8 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
         include=tuple(arguments.include),
         exclude=tuple(arguments.exclude),
         password_file=str(arguments.password_file) if arguments.password_file else None,
-        settings=load_settings(arguments.settings, AllSettings).for_ingest() if arguments.settings else IngestSettings(),
+        preset=arguments.preset,
+        settings=load_settings(arguments.settings, arguments.preset).for_ingest(),
     )
 
 

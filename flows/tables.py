@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
-
-from pydantic import BaseModel
 
 from flows.showing import Output
 from storage.records import DocumentRecord, Finding, Modality, SkippedFile
 from storage.snapshot import Snapshot
 from tasks.ask_settings import AllSettings
 from tasks.planning import displayed
+from tasks.setting_group import dotted, leaves
 
 if TYPE_CHECKING:
     from tasks.model_checkup import Checkup
@@ -155,24 +153,13 @@ def show_checkups(checkups: Sequence[Checkup], output: Output) -> None:
     output.line(f"models: {counting(wrong, 'findings')}" if wrong else "models: all is well")
 
 
-def show_settings(settings: AllSettings, output: Output) -> None:
-    """Show every setting as TOML, with its bounds and reason as a comment: what is shown can be a settings file."""
-    for path, group in _groups(settings, ()):
-        output.line(f"\n[{'.'.join(path)}]", style="bold")
-        for name, field in type(group).model_fields.items():
-            value = getattr(group, name)
-            if isinstance(value, BaseModel):
-                continue
-            bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
-            # JSON's strings, numbers and booleans are TOML's too; for what is not set TOML has no word.
-            output.line(f"# {name} is not set" if value is None else f"{name} = {json.dumps(value)}")
-            output.line(f"    # {field.description or ''}{f' ({bounds})' if bounds else ''}", style="dim")
-
-
-def _groups(settings: BaseModel, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], BaseModel]]:
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if isinstance(value, BaseModel):
-            if any(not isinstance(getattr(value, inner), BaseModel) for inner in type(value).model_fields):
-                yield (*path, name), value
-            yield from _groups(value, (*path, name))
+def show_settings(settings: AllSettings, output: Output, *, method: bool) -> None:
+    """Show as TOML what users turn, with bounds and reasons, or what the method is: a line each."""
+    values = dict(dotted(settings.model_dump(mode="json")))
+    for name, field in leaves(type(settings)):
+        if method != (field.description is None):
+            continue
+        bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
+        reason = "" if method else f"  # {field.description}{f' ({bounds})' if bounds else ''}"
+        # JSON's strings, numbers and booleans are TOML's too; for what is not set TOML has no word.
+        output.line(f"# {name} is not set{reason}" if values[name] == "null" else f"{name} = {values[name]}{reason}")

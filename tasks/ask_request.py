@@ -7,14 +7,14 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from storage.records import DocumentRecord, DocumentState, Modality
 from storage.search import Scope
 from storage.snapshot import Snapshot
-from tasks.ask_settings import AskSettings
+from tasks.ask_settings import AskSettings, Preset, method_of, settings_over_preset
 from tasks.planning import displayed
 
 LONGEST_QUESTION = 10_000
@@ -40,7 +40,10 @@ class AskRequest(BaseModel):
     pages: str | None = Field(None, description="only these pages, such as 3-7")
     modality: Modality | None = Field(None, description="only text, tables or figures")
     reader: Literal["flow", "top-k"] = Field("flow", description="flow routes evidence through the graph; top-k takes the best")
-    settings: AskSettings = AskSettings()
+    preset: Preset = "default"
+    settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
+        default_factory=lambda asked: method_of(asked["preset"]).ask
+    )
 
 
 def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:

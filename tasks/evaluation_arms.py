@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from storage.records import identify
 from tasks.ask_settings import AllSettings, AskSettings
-from tasks.setting_group import Settings
+from tasks.setting_group import changed
 from tasks.settings import IngestSettings
-
-S = TypeVar("S", bound=Settings)
 
 FULL = "full"
 ROUNDS = tuple(range(6))
@@ -107,17 +105,3 @@ def _without(settings: AllSettings, signal: str) -> dict[str, float]:
     weights = {name: float(getattr(settings.ask.score, name)) for name in ("relevance", "propagation", "diffusion")}
     left = sum(weights.values()) - weights[signal] or 1.0
     return {f"ask.score.{name}": 0.0 if name == signal else weight / left for name, weight in weights.items()}
-
-
-def changed(settings: S, change: Mapping[str, Any]) -> S:
-    """Return the settings with these values, by dotted names; checked as a file of them is."""
-    told = settings.model_dump()
-    for dotted, value in change.items():
-        *groups, last = dotted.split(".")
-        place = told
-        for group in groups:
-            place = place[group]
-        if last not in place:
-            raise KeyError(dotted)
-        place[last] = value
-    return type(settings).model_validate(told)

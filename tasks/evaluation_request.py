@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tasks.ask_settings import AllSettings
+from tasks.ask_settings import AllSettings, Preset, method_of, settings_over_preset
 
 What = Literal["retrieval", "answers", "ablations", "probe"]
 Reader = Literal["flow", "top-k"]
@@ -36,4 +36,7 @@ class EvaluationRequest(BaseModel):
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
     )
     resamples: int = Field(10_000, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")
-    settings: AllSettings = AllSettings()
+    preset: Preset = "default"
+    settings: Annotated[AllSettings, settings_over_preset(lambda method: method)] = Field(
+        default_factory=lambda asked: method_of(asked["preset"])
+    )

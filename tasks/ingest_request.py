@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
 from storage.records import DocumentRecord, EmbedderIdentity
+from tasks.ask_settings import AllSettings, Preset, method_of, settings_over_preset
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
 from tasks.object_discovery import discover_objects
@@ -49,7 +50,10 @@ class IngestRequest(BaseModel):
     password_file: Annotated[str, AfterValidator(whole_path)] | None = Field(
         None, description="a file of passwords, a line each: NAME, a tab, PASSWORD"
     )
-    settings: IngestSettings = IngestSettings()
+    preset: Preset = "default"
+    settings: Annotated[IngestSettings, settings_over_preset(AllSettings.for_ingest)] = Field(
+        default_factory=lambda asked: method_of(asked["preset"]).for_ingest()
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from tasks.setting_group import Settings
 class ChatDeadlines(Settings):
     """How long each part of a request may take."""
 
-    connect_seconds: float = Field(5.0, gt=0, le=60, description="until the server takes the connection")
-    models_seconds: float = Field(5.0, gt=0, le=60, description="until it has said which models it serves; then it is not there")
+    connect_seconds: float = 5.0  # until the server takes the connection
+    models_seconds: float = 5.0  # until it has said which models it serves; then it is not there
     first_token_seconds: float = Field(
         180.0, gt=0, le=3600, description="from the request to the first word; a busy server keeps calls waiting in a queue"
     )
     idle_seconds: float = Field(30.0, gt=0, le=600, description="from one word to the next; single bytes do not count")
     total_seconds: float = Field(600.0, gt=0, le=7200, description="for one request, its first word and all others")
-    stop_seconds: float = Field(5.0, ge=0, le=60, description="a stopped run waits so long for the calls in flight; 10 is promised")
+    stop_seconds: float = 5.0  # a stopped run waits so long for the calls in flight; 10 is promised
 
 
 class ChatLimits(Settings):
@@ -29,9 +29,7 @@ class ChatLimits(Settings):
     in_flight: int = Field(64, ge=1, le=4096, description="calls at the same time; vLLM takes 256 into a batch")
     requests_per_minute: int | None = Field(None, ge=1, description="requests in any minute; none: as fast as they are answered")
     tokens_per_minute: int | None = Field(None, ge=1, description="tokens read and written in any minute; none: no limit")
-    reply_megabytes: float = Field(
-        16.0, gt=0, le=1024, description="bytes of one reply with its framing, some 300 a token; more is cut and refused"
-    )
+    reply_megabytes: float = 16.0  # bytes of one reply with its framing, some 300 a token; more is cut and refused
 
 
 class ChatRetries(Settings):
@@ -40,20 +38,16 @@ class ChatRetries(Settings):
     attempts: int = Field(
         10, ge=1, le=100, description="requests for one reply; at 20 % failures, 1 of 10 million calls needs more"
     )
-    silent_attempts: int = Field(2, ge=1, le=10, description="requests that may run into a deadline; each takes that long")
+    silent_attempts: int = 2  # requests that may run into a deadline; each takes that long
     busy_seconds: float = Field(900.0, ge=0, le=86400, description="how long a call is kept waiting by 429 in all")
-    first_wait_seconds: float = Field(0.5, gt=0, le=60, description="longest wait before the second request; it doubles each time")
-    longest_wait_seconds: float = Field(30.0, gt=0, le=3600, description="no wait is longer, unless Retry-After asks for it")
-    retry_after_seconds: float = Field(120.0, gt=0, le=86400, description="of what Retry-After asks for, at most so much is waited")
-    failures_until_pause: int = Field(
-        8, ge=1, le=1000, description="requests in a row that find no server, until all calls wait for it"
-    )
+    first_wait_seconds: float = 0.5  # longest wait before the second request; it doubles each time
+    longest_wait_seconds: float = 30.0  # no wait is longer, unless Retry-After asks for it
+    retry_after_seconds: float = 120.0  # of what Retry-After asks for, at most so much is waited
+    failures_until_pause: int = 8  # requests in a row that find no server, until all calls wait for it
     down_seconds: float = Field(
         300.0, ge=0, le=86400, description="so long all calls wait for the server; loading 32B takes minutes"
     )
-    lost_until_end: int = Field(
-        20, ge=1, le=10000, description="calls lost one after the other, with none answered, that end the run"
-    )
+    lost_until_end: int = 20  # calls lost one after the other, with none answered, that end the run
 
 
 class ChatBudget(Settings):
@@ -80,16 +74,14 @@ class ChatPictures(Settings):
         le=16_777_216,
         description="pixels of a picture at most; larger ones are scaled down, 980 tokens of Qwen3-VL",
     )
-    pixels_per_token: int = Field(1024, ge=1, le=65536, description="Qwen3-VL reads 32 x 32 pixels as one token")
+    pixels_per_token: int = 1024  # Qwen3-VL reads 32 x 32 pixels as one token
 
 
 class ChatEstimates(Settings):
     """What a call is taken to cost before the server has said it."""
 
-    characters_per_token: float = Field(
-        3.0, gt=0, le=10, description="of text; English has 4 to 5, so that is too dear, not too cheap"
-    )
-    tokens_per_message: int = Field(32, ge=0, le=1000, description="framing that the server adds to each message")
+    characters_per_token: float = 3.0  # of text; English has 4 to 5, so that is too dear, not too cheap
+    tokens_per_message: int = 32  # framing that the server adds to each message
 
 
 class EmbeddingServing(Settings):
@@ -101,7 +93,7 @@ class EmbeddingServing(Settings):
     question_seconds: float = Field(
         30.0, gt=0, le=3600, description="for the vector of a question, all retries included: somebody waits for it"
     )
-    reply_megabytes: float = Field(64.0, gt=0, le=1024, description="bytes of one reply, some 22 a number; more is refused")
+    reply_megabytes: float = 64.0  # bytes of one reply, some 22 a number; more is refused
 
 
 class ModelSettings(Settings):

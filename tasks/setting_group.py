@@ -1,17 +1,87 @@
-"""What every group of settings has in common."""
+"""What every group of settings has in common.
+
+A field with a description is a setting: users turn it. One without is part of the method: a preset or an ablation sets it.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.fields import FieldInfo
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 
 class Settings(BaseModel):
-    """A frozen group of settings that knows no names but its own."""
+    """A frozen group of settings that knows no names but its own. Its JSON schema, and so a form, shows what users turn."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        shown = handler(schema)
+        whole = handler.resolve_ref_schema(shown)
+        settable = {leaf.partition(".")[0] for leaf, field in leaves(cls) if field.description}
+        whole["properties"] = {name: form for name, form in whole.get("properties", {}).items() if name in settable}
+        for form in whole["properties"].values():
+            if "$ref" in form:
+                # A form sends back the defaults it is shown: a group's would hold the method, of one preset.
+                form.pop("default", None)
+        return shown
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class MethodError(ValueError):
+    """A value for what is no setting but a part of the method."""
+
+
+def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldInfo]]:
+    """Yield each value of a group and of the groups in it, by its dotted name."""
+    for name, field in form.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Settings):
+            yield from leaves(field.annotation, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", field
+
+
+def turned(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the method as a user's settings, nested mappings, turn them; whoever validates them checks the rest.
+
+    Raise MethodError where they would change the method itself.
+    """
+    fixed = {leaf for leaf, field in leaves(type(method)) if not field.description}
+    return _merged(method.model_dump(mode="json"), given, fixed, "")
+
+
+def _merged(values: dict[str, Any], given: Mapping[str, Any], fixed: Set[str], prefix: str) -> dict[str, Any]:
+    for name, value in given.items():
+        if isinstance(value, Mapping) and isinstance(values.get(name), dict):
+            _merged(values[name], value, fixed, f"{prefix}{name}.")
+        elif f"{prefix}{name}" in fixed and value != values[name]:
+            raise MethodError(
+                f"{prefix}{name} is part of the method and no setting; take another --preset, "
+                "`flowreader settings --method` shows what it is"
+            )
+        else:
+            values[name] = value
+    return values
+
+
+def changed(settings: S, change: Mapping[str, Any]) -> S:
+    """Return the settings with these values, by dotted names; checked as a file of them is."""
+    values = settings.model_dump()
+    for name, value in change.items():
+        *groups, last = name.split(".")
+        place = values
+        for group in groups:
+            place = place.setdefault(group, {})
+        place[last] = value
+    return type(settings).model_validate(values)
 
 
 def dotted(settings: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:

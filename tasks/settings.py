@@ -1,4 +1,4 @@
-"""Every tuned number, once: with its bounds, its unit and its reason.
+"""Every number of reading documents, once: what users turn with its bounds, the method with its reason.
 
 What changes the result of reading a document stands in ReadingSettings and enters the document's version;
 limits, concurrency and publishing do not.
@@ -6,25 +6,13 @@ limits, concurrency and publishing do not.
 
 from __future__ import annotations
 
-import tomllib
-from difflib import get_close_matches
-from pathlib import Path
-from typing import Literal, Self, TypeVar
+from typing import Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, model_validator
 
 from storage.records import EdgeKind
 from tasks.model_settings import ModelSettings
-from tasks.setting_group import Settings, dotted
-
-__all__ = ["IngestSettings", "Settings", "SettingsError", "load_settings"]
-
-S = TypeVar("S", bound=Settings)
-
-
-class SettingsError(ValueError):
-    """A settings file that cannot be used; the message names the value and the remedy."""
+from tasks.setting_group import Settings
 
 
 class ParseSettings(Settings):
@@ -33,13 +21,9 @@ class ParseSettings(Settings):
     tier: Literal["flash", "basic", "standard", "advanced"] = Field(
         "flash", description="MinerU's tier; all but flash need its models or a server"
     )
-    pages_per_range: int = Field(
-        24, ge=1, le=200, description="pages parsed by one child; bounds its memory, and what one bad page can cost"
-    )
-    crop_dpi: int = Field(144, ge=72, le=300, description="resolution of figure crops; letters of 6 points stay readable")
-    minimum_crop_share: float = Field(
-        0.003, ge=0, le=1, description="figures under this share of the page are ornaments and get no crop"
-    )
+    pages_per_range: int = 24  # pages parsed by one child; bounds its memory, and what one bad page can cost
+    crop_dpi: int = 144  # resolution of figure crops; letters of 6 points stay readable
+    minimum_crop_share: float = 0.003  # figures under this share of the page are ornaments and get no crop
 
 
 class OcrSettings(Settings):
@@ -47,42 +31,33 @@ class OcrSettings(Settings):
 
     enabled: bool = Field(True, description="read pages and figures without text by OCR")
     page_dpi: int = Field(108, ge=72, le=300, description="few characters are lost between 72 and 144 dpi, time doubles")
-    minimum_page_characters: int = Field(
-        16, ge=0, le=1000, description="a page whose text layer has fewer characters is read by OCR"
-    )
-    minimum_figure_share: float = Field(0.03, ge=0, le=1, description="smaller figures (share of the page) are not read")
-    repeated_pages: int = Field(3, ge=2, le=1000, description="a picture on so many pages is a logo and is not read")
-    minimum_confidence: float = Field(0.5, ge=0, le=1, description="RapidOCR's own threshold for a line of text")
+    minimum_page_characters: int = 16  # a page whose text layer has fewer characters is read by OCR
+    minimum_figure_share: float = 0.03  # smaller figures (share of the page) are not read
+    repeated_pages: int = 3  # a picture on so many pages is a logo and is not read
+    minimum_confidence: float = 0.5  # RapidOCR's own threshold for a line of text
 
 
 class StructureSettings(Settings):
     """How blocks become nodes."""
 
-    merge_words: int = Field(90, ge=1, le=1000, description="short neighbours in a section are joined up to so many words")
-    split_words: int = Field(
-        180, ge=20, le=2000, description="longer paragraphs are cut at a sentence; the embedder reads 256 tokens"
-    )
-    repeated_share: float = Field(
-        0.3,
-        gt=0,
-        le=1,
-        description="a line at the edge of this share of the pages (three at least) is a header or footer",
-    )
-    edge_band: float = Field(0.12, gt=0, le=0.3, description="share of the page's height at its top and bottom where headers live")
+    merge_words: int = 90  # short neighbours in a section are joined up to so many words
+    split_words: int = 180  # longer paragraphs are cut at a sentence; the embedder reads 256 tokens
+    repeated_share: float = 0.3  # a line at the edge of this share of the pages (three at least) is a header or footer
+    edge_band: float = 0.12  # share of the page's height at its top and bottom where headers live
 
 
 class ModelAnalysisSettings(Settings):
     """How a model is asked what nodes say (eq. 11)."""
 
-    nodes_per_call: int = Field(16, ge=1, le=64, description="small nodes in one call; the rules are read once for all of them")
-    pictures_per_call: int = Field(4, ge=1, le=16, description="pictures in one call; a server takes only so many")
-    characters_per_call: int = Field(12_000, ge=500, le=200_000, description="of all nodes in a call; 3,000 to 4,000 tokens")
-    characters_per_node: int = Field(4000, ge=200, le=100_000, description="of a node; what is longer is cut, with a mark")
-    context_characters: int = Field(300, ge=0, le=5000, description="of the text before and behind a figure or table")
-    minimum_words: int = Field(6, ge=1, le=50, description="titles, and texts with fewer words, say what they are themselves")
-    keywords: int = Field(16, ge=1, le=50, description="keywords of a node at most, the most telling first")
-    reply_tokens: int = Field(300, ge=50, le=4000, description="room in the reply for each node")
-    picture_reply_tokens: int = Field(1000, ge=100, le=8000, description="room for each picture, whose words are written down")
+    nodes_per_call: int = 16  # small nodes in one call; the rules are read once for all of them
+    pictures_per_call: int = 4  # pictures in one call; a server takes only so many
+    characters_per_call: int = 12_000  # of all nodes in a call; 3,000 to 4,000 tokens
+    characters_per_node: int = 4000  # of a node; what is longer is cut, with a mark
+    context_characters: int = 300  # of the text before and behind a figure or table
+    minimum_words: int = 6  # titles, and texts with fewer words, say what they are themselves
+    keywords: int = 16  # keywords of a node at most, the most telling first
+    reply_tokens: int = 300  # room in the reply for each node
+    picture_reply_tokens: int = 1000  # room for each picture, whose words are written down
 
 
 class AnalysisSettings(Settings):
@@ -91,29 +66,27 @@ class AnalysisSettings(Settings):
     by: Literal["rules", "model"] = Field(
         "rules", description="rules: extracts and statistics; model: the chat model at FLOWREADER_CHAT_BASE_URL describes nodes"
     )
-    summary_words: int = Field(40, ge=5, le=200, description="words of the summary; the papers ask for one sentence")
-    keywords: int = Field(10, ge=1, le=50, description="keywords of a node, by rule")
+    summary_words: int = 40  # words of the summary; the papers ask for one sentence
+    keywords: int = 10  # keywords of a node, by rule
     model: ModelAnalysisSettings = ModelAnalysisSettings()
 
 
 class EmbeddingSettings(Settings):
     """What is embedded and how."""
 
-    text: Literal["content", "paper"] = Field(
-        "content",
-        description="content: section titles, caption, raw text and words in the picture; paper: eq. 12, summary and keywords",
-    )
-    batch_nodes: int = Field(256, ge=1, le=4096, description="nodes a batch, cut in node order within a document")
+    # content: section titles, caption, raw text and words in the picture; paper: eq. 12, summary and keywords
+    text: Literal["content", "paper"] = "content"
+    batch_nodes: int = 256  # nodes a batch, cut in node order within a document
 
 
 class StructuralWeights(Settings):
     """What an edge weighs that the layout itself states: the surer the relation, the more."""
 
-    next: float = Field(0.5, ge=0, le=1, description="to the next element in reading order")
-    part_of: float = Field(0.6, ge=0, le=1, description="to the title of its section")
-    refers_to: float = Field(0.8, ge=0, le=1, description='from "see Figure 3" to the figure')
-    caption_of: float = Field(0.9, ge=0, le=1, description="from a caption to its figure or table")
-    continues: float = Field(0.9, ge=0, le=1, description="over a page break")
+    next: float = 0.5  # to the next element in reading order
+    part_of: float = 0.6  # to the title of its section
+    refers_to: float = 0.8  # from "see Figure 3" to the figure
+    caption_of: float = 0.9  # from a caption to its figure or table
+    continues: float = 0.9  # over a page break
 
     def by_kind(self) -> dict[EdgeKind, float]:
         """Return the weight of each kind of edge."""
@@ -123,14 +96,12 @@ class StructuralWeights(Settings):
 class ModelEvolutionSettings(Settings):
     """How a model is asked what nodes have to do with each other (eq. 14)."""
 
-    nodes_per_call: int = Field(16, ge=1, le=64, description="nodes judged in one call; those beside each other share neighbours")
-    characters_per_call: int = Field(24_000, ge=500, le=200_000, description="of all nodes in a call and their candidates")
-    content_characters: int = Field(
-        0, ge=0, le=10_000, description="of a node's own text beside its summary; eq. 14 has none, 240 took a sixth more tokens"
-    )
-    summary_words: int = Field(30, ge=5, le=200, description="words of a rewritten summary at most")
-    keywords: int = Field(10, ge=1, le=50, description="keywords of a rewritten node at most")
-    reply_tokens: int = Field(300, ge=50, le=4000, description="room in the reply for each node: its links, and what is rewritten")
+    nodes_per_call: int = 16  # nodes judged in one call; those beside each other share neighbours
+    characters_per_call: int = 24_000  # of all nodes in a call and their candidates
+    content_characters: int = 0  # of a node's own text beside its summary; eq. 14 has none, 240 took a sixth more tokens
+    summary_words: int = 30  # words of a rewritten summary at most
+    keywords: int = 10  # keywords of a rewritten node at most
+    reply_tokens: int = 300  # room in the reply for each node: its links, and what is rewritten
 
 
 class EvolutionSettings(Settings):
@@ -140,12 +111,12 @@ class EvolutionSettings(Settings):
         "lite",
         description="lite: G2-Reader's rule-based variant; model: summaries, keywords and links rewritten, with the relation",
     )
-    rounds: int = Field(3, ge=0, le=10, description="T; more rounds smooth the vectors until nodes look alike, 0 leaves them")
-    neighbours: int = Field(5, ge=1, le=50, description="semantic candidates of a node in each round")
-    window: int = Field(3, ge=1, le=20, description="w: text nodes start linked this far in reading order")
-    minimum_edge: float = Field(0.22, ge=0, le=1, description="r_min: window and semantic edges below this cosine are pruned")
-    cross_minimum: float = Field(0.5, ge=0, le=1, description="cosine of round-0 vectors from which two documents are linked")
-    cross_links: int = Field(8, ge=0, le=100, description="strongest mutual nearest neighbours linked between two documents")
+    rounds: int = 3  # T; more rounds smooth the vectors until nodes look alike, 0 leaves them
+    neighbours: int = 5  # semantic candidates of a node in each round
+    window: int = 3  # w: text nodes start linked this far in reading order
+    minimum_edge: float = 0.22  # r_min: window and semantic edges below this cosine are pruned
+    cross_minimum: float = 0.5  # cosine of round-0 vectors from which two documents are linked
+    cross_links: int = 8  # strongest mutual nearest neighbours linked between two documents
     structural_weights: StructuralWeights = StructuralWeights()
     model: ModelEvolutionSettings = ModelEvolutionSettings()
 
@@ -184,17 +155,15 @@ class LimitSettings(Settings):
     cpu_seconds_per_range: float = Field(30.0, gt=0, le=3600, description="CPU time of a child, whatever its pages")
     cpu_seconds_per_page: float = Field(4.0, gt=0, le=3600, description="CPU time added for each page; flash needs 0.25")
     cpu_seconds_per_document: float = Field(1800.0, gt=0, le=86400, description="CPU time of all children of one document")
-    wall_factor: float = Field(6.0, ge=1, le=100, description="wall time allowed, in multiples of the CPU limit; ends a hang only")
+    wall_factor: float = 6.0  # wall time allowed, in multiples of the CPU limit; ends a hang only
     output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write, pictures included")
-    answer_megabytes: int = Field(64, ge=1, le=1024, description="text and boxes of one child's pages; we read them whole")
+    answer_megabytes: int = 64  # text and boxes of one child's pages; we read them whole
     file_megabytes: int = Field(1024, ge=1, le=65536, description="larger files are refused")
     image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
     archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")
-    archive_ratio: int = Field(200, ge=10, le=100000, description="an archive that unpacks to more times its size is a bomb")
-    undescribed_share: float = Field(
-        0.2, ge=0, le=1, description="of the nodes that a model was to describe or link; where more got no usable reply, it failed"
-    )
-    archive_entries: int = Field(20000, ge=10, le=1000000, description="files in an Office document; large decks have some 2,000")
+    archive_ratio: int = 200  # an archive that unpacks to more times its size is a bomb
+    undescribed_share: float = 0.2  # of the nodes that a model was to describe or link; where more got no usable reply, it failed
+    archive_entries: int = 20000  # files in an Office document; large decks have some 2,000
 
 
 class WorkSettings(Settings):
@@ -230,28 +199,3 @@ class IngestSettings(Settings):
     limits: LimitSettings = LimitSettings()
     work: WorkSettings = WorkSettings()
     models: ModelSettings = ModelSettings()
-
-
-def load_settings(path: Path, form: type[S]) -> S:
-    """Read a TOML file of settings; raise SettingsError where a name is unknown or a value out of its bounds."""
-    try:
-        return form.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except OSError as error:
-        raise SettingsError(
-            f"settings file {str(path)!r} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
-        ) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
-    except ValidationError as error:
-        wrong = ", ".join(_complaint(found, form) for found in error.errors())
-        raise SettingsError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
-
-
-def _complaint(found: ErrorDetails, form: type[Settings]) -> str:
-    name = ".".join(str(part) for part in found["loc"])
-    if found["type"] == "value_error":
-        return f"{name}: {found['ctx']['error']}"
-    if found["type"] == "extra_forbidden":
-        near = get_close_matches(name, [known for known, _ in dotted(form().model_dump())], n=1)
-        return f"there is no setting {name}" + (f" (did you mean {near[0]}?)" if near else "")
-    return f"{name} = {found['input']!r}: {found['msg'][:1].lower()}{found['msg'][1:]}"

@@ -8,9 +8,8 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from tasks.ask_settings import AllSettings
+from tasks.ask_settings import AllSettings, load_settings
 from tasks.model_checkup import LEAST_CONTEXT_TOKENS
-from tasks.settings import load_settings
 from tests.deployments.kubernetes_forms import RESOURCE, Deployment, NetworkPolicy, PersistentVolumeClaim, Service
 
 FOLDER = Path(__file__).parents[2] / "deployments" / "vllm"
@@ -209,9 +208,9 @@ def test_the_readme_names_every_file_and_no_other():
 
 
 def test_the_settings_switch_everything_to_the_model(tmp_path):
-    settings = load_settings(FOLDER / "settings.toml", AllSettings)
+    settings = load_settings(FOLDER / "settings.toml")
     assert settings.reading.analysis.by == settings.reading.evolution.mode == settings.ask.reading.by == "model"
     assert settings.models.limits.in_flight == 64 and settings.ask.models.limits.in_flight == 16
     written = (FOLDER / "settings.toml").read_text("utf-8")
     (tmp_path / "all.toml").write_text(re.sub(r"^#     ", "", written, flags=re.MULTILINE), "utf-8")
-    assert load_settings(tmp_path / "all.toml", AllSettings).models.budget.money == 25.0, "what stands in a comment is right, too"
+    assert load_settings(tmp_path / "all.toml").models.budget.money == 25.0, "what stands in a comment is right, too"

@@ -12,6 +12,7 @@ from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records import DocumentState, EdgeKind
 from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
+from tasks.ask_settings import load_settings
 from tasks.document_step_keys import Tools
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_request import IngestRequest, look, survey
@@ -19,7 +20,6 @@ from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat_errors import BudgetReachedError, ChatServerDownError
 from tasks.models.embedder import default_identity, open_embedder
 from tasks.planning import UNFINISHED
-from tasks.settings import IngestSettings, load_settings
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
 from tests.scripted_reader import pieces_of, reads_well
@@ -63,7 +63,7 @@ def server(monkeypatch):
 
 
 def settings_of(folder, **budget):
-    loaded = load_settings(folder.parent / "model.toml", IngestSettings)
+    loaded = load_settings(folder.parent / "model.toml").for_ingest()
     return loaded.model_copy(
         update={"models": loaded.models.model_copy(update={"budget": loaded.models.budget.model_copy(update=budget)})}
     )

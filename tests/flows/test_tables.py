@@ -5,8 +5,7 @@ from flows.tables import corpus_json, show_corpus, show_findings, show_settings
 from storage.locations import corpus_location
 from storage.records import Finding, SkippedFile
 from storage.snapshot import open_for_reading
-from tasks.ask_settings import AllSettings
-from tasks.settings import load_settings
+from tasks.ask_settings import AllSettings, load_settings
 
 
 def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, capsys):
@@ -36,4 +35,4 @@ def test_what_settings_shows_can_stand_in_a_settings_file(capsys, tmp_path):
     show_settings(AllSettings(), Output(as_json=False))
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[") or " = " in line.split("    ")[0]]
     (tmp_path / "all.toml").write_text("\n".join(lines))
-    assert load_settings(tmp_path / "all.toml", AllSettings) == AllSettings()
+    assert load_settings(tmp_path / "all.toml") == AllSettings()

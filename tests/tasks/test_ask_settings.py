@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from tasks.algorithms.diffusion import personalized_pagerank
 from tasks.algorithms.propagation import propagate
-from tasks.ask_settings import AllSettings, AskSettings, RoutingSettings, ScoreSettings
+from tasks.ask_settings import AskSettings, RoutingSettings, ScoreSettings, SettingsError, load_settings
 from tasks.model_settings import ModelSettings
-from tasks.settings import IngestSettings, SettingsError, load_settings
+from tasks.settings import IngestSettings
 
 PAPER = {
     "routing": {
@@ -71,17 +71,17 @@ def test_rules_read_unless_a_model_is_asked_for_and_its_calls_are_the_papers():
 
 def test_one_call_cannot_rate_both_bridges_and_steps(tmp_path):
     with pytest.raises(SettingsError, match=r"ask\.reading\.model\.rating_calls = 1"):
-        load_settings(written(tmp_path, "[ask.reading.model]\nrating_calls = 1\n"), AllSettings)
+        load_settings(written(tmp_path, "[ask.reading.model]\nrating_calls = 1\n"))
 
 
 def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
-    loaded = load_settings(written(tmp_path, '[ask.routing]\nsources = 3\n[ask.relevance]\ntext = "paper"\n'), AllSettings)
+    loaded = load_settings(written(tmp_path, '[ask.routing]\nsources = 3\n[ask.relevance]\ntext = "paper"\n'))
     assert loaded.ask.routing.sources == 3 and loaded.ask.relevance.text == "paper"
     assert loaded.ask.gate == AskSettings().gate and loaded.for_ingest() == IngestSettings()
 
 
 def test_an_ingest_takes_its_part_of_the_file_and_no_settings_of_questions(tmp_path):
-    loaded = load_settings(written(tmp_path, "[limits]\nmemory_megabytes = 500\n[ask.gate]\npairs = 1\n"), AllSettings)
+    loaded = load_settings(written(tmp_path, "[limits]\nmemory_megabytes = 500\n[ask.gate]\npairs = 1\n"))
     assert type(loaded.for_ingest()) is IngestSettings and loaded.for_ingest().limits.memory_megabytes == 500
 
 
@@ -92,7 +92,7 @@ def test_every_wrong_field_is_named_at_once(tmp_path):
         '[ask.relevance]\ntext = "all"\n[asks]\nx = 1\n',
     )
     with pytest.raises(SettingsError) as raised:
-        load_settings(path, AllSettings)
+        load_settings(path)
     said = str(raised.value)
     for name in ("ask.routing.sources = 0", "ask.routing.demand = -1", "ask.gate.depth = 'deep'", "ask.relevance.text = 'all'"):
         assert name in said
@@ -104,7 +104,7 @@ def test_every_wrong_field_is_named_at_once(tmp_path):
 @pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
 def test_what_is_no_number_is_out_of_bounds(tmp_path, number):
     with pytest.raises(SettingsError, match=r"ask\.routing\.demand"):
-        load_settings(written(tmp_path, f"[ask.routing]\ndemand = {number}\n"), AllSettings)
+        load_settings(written(tmp_path, f"[ask.routing]\ndemand = {number}\n"))
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
@@ -177,7 +177,7 @@ def test_no_settings_within_their_bounds_leave_the_score_unsettled(values, graph
 @pytest.mark.parametrize("name", ["propagation_tolerance", "diffusion_tolerance", "steps"])
 def test_too_few_steps_and_too_small_tolerances_are_refused_when_the_file_is_read(tmp_path, name):
     with pytest.raises(SettingsError, match=rf"ask\.score\.{name} = 1"):
-        load_settings(written(tmp_path, f"[ask.score]\n{name} = {1 if name == 'steps' else 1e-12}\n"), AllSettings)
+        load_settings(written(tmp_path, f"[ask.score]\n{name} = {1 if name == 'steps' else 1e-12}\n"))
 
 
 @pytest.mark.parametrize("name", ["minimum_similarity", "visual_bonus", "dense_percentile", "sinks", "demand"])

@@ -19,11 +19,12 @@ from storage.snapshot import open_for_reading
 from tasks import benchmark_asking
 from tasks.ask_settings import AllSettings
 from tasks.benchmark_asking import BATCH, ExamDesk, ask_batch, batches, recalled
-from tasks.evaluation_arms import changed, reader_arms
+from tasks.evaluation_arms import reader_arms
 from tasks.extractive_reader import ExtractiveReader
 from tasks.models.endpoints import ChatEndpoint
 from tasks.progress import StoppedError, forget_stop, listening, request_stop
 from tasks.reader_choice import open_reader
+from tasks.setting_group import changed
 from tests.asking_worlds import AxisEmbedder, Passage, at_work, published, run_of, written
 from tests.chat_server import chat_server
 from tests.program import CORPUS

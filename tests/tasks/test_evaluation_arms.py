@@ -4,8 +4,9 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.ask_settings import AllSettings
-from tasks.evaluation_arms import FULL, UnknownArmError, ablation_arms, ablations, changed, reader_arms
+from tasks.evaluation_arms import FULL, UnknownArmError, ablation_arms, ablations, reader_arms
 from tasks.evaluation_request import EvaluationRequest
+from tasks.setting_group import changed
 
 
 def dotted(settings, prefix=""):

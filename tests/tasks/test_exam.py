@@ -8,9 +8,9 @@ from storage.corpus import open_for_writing
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
 from tasks.ask_settings import AllSettings
-from tasks.evaluation_arms import changed
 from tasks.evaluation_request import EvaluationRequest
 from tasks.exam import ExamError, notes_of, open_exam, require_read, work_to_do
+from tasks.setting_group import changed
 from tests.asking_worlds import Passage, published, written
 from tests.exams import small_benchmark
 from tests.program import CHEAP

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tasks.settings import IngestSettings, ReadingSettings, SettingsError, load_settings
+from tasks.ask_settings import SettingsError, load_settings
+from tasks.settings import IngestSettings, ReadingSettings
 
 
 def written(tmp_path, text):
@@ -12,7 +13,7 @@ def written(tmp_path, text):
 
 
 def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
-    loaded = load_settings(written(tmp_path, "[reading.evolution]\nrounds = 1\n[limits]\nmemory_megabytes = 500\n"), IngestSettings)
+    loaded = load_settings(written(tmp_path, "[reading.evolution]\nrounds = 1\n[limits]\nmemory_megabytes = 500\n")).for_ingest()
     assert loaded.reading.evolution.rounds == 1 and loaded.limits.memory_megabytes == 500
     assert loaded.reading.structure == IngestSettings().reading.structure
 
@@ -33,12 +34,12 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
 )
 def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, said):
     with pytest.raises(SettingsError, match=said):
-        load_settings(written(tmp_path, text), IngestSettings)
+        load_settings(written(tmp_path, text)).for_ingest()
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(SettingsError, match=r"absent\.toml' cannot be read"):
-        load_settings(tmp_path / "absent.toml", IngestSettings)
+        load_settings(tmp_path / "absent.toml").for_ingest()
 
 
 def test_every_setting_has_its_reason_and_its_bounds():
