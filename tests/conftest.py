@@ -1,6 +1,7 @@
 """What many tests share: a home of its own for each, and one small corpus that was really ingested."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -17,6 +18,9 @@ settings.load_profile("steady")
 
 
 def pytest_configure():
+    # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
     session_server.choose()
 
 
