@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
+QUICKLY := -q -m "not torture" -n 2 --dist loadfile
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
@@ -32,13 +33,14 @@ check: .venv/.installed
 	@$(BIN)/mypy
 
 test: check  ## run the checks and the tests
-	@$(BIN)/python -m pytest -q -m "not torture" --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
+	@$(BIN)/python -m pytest $(QUICKLY) --ignore=tests/storage --ignore=tests/tasks/algorithms
+	@$(BIN)/python -m pytest $(QUICKLY) tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 torture: .venv/.installed  ## kill it, feed it hostile files
 	@$(BIN)/python -m pytest -q -m torture
 
 campaign: .venv/.installed  ## every torture, with many more kills: fifty of the whole tests/corpus
-	@WRITER_LIVES=80 CHEAP_LIVES=24 WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
+	@CAMPAIGN=1 WRITER_LIVES=80 CHEAP_LIVES=24 WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json
 	@$(BIN)/python -m tests.bench.ingest --data $(BENCH_DATA) $(if $(BENCH_KEEP),--keep "$(BENCH_KEEP)") $(addprefix --only ,$(BENCH_ONLY))

@@ -7,22 +7,32 @@ import shutil
 import pytest
 from hypothesis import settings
 
+from tests import session_server
+from tests.kept_worlds import kept_world
 from tests.object_server import object_server
-from tests.program import CHEAP, CORPUS, flowreader
+from tests.program import CHEAP, CORPUS, environment_kept, flowreader, process
 
 # The same examples every time: what lands must not hang on luck. `--hypothesis-profile=default` looks for new ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
 
+def pytest_configure():
+    # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+    session_server.choose()
+
+
+def pytest_unconfigure():
+    session_server.forget()
+
+
 @pytest.fixture(autouse=True)
 def environment_as_found():
     """What a run in this process set in the environment, Prefect's folder above all, does not reach the next test."""
-    found = dict(os.environ)
-    yield
-    for name in os.environ.keys() - found.keys():
-        del os.environ[name]
-    os.environ.update(found)
+    with environment_kept():
+        yield
 
 
 @pytest.fixture
@@ -55,22 +65,40 @@ def store(objects_found):
     return objects_found.with_empty_bucket()
 
 
-@pytest.fixture(scope="session")
-def cheap_documents(tmp_path_factory):
-    """A folder with copies of the cheap documents."""
-    folder = tmp_path_factory.mktemp("documents")
+def read_cheap_documents_in(folder):
+    (folder / "documents").mkdir()
     for name in CHEAP:
-        (folder / name).write_bytes((CORPUS / name).read_bytes())
-    return folder
+        (folder / "documents" / name).write_bytes((CORPUS / name).read_bytes())
+    done = flowreader("ingest", folder / "documents", "--corpus", "small", "--json", home=folder / "home", check=0)
+    assert json.loads(done.stdout)["totals"]["documents"] == len(CHEAP)
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory, cheap_documents):
+def small_world():
+    """The cheap documents, and a home in which the corpus `small` holds them."""
+    return kept_world("small", read_cheap_documents_in)
+
+
+@pytest.fixture(scope="session")
+def cheap_documents(small_world):
+    """A folder with copies of the cheap documents."""
+    return small_world / "documents"
+
+
+@pytest.fixture(scope="session")
+def library(small_world, tmp_path_factory):
     """A home in which the corpus `small` holds the cheap documents; nobody may change it."""
-    home = tmp_path_factory.mktemp("library")
-    done = flowreader("ingest", cheap_documents, "--corpus", "small", "--json", home=home, check=0)
-    assert json.loads(done.stdout)["totals"]["documents"] == len(CHEAP)
-    return home
+    return shutil.copytree(small_world / "home", tmp_path_factory.mktemp("library") / "home")
+
+
+def read_corpus_in(folder):
+    process("ingest", CORPUS, "--corpus", "demo", "--json", home=folder / "home", check=0)
+
+
+@pytest.fixture(scope="session")
+def whole_world():
+    """A folder with a home in which the corpus `demo` holds all documents of the tests."""
+    return kept_world("whole", read_corpus_in)
 
 
 @pytest.fixture(scope="module")

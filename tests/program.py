@@ -1,17 +1,27 @@
 """The program as people run it, and the documents to run it on."""
 
+import gc
+import io
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-from contextlib import contextmanager, suppress
+import warnings
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
+
+import pytest
+
+from flows.cli import main
+from tests.session_server import session_server
 
 CORPUS = Path(__file__).parent / "corpus"
 CHEAP = ("maintenance_manual.docx", "budget.xlsx", "strategy.pptx", "product_page.html")
 """Documents that take no OCR of whole pages: the whole ingest of them takes seconds."""
+WITH_SERVER = ("ingest", "evaluate")
+"""Commands that are runs of Prefect."""
 
 
 @contextmanager
@@ -31,8 +41,56 @@ def terminal(monkeypatch, columns):
     shown += re.sub(r"\x1b\[[0-9;]*m", "", written.decode()).splitlines()
 
 
-def flowreader(*arguments, home, check=None, **more):
-    """Run the command line in a process of its own, as people do."""
+@contextmanager
+def environment_kept():
+    """Undo at the end of the block what was done to the environment."""
+    found = dict(os.environ)
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - found.keys():
+            del os.environ[name]
+        os.environ.update(found)
+
+
+@contextmanager
+def quiet_ends(collecting):
+    """Let go of what a process drops at its end without a word: connections of Prefect's clients."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+        if collecting:
+            gc.collect()
+
+
+def flowreader(*arguments, home, check=None, input=""):
+    """Run the command line in this process, with the session's Prefect server for the commands that need one."""
+    out, err, words = (io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (b"", b"", input.encode()))
+    with_server = arguments[0] in WITH_SERVER
+    with (
+        environment_kept(),
+        quiet_ends(with_server),
+        redirect_stdout(out),
+        redirect_stderr(err),
+        pytest.MonkeyPatch.context() as patched,
+    ):
+        patched.setattr("sys.stdin", words)
+        patched.setattr("sys.argv", ["flowreader", *map(str, arguments)])
+        os.environ["FLOWREADER_HOME"] = str(home)
+        if with_server:
+            os.environ |= {"PREFECT_HOME": str(home / "prefect"), "PREFECT_API_URL": session_server()}
+        try:
+            code = main([*map(str, arguments)])
+        except SystemExit as end:
+            code = end.code
+    for written in (out, err):
+        written.flush()
+    done = subprocess.CompletedProcess(arguments, code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
+    return checked(done, check)
+
+
+def process(*arguments, home, check=None, **more):
+    """Run the command line in a process of its own, where the process itself is what is tested."""
     done = subprocess.run(
         [sys.executable, "-m", "flows.cli", *map(str, arguments)],
         env={**os.environ, "FLOWREADER_HOME": str(home)},
@@ -41,7 +99,12 @@ def flowreader(*arguments, home, check=None, **more):
         timeout=300,
         **more,
     )
-    assert check is None or done.returncode == check, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return checked(done, check)
+
+
+def checked(done, code):
+    """Return what was done, once it ended with this code."""
+    assert code is None or done.returncode == code, f"exit {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 
 

@@ -1,6 +1,7 @@
 """The three questions of `make demo` find the right evidence, on the right pages: two of them, a row, the words of a figure."""
 
 import json
+import shutil
 
 import pytest
 
@@ -10,10 +11,9 @@ QUESTIONS = CORPUS.parent / "demo_questions.txt"
 
 
 @pytest.fixture(scope="module")
-def answers(tmp_path_factory):
+def answers(whole_world, tmp_path_factory):
     """What is answered, by the question's place in the file."""
-    home = tmp_path_factory.mktemp("demo")
-    flowreader("ingest", CORPUS, "--corpus", "demo", "--json", home=home, check=0)
+    home = shutil.copytree(whole_world / "home", tmp_path_factory.mktemp("demo") / "home")
     done = flowreader("ask", "--batch", QUESTIONS, "--corpus", "demo", "--json", home=home, check=0)
     return [json.loads(line) for line in done.stdout.splitlines()]
 

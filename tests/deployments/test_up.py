@@ -16,6 +16,7 @@ import pytest
 
 from tests.deployments.brought_up import TORQUE, brought_up, environment_for, free_port
 from tests.listening import listening_addresses
+from tests.torture.lab import sampled
 
 END_SECONDS, CANCEL_SECONDS = 20.0, 15.0
 
@@ -135,7 +136,9 @@ def test_ctrl_c_for_the_whole_group_ends_everything_too(tmp_path):
 @pytest.mark.torture
 @pytest.mark.parametrize(
     ("module", "named"),
-    [("server", "the Prefect server"), ("serve", "what serves the deployments"), ("questions", "what answers questions")],
+    sampled(
+        (("server", "the Prefect server"), ("serve", "what serves the deployments"), ("questions", "what answers questions")), 1
+    ),
 )
 def test_a_child_that_dies_ends_the_whole_and_is_named(tmp_path, module, named):
     with brought_up(tmp_path / "home", tmp_path / "log") as running:

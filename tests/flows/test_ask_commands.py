@@ -10,7 +10,7 @@ from storage.locations import corpus_location
 from storage.runs import asking_files
 from storage.snapshot import open_for_reading
 from tests.asking_worlds import COAST, TORQUE, WEIGHT
-from tests.program import flowreader
+from tests.program import flowreader, process
 
 PARTS = {
     *(
@@ -229,7 +229,7 @@ def test_an_empty_corpus_says_so(call, own_home):
 
 
 def test_the_command_line_asks_in_a_process_of_its_own(asked_home):
-    done = flowreader("ask", TORQUE, "--corpus", "small", "--json", home=asked_home, check=0)
+    done = process("ask", TORQUE, "--corpus", "small", "--json", home=asked_home, check=0)
     assert "1,850" in json.dumps(json.loads(done.stdout)["citations"]) and not done.stderr
     wrong = flowreader("ask", TORQUE, "--corpus", "small", "--reader", "no-such", "--json", home=asked_home, check=2)
     error = json.loads(wrong.stdout)["error"]

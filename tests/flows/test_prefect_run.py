@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.program import flowreader
+from tests.program import process
 
 LOOK = """
 import asyncio, json
@@ -64,7 +64,7 @@ def python(program, *arguments, home):
 
 
 def test_a_run_is_seen_by_prefect_with_its_tasks_and_its_report(home, folder):
-    flowreader("ingest", folder, home=home, check=0)
+    process("ingest", folder, home=home, check=0)
     seen = python(LOOK, home=home)
     assert seen["states"] == ["Completed"]
     assert {"parse", "read-words", "structure", "analyze", "embed", "evolve", "publish", "index"} <= {
@@ -75,4 +75,4 @@ def test_a_run_is_seen_by_prefect_with_its_tasks_and_its_report(home, folder):
 
 def test_a_stopped_run_says_so_and_the_next_one_finishes(home, folder):
     assert python(STOP, str(folder), home=home) is True
-    assert '"ready"' in flowreader("ingest", folder, "--json", home=home, check=0).stdout
+    assert '"ready"' in process("ingest", folder, "--json", home=home, check=0).stdout

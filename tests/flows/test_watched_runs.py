@@ -11,7 +11,7 @@ from storage.at_work import at_work
 from storage.runs import RunLog
 from tasks.metrics_endpoint import METRICS, shows_all
 from tests.lineage_worlds import step
-from tests.program import CORPUS, flowreader
+from tests.program import CORPUS, process
 
 QUESTION = "What does an MT-3 cost without its base and its xylophone?"
 PASSWORD = "opensesame-4711"
@@ -37,8 +37,8 @@ def watched_home(tmp_path_factory):
         with shows_all():
             kill_before(folder)
             ingest = ("ingest", folder / "in", "--corpus", "small", "--password-file", folder / "passwords")
-            said = flowreader(*ingest, home=folder / "home", check=1).stderr
-            flowreader("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
+            said = process(*ingest, home=folder / "home", check=1).stderr
+            process("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
                 scraped = reply.read().decode()
     return {"folder": folder, "lines": (folder / "log").read_text("ascii").splitlines(), "metrics": scraped, "said": said}

@@ -21,7 +21,7 @@ from storage.snapshot import UnknownCorpusError, open_for_reading
 from tests.storage.killed_publisher import ingest
 from tests.storage.worlds import corpus_in, memo_in
 
-TORTURES = int(os.environ.get("WRITER_LIVES", "20"))
+TORTURES = int(os.environ.get("WRITER_LIVES", "10"))
 """`make campaign` lives more."""
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.deployments.brought_up import brought_up
 from tests.program import CHEAP
-from tests.torture.lab import copies, export, findings, ingest, start_server
+from tests.torture.lab import copies, export, findings, ingest, seeded_home, start_server
 
 ROOM = 40
 """Questions that the query service of `serving` takes in."""
@@ -31,6 +31,8 @@ class Reference:
 def make_reference(folder: Path, server: str, names: tuple[str, ...] | None, words: Path | None = None) -> Reference:
     """Read copies of the documents in, uninterrupted."""
     documents = copies(folder / "documents", names)
+    if words:
+        seeded_home(folder / "home", words)
     began = time.monotonic()
     done = ingest(documents, home=folder / "home", server=server).ended(0)
     seconds = time.monotonic() - began
@@ -55,9 +57,9 @@ def cheap(tmp_path_factory, server):
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory, server):
-    """The whole corpus, read in."""
-    return make_reference(tmp_path_factory.mktemp("whole"), server, None)
+def whole(tmp_path_factory, server, whole_world):
+    """The whole corpus, read in by a home that remembers the words in pictures, as those that are killed do."""
+    return make_reference(tmp_path_factory.mktemp("whole"), server, None, whole_world / "home")
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from storage.artifacts import ArtifactStore
 from storage.doctor import examine
@@ -22,7 +24,15 @@ from storage.snapshot import open_for_reading
 from tests.program import CHEAP, CORPUS
 
 NAME = "torture"
+Case = TypeVar("Case")
 LIMIT_SECONDS = 300.0
+CAMPAIGN = "CAMPAIGN" in os.environ
+
+
+def sampled(cases: Sequence[Case], count: int) -> list[Case]:
+    """Return so many of the cases, the same each time and in their order; `make campaign` takes them all."""
+    chosen = range(len(cases)) if CAMPAIGN else sorted(random.Random(7).sample(range(len(cases)), count))
+    return [cases[place] for place in chosen]
 
 
 def copies(folder: Path, names: tuple[str, ...] | None = CHEAP) -> Path:

@@ -11,7 +11,7 @@ import pytest
 from storage.current import snapshot_numbers, snapshot_path
 from storage.snapshot import open_for_reading
 from tests.program import CORPUS
-from tests.torture.lab import NAME, Run, check_oracle, damage, export, findings, ingest, location
+from tests.torture.lab import NAME, Run, check_oracle, damage, export, findings, ingest, location, sampled
 
 pytestmark = pytest.mark.torture
 
@@ -165,7 +165,7 @@ SEEN_BY_DOCTOR = {
 }
 
 
-@pytest.mark.parametrize("harm", DAMAGES, ids=lambda harm: harm.__name__)
+@pytest.mark.parametrize("harm", sampled(DAMAGES, 7), ids=lambda harm: harm.__name__)
 def test_the_next_ingest_mends_a_damaged_store_and_says_so(home, cheap, longer, server, harm):
     more, expected = longer
     harm(location(home))
@@ -183,7 +183,9 @@ def test_the_next_ingest_mends_a_damaged_store_and_says_so(home, cheap, longer, 
 
 
 @pytest.mark.parametrize(
-    "harm", [garble_current, garble_snapshot, truncate_data, delete_graph, delete_current], ids=lambda harm: harm.__name__
+    "harm",
+    sampled((garble_current, garble_snapshot, truncate_data, delete_graph, delete_current), 2),
+    ids=lambda harm: harm.__name__,
 )
 def test_the_remedy_of_the_doctor_works_without_new_documents(home, cheap, server, harm):
     harm(location(home))
@@ -199,7 +201,7 @@ def contents(folder):
     }
 
 
-@pytest.mark.parametrize("where", ["catalog", "current", "both"])
+@pytest.mark.parametrize("where", sampled(("catalog", "current", "both"), 2))
 def test_a_store_of_a_newer_version_is_refused_and_left_untouched(home, cheap, longer, server, where):
     more, _ = longer
     place = location(home)

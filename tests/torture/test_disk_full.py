@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.torture.lab import check_oracle, export, ingest, location
+from tests.torture.lab import check_oracle, export, ingest, location, sampled
 
 pytestmark = [
     pytest.mark.torture,
@@ -36,7 +36,7 @@ def kilobytes_of(folder):
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) // 1024
 
 
-@pytest.mark.parametrize("share", [0.005, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9])
+@pytest.mark.parametrize("share", sampled((0.005, 0.05, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9), 3))
 def test_a_full_disk_is_named_and_the_ingest_goes_on_once_there_is_room(tmp_path, cheap, server, share, tell):
     home = tmp_path / "disk"
     with small_disk(home, max(64, int(share * kilobytes_of(cheap.home)))):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.kept_stems import asked_stems, kept_stems, parts_of, says_something
+from tasks.algorithms.kept_stems import asked_stems, kept_stems, neighbouring_pairs, parts_of, says_something
 from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.word_stems import stems_of, words_of
 
@@ -47,6 +47,11 @@ def test_a_question_keeps_what_stands_next_to_what():
     assert asked("How high is long-term debt on page 14? Write the answer as an integer.") == ("high", "term", "debt")
     assert asked("What was sold on pages 2019-2020, and in 2020?") == ("sold", "2020", "2020")
     assert asked("?!") == ()
+
+
+def test_pairs_of_neighbours_stand_once_in_the_order_asked():
+    assert neighbouring_pairs(("high", "debt", "high", "debt")) == (("high", "debt"), ("debt", "high"))
+    assert neighbouring_pairs(("debt",)) == ()
 
 
 @given(st.text(max_size=200))

@@ -56,6 +56,7 @@ def test_a_section_keyword_without_levels_says_nothing():
 
 def test_letter_heights_rank_what_has_no_number():
     assert levels(("Top", 0.04), ("Middle", 0.03), ("Low", 0.02), ("Middle again", 0.03)) == [1, 2, 3, 2]
+    assert levels(("Top", 0.04), ("Nearly as high", 0.0399), ("Low", 0.02)) == [1, 1, 2]
     assert levels(("1 Numbered", 0.03), ("Small", 0.02), ("Smaller", 0.01), ("Large", 0.05)) == [1, 2, 2, 1]
 
 

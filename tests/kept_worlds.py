@@ -1,0 +1,62 @@
+"""Worlds that take long to make: the first worker makes them, and they are kept until the code that makes them changes."""
+
+import fcntl
+import hashlib
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+KEPT = ROOT / ".pytest_cache" / "worlds"
+MAKERS = ("flows", "tasks", "storage", "tests/corpus", "tests/conftest.py", "tests/program.py", "constraints.txt")
+OLD_SECONDS = 24 * 3600
+"""Worlds of older code go after a day: until then a session that still runs may look at them."""
+
+
+@contextmanager
+def locked(path: Path):
+    """Hold the lock of this file among all processes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def kept_world(name: str, make: Callable[[Path], None], *makers: Path) -> Path:
+    """Return the folder that `make` filled; `makers` are files that it hangs on beside the product. Nobody may change it."""
+    folder = KEPT / f"{name}-{_key(makers)}"
+    with locked(KEPT / f"{name}.lock"):
+        if not (folder / "made").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            make(folder)
+            (folder / "made").touch()
+            _forget_older(name, folder)
+    return folder
+
+
+def _key(makers: tuple[Path, ...]) -> str:
+    return hashlib.sha256(f"{_product()} {[_digest(path) for path in makers]}".encode()).hexdigest()[:16]
+
+
+@cache
+def _product() -> str:
+    return f"{sys.version} {[_digest(ROOT / name) for name in MAKERS]}"
+
+
+def _digest(path: Path) -> str:
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file() and one.suffix != ".pyc")
+    found = hashlib.sha256()
+    for one in files:
+        found.update(f"{one.relative_to(ROOT)} {hashlib.sha256(one.read_bytes()).hexdigest()}\n".encode())
+    return found.hexdigest()
+
+
+def _forget_older(name: str, folder: Path) -> None:
+    for other in KEPT.glob(f"{name}-" + "?" * 16):
+        if other != folder and time.time() - other.stat().st_mtime > OLD_SECONDS:
+            shutil.rmtree(other)
