@@ -281,6 +281,6 @@ def _complaint(found: ErrorDetails) -> str:
     if found["type"] == "value_error":
         return f"{name}: {found['ctx']['error']}"
     if found["type"] == "extra_forbidden":
-        near = get_close_matches(name, [known for known, field in leaves(AllSettings) if field.description], n=1)
+        near = get_close_matches(name, [known for known, _field in leaves(AllSettings)], n=1)
         return f"there is no setting {name}" + (f" (did you mean {near[0]}?)" if near else "")
     return f"{name} = {found['input']!r}: {found['msg'][:1].lower()}{found['msg'][1:]}"

@@ -5,7 +5,7 @@ from flows.tables import corpus_json, show_corpus, show_findings, show_settings
 from storage.locations import corpus_location
 from storage.records import Finding, SkippedFile
 from storage.snapshot import open_for_reading
-from tasks.ask_settings import AllSettings, load_settings
+from tasks.ask_settings import AllSettings, load_settings, method_of
 
 
 def test_only_the_asked_documents_are_listed_and_long_lists_are_cut(in_library, capsys):
@@ -25,14 +25,18 @@ def test_findings_come_with_their_remedy(capsys):
     assert "artifact ab is missing" in shown and "ingest it again" in shown and "1 finding" in shown
 
 
-def test_settings_show_value_bounds_and_reason(capsys):
-    show_settings(AllSettings(), Output(as_json=False))
-    shown = capsys.readouterr().out
-    assert "[limits]" in shown and "memory_megabytes = 3072" in shown and "ge=256" in shown.replace(" ", "").lower()
-
-
-def test_what_settings_shows_can_stand_in_a_settings_file(capsys, tmp_path):
-    show_settings(AllSettings(), Output(as_json=False))
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("[") or " = " in line.split("    ")[0]]
+def test_settings_show_value_bounds_and_reason_and_can_stand_in_a_file(capsys, tmp_path):
+    show_settings(AllSettings(), Output(as_json=False), method=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert "limits.memory_megabytes = 3072  # private memory of one parser child (ge=256, le=65536)" in lines
+    assert "# models.budget.calls is not set" in " ".join(lines) and len(lines) <= 70
     (tmp_path / "all.toml").write_text("\n".join(lines))
     assert load_settings(tmp_path / "all.toml") == AllSettings()
+    assert load_settings(tmp_path / "all.toml", "paper") == method_of("paper"), "what users turn no preset sets"
+
+
+def test_the_method_is_shown_with_what_the_preset_makes_of_it(capsys):
+    show_settings(method_of("paper"), Output(as_json=False), method=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert 'ask.routing.formulation = "paper"' in lines and "ask.score.damping = 0.85" in lines
+    assert not any(line.startswith("limits.memory_megabytes") for line in lines)
