@@ -8,7 +8,7 @@ import numpy as np
 
 from storage.candidate_graph import EDGE_KINDS, CandidateGraph
 from storage.records import EdgeKind
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.min_cost_flow import RoutedFlow
 from tasks.algorithms.path_decomposition import FlowPath, decompose
 from tasks.algorithms.paying_flow import paying_flow

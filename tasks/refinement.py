@@ -9,7 +9,7 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.cosines import IntArray
+from tasks.algorithms.arrays import IntArray
 from tasks.algorithms.gate import Trigger
 from tasks.algorithms.reweighting import top_decile_arcs
 from tasks.path_reader import PathReading

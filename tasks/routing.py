@@ -9,6 +9,7 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
+from tasks.algorithms.arrays import strongest
 from tasks.algorithms.flow_network import FlowNetwork, build_network
 from tasks.algorithms.max_flow import (
     MaximumFlow,
@@ -22,7 +23,6 @@ from tasks.algorithms.min_cost_flow import RoutedFlow, min_cost_flow
 from tasks.algorithms.path_decomposition import FlowPath, decompose
 from tasks.algorithms.path_quality import jaccard_distances, path_qualities, payoff_matrix
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
-from tasks.algorithms.strongest import strongest
 from tasks.ask_settings import RoutingSettings
 from tasks.prize_terrain import prize_terrain, route_prizes
 from tasks.question import AskDesk, Question, question_key

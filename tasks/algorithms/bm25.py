@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray, require_range
 
 
 def bm25_scores(

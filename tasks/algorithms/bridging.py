@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.algorithms.checks import require_places, require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, require_places, require_range, strongest
 from tasks.algorithms.max_flow import BoolArray
-from tasks.algorithms.strongest import strongest
 
 
 def cut_pairs(

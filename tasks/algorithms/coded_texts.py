@@ -13,7 +13,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.kept_stems import parts_of, says_something
 from tasks.algorithms.word_stems import stems_in_chunk, words_in_chunk
 

@@ -7,8 +7,7 @@ from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import IntArray
+from tasks.algorithms.arrays import IntArray, require_range
 from tasks.algorithms.evidence_metrics import irrelevant_ratio, perfect_recall
 from tasks.algorithms.ranking_metrics import require_distinct
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.word_stems import stems_in_chunk
 
 

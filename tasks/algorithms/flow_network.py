@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.algorithms.checks import require_places, require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, require_places, require_range
 
 ROUNDING = 1e-6
 """How far beyond 1 a cosine of two unit vectors may come out."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.flow_network import FlowNetwork
 
 UNITS_OF_FLOW = 10**9

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from tasks.algorithms.checks import require_range
+from tasks.algorithms.arrays import require_range
 
 
 class Trigger(StrEnum):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tasks.algorithms.checks import require_range
+from tasks.algorithms.arrays import require_range
 from tasks.algorithms.flow_network import FlowNetwork
 from tasks.algorithms.flow_solvers import UNITS_OF_FLOW, refused, solver_arcs
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray, require_range
 from tasks.algorithms.flow_network import FlowNetwork
 from tasks.algorithms.flow_solvers import UNITS_OF_FLOW, SolverArcs, cost_units, flow_units, refused, solver_arcs
 

@@ -10,8 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray, require_range
 from tasks.algorithms.flow_network import FlowNetwork
 
 SMALLEST_FLOW = 1e-6

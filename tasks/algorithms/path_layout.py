@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.layer_order import order_layers
 
 SWEEPS = 6

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.algorithms.checks import require_places, require_range
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray, require_places, require_range
 
 
 def jaccard_distances(*, paths: Sequence[Sequence[int]]) -> FloatArray:

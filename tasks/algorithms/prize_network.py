@@ -18,8 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.algorithms.checks import require_places, require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, require_places, require_range
 from tasks.algorithms.flow_network import FlowNetwork
 from tasks.algorithms.max_flow import BoolArray
 from tasks.algorithms.path_decomposition import FlowPath

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.algorithms.checks import require_range
+from tasks.algorithms.arrays import require_range
 from tasks.algorithms.term_counts import count_terms
 
 Scores = npt.NDArray[np.float64]

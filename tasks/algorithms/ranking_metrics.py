@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.evidence_metrics import gold_pages
 
 

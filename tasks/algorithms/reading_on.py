@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.page_sums import pages_of_nodes
+from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes, require_range
 
 
 def page_leaders(*, documents: IntArray, pages: IntArray, scores: FloatArray, count: int) -> IntArray:

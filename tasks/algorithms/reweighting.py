@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 from tasks.algorithms.max_flow import BoolArray
 from tasks.algorithms.path_decomposition import SMALLEST_FLOW
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tasks.algorithms.checks import require_places, require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.strongest import strongest
+from tasks.algorithms.arrays import FloatArray, IntArray, require_places, require_range, strongest
 
 
 def expanded_sources(

@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from tasks.algorithms.diffusion import personalized_pagerank
-from tasks.algorithms.propagation import propagate
+from tasks.algorithms.scores import personalized_pagerank, propagate
 from tasks.ask_settings import AllSettings, AskSettings, RoutingSettings, ScoreSettings
 from tasks.model_settings import ModelSettings
 from tasks.settings import IngestSettings, SettingsError, load_settings

@@ -1,13 +1,12 @@
-"""Answerability a and the sinks: nodes that are relevant and hold enough to answer from (FlowReader, section 3.4)."""
+"""Where evidence begins and ends: diverse sources (FlowReader, appendix B.1), and answerable sinks (section 3.4)."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.strongest import strongest
+from storage.records import Vectors
+from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine, strongest
 
 
 def density(*, word_counts: FloatArray, percentile: float) -> FloatArray:
@@ -46,3 +45,33 @@ def strongest_sinks(*, answerability: FloatArray, count: int) -> IntArray:
     """Return the at most `count` nodes of greatest answerability above 0, the greatest first, equal ones by index."""
     require_range(name="answerability", values=answerability, low=0.0, high=np.inf)
     return strongest(scores=answerability, count=count)
+
+
+def diverse_sources(*, scores: FloatArray, vectors: Vectors, count: int, trade_off: float) -> IntArray:
+    """Choose at most `count` nodes v one by one, each the greatest in lambda h_v - (1 - lambda) max cos(e_v, e_u) (B.1).
+
+    The maximum is over the nodes u chosen before; the first choice has none, and no penalty.
+
+    Args:
+        scores: (n,), h; only nodes with h > 0 are chosen, because a source supplies h.
+        vectors: (n, d), unit or zero.
+        count: at least 0.
+        trade_off: lambda, in [0, 1]; 1 looks at scores only.
+
+    Returns:
+        The indices of the nodes in the order of choice; equal values by index.
+    """
+    require_range(name="scores", values=scores, low=0.0, high=np.inf)
+    require_finite_vectors(vectors)
+    candidates = np.flatnonzero(scores > 0)
+    rows = snap_fine(vectors[candidates])
+    gains = trade_off * scores[candidates]
+    nearest = np.full(len(candidates), -np.inf)
+    values = gains.copy()
+    chosen: list[int] = []
+    for _ in range(min(count, len(candidates))):
+        chosen.append(int(values.argmax()))
+        nearest = np.maximum(nearest, np.vecdot(rows, rows[chosen[-1]]))
+        values = gains - (1.0 - trade_off) * nearest
+        values[chosen] = -np.inf
+    return np.asarray(candidates[np.array(chosen, dtype=np.int64)])
