@@ -11,7 +11,7 @@ from storage.records import Edge, EdgeKind, Modality, Node, Vectors
 from tasks.algorithms.arrays import edge_weights, pair_cosines
 from tasks.algorithms.evolution import Links, candidates_of, links_after
 from tasks.algorithms.links import nearest_neighbours
-from tasks.algorithms.verbatim import verbatim_terms
+from tasks.algorithms.standing import verbatim_terms
 from tasks.algorithms.words import first_words
 from tasks.analysis import embedding_text
 from tasks.evolution import window_pairs

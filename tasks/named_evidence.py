@@ -12,8 +12,7 @@ from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.search import nodes_in_scope
 from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
 from tasks.algorithms.asked_modalities import asked_modalities
-from tasks.algorithms.bm25 import bm25_scores
-from tasks.algorithms.coded_texts import CodedTexts, count_stems
+from tasks.algorithms.counting import CodedTexts, bm25_scores, count_stems
 from tasks.algorithms.named_places import NamedPlace, PlaceKind
 from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements, statement_page
 from tasks.algorithms.resolved_places import NodeMark, PageMark, ResolvedPlaces, resolve_places

@@ -10,7 +10,7 @@ import numpy as np
 
 from storage.search import nodes_in_scope, scope_sample
 from tasks.algorithms.arrays import FloatArray
-from tasks.algorithms.coded_texts import CodedTexts, count_stems
+from tasks.algorithms.counting import CodedTexts, count_stems
 from tasks.question import AskDesk, Question
 from tasks.read_texts import read_texts
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from tasks.algorithms.stated_numbers import NUMBER, SPELLED, read_number
 from tasks.algorithms.stemming import stem
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import STOP_WORDS
 
 _LATEX_STYLE = re.compile(r"\\(?:text|math|operatorname|rm|bf|it|left|right|quad|displaystyle)[a-z]*(?![A-Za-z])\s*")
 _LATEX_NAME = re.compile(r"\\([A-Za-z]+)")

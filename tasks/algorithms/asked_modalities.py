@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from storage.records import Modality
-from tasks.algorithms.asked_part import asked_part
-from tasks.algorithms.kept_stems import parts_of
+from tasks.algorithms.kept import asked_part, parts_of
 from tasks.algorithms.stemming import stem
 from tasks.algorithms.word_stems import words_of
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tasks.algorithms.asked_part import asked_part
+from tasks.algorithms.kept import asked_part
 
 _COLLECTS = re.compile(r"\bhow\s+many\b|\b(?:list|enumerate|all|each|every)\b|\b(?:in\s+total|total\s+number)\b", re.IGNORECASE)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.counted_pages import NUMBER_WORDS
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.kept import asked_part
+from tasks.algorithms.words import STOP_WORDS
 
 
 class AnswerKind(StrEnum):

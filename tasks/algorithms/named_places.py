@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.captions import LABEL_KINDS
 from tasks.algorithms.counted_pages import NUMBER_WORDS, counted_pages
+from tasks.algorithms.kept import asked_part
 from tasks.algorithms.references import Reference, find_references
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import STOP_WORDS
 
 
 class PlaceKind(StrEnum):

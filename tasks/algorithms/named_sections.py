@@ -9,8 +9,8 @@ from storage.records import Block, NodeKind, Section
 from tasks.algorithms.layout import Element, simplify
 from tasks.algorithms.references import resolve_references
 from tasks.algorithms.stemming import stem
-from tasks.algorithms.stop_words import STOP_WORDS
 from tasks.algorithms.word_stems import words_of
+from tasks.algorithms.words import STOP_WORDS
 
 _ALL_APPENDICES = "appendix A, B, C, D, E, F, G, H"
 

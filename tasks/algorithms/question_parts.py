@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tasks.algorithms.asked_part import asked_part
+from tasks.algorithms.kept import asked_part
 
 _ASKS = (
     r"(?:by\s+|in\s+|with\s+|from\s+|to\s+|at\s+|for\s+|of\s+|on\s+)?"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from tasks.algorithms.headings import read_numbering
-from tasks.algorithms.kept_stems import kept_stems
+from tasks.algorithms.kept import kept_stems
 from tasks.algorithms.word_stems import words_of
 
 _FEWEST_TERMS = 2

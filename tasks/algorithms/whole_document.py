@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from tasks.algorithms.asked_part import asked_part
 from tasks.algorithms.collecting import collects
+from tasks.algorithms.kept import asked_part
 
 _DOCUMENT = (
     r"(?:documents?|reports?|papers?|articles?|presentations?|decks?|slides?|guides?|guidebooks?|guidelines?|handbooks?|manuals?|"

@@ -1,10 +1,57 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.kept_stems import asked_stems, kept_stems, neighbouring_pairs, parts_of, says_something
+from tasks.algorithms.kept import asked_part, asked_stems, kept_stems, names_in, neighbouring_pairs, parts_of, says_something
 from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.word_stems import stems_of, words_of
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ('Which slides show a boat? Write the answer as a list, e.g. ["Slide 1", "Slide 4"].', "Which slides show a boat?"),
+        ("Who signed it? Please give the answer in one word.", "Who signed it?"),
+        ("How much? Your answer should be rounded.", "How much?"),
+        ("Is it so? Directly answer yes or no.", "Is it so?"),
+        ("Give the list of members. Who left?", "Give the list of members. Who left?"),
+        ("What does [NA] mean?", "What does [NA] mean?"),
+        ("It fell in May. Why?", "It fell in May. Why?"),
+        ("", ""),
+        ("   ", "   "),
+    ],
+)
+def test_words_about_the_form_of_the_answer_are_left_out(question, asked):
+    assert asked_part(question) == asked
+
+
+@pytest.mark.parametrize("piece", ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "])
+def test_a_long_hostile_question_is_read_in_time(piece):
+    started = time.process_time()
+    asked_part(piece * (100_000 // len(piece)))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("What did Merrow Tidal Systems pay in New York?", ["Merrow Tidal Systems", "New York"]),
+        ("Is the Bank of England in London or the bank of a river?", ["Bank of England", "London"]),
+        ("Costs of CS-09 and GPT-4?", ["CS-09", "GPT-4"]),
+        ("GDP in May?", ["GDP"]),
+        ("Costs in the US?", ["US"]),
+        ("Best practices of Best Buy", ["Best Buy"]),
+        ("What Is The Revenue Of The Company?", []),
+        ("WHAT IS THE REVENUE OF MERROW?", []),
+        ("One Two Three Alpha Beta Gamma Delta Epsilon", ["Three Alpha Beta Gamma Delta Epsilon"]),
+        ("what costs 3 pounds?", []),
+        ("", []),
+    ],
+)
+def test_names_are_capitalised_words_in_a_row(question, names):
+    assert [" ".join(name) for name in names_in(question)] == names
 
 
 def asked(question):

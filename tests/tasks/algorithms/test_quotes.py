@@ -3,7 +3,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.quoting import Coverage, choose_quotes, joint_coverage, lost_anchors, quote_scores, term_shares
+from tasks.algorithms.quotes import (
+    Coverage,
+    agreement,
+    choose_quotes,
+    different_answers,
+    joint_coverage,
+    lost_anchors,
+    pairs_to_compare,
+    plain_answer,
+    quote_scores,
+    read_row,
+    tell_row,
+    term_shares,
+)
+from tasks.algorithms.table_rows import Table, describe_rows
 from tasks.algorithms.word_stems import stems_in
 
 STEMS = ("turbin", "cost", "red")
@@ -129,3 +143,99 @@ def test_scores_stay_between_0_and_1_and_every_quote_adds_something(pieces, weig
         assert coverage.weights @ (coverage.inside[chosen[count]] & ~before) >= gain
     if chosen:
         assert scores[chosen[0]] == scores.max()
+
+
+ACCOUNTS = Table(
+    (("\u00a3 million", "2024", "2023"), ("Assets", "", ""), ("Total", "282.5", "251.0"), ("Cash", "9", "-")), header_rows=1
+)
+UNITS = Table((("Turbine", "Site", "Availability %"), ("CS-09", "Corran Sound", "71.4")), header_rows=1)
+SPANNED = Table((("Budget", "Budget"), ("Charter", "610")), header_rows=1)
+
+
+def told(table, row, *stems, caption="Table 7: Accounts"):
+    text = describe_rows(table, caption=caption)[row]
+    return tell_row(text, table.rows[row], caption=caption, weights=dict.fromkeys(stems, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "stems", "words"),
+    [
+        (ACCOUNTS, 2, ("total", "2024"), "Assets, Total, 2024: 282.5 (\u00a3 million)"),
+        (ACCOUNTS, 2, ("total",), "Assets, Total, 2024: 282.5, 2023: 251.0 (\u00a3 million)"),
+        (ACCOUNTS, 3, ("cash", "2024"), "Assets, Cash, 2024: 9 (\u00a3 million)"),
+        (UNITS, 1, ("availability",), "Turbine: CS-09, Availability %: 71.4"),
+        (UNITS, 1, (), "Turbine: CS-09, Site: Corran Sound, Availability %: 71.4"),
+        (SPANNED, 1, ("budget",), "Charter, 610"),
+    ],
+)
+def test_a_row_is_told_by_its_label_and_the_columns_asked_for(table, row, stems, words):
+    assert told(table, row, *stems) == words
+
+
+def test_a_row_of_a_table_without_a_caption_is_told_as_well():
+    assert told(UNITS, 1, "site", caption="") == "Turbine: CS-09, Site: Corran Sound"
+
+
+def test_what_has_no_columns_is_told_as_it_is():
+    assert tell_row("only words", ("only words",), caption="", weights={}) == "only words"
+    assert tell_row("a | b", (), caption="", weights={}) == "a | b"
+
+
+def test_a_header_that_is_a_value_names_nothing():
+    assert tell_row("2023: Costs | 2024: 5", ("Costs", "5"), caption="", weights={}) == "Costs, 2024: 5"
+
+
+def test_a_cell_that_holds_the_sign_between_cells_is_put_together():
+    assert read_row("T | A: x | B: y | z", ("x", "y")) == (("T",), (("A", "x"), ("B", "y | z")))
+
+
+CELL = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=6)
+
+
+@given(st.lists(CELL, min_size=2, max_size=4, unique=True), st.lists(CELL, min_size=4, max_size=4, unique=True))
+def test_every_cell_of_a_row_is_told_where_no_column_is_asked_for(header, cells):
+    table = Table((tuple(header), tuple(cells[: len(header)])), header_rows=1)
+    words = tell_row(describe_rows(table, caption="")[1], table.rows[1], caption="", weights={})
+    assert all(cell in words for cell in table.rows[1])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("184.6", " 184.6."), ("1,850 Nm", "1850 nm"), ("The gearbox", "gearbox"), ('"Yes"', "yes!"), ("a  seal", "seal")],
+)
+def test_answers_that_differ_by_form_alone_are_equal(one, other):
+    assert plain_answer(one) == plain_answer(other) and different_answers([one, other]) == [[0, 1]]
+
+
+@pytest.mark.parametrize(("one", "other"), [("1.5", "15"), ("1,5", "15"), ("yes", "no"), ("5 %", "5"), ("-5", "5")])
+def test_answers_that_say_something_else_are_not(one, other):
+    assert different_answers([one, other]) == [[0], [1]]
+
+
+def test_equal_answers_stand_together_in_the_order_in_which_they_came():
+    assert different_answers(["7", "8", "7.", "9", "8"]) == [[0, 2], [1, 4], [3]]
+    assert different_answers([]) == []
+
+
+def test_the_earliest_answers_are_compared_first_and_no_more_than_allowed():
+    assert pairs_to_compare(4, limit=10) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert pairs_to_compare(11, limit=3) == [(0, 1), (0, 2), (0, 3)]
+    assert len(pairs_to_compare(11, limit=10)) == 10
+    assert pairs_to_compare(1, limit=10) == pairs_to_compare(0, limit=10) == pairs_to_compare(5, limit=0) == []
+
+
+def test_a_single_dissenter_among_many_weighs_little():
+    assert agreement(sizes=[8, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == pytest.approx(1 - 8 / 36)
+    assert agreement(sizes=[1, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == 0.0
+
+
+def test_what_was_not_compared_does_not_count():
+    assert agreement(sizes=[1, 1, 1], compared=[(0, 1)], contradicting=[]) == 1.0
+    assert agreement(sizes=[1, 1, 1], compared=[(0, 1), (0, 2)], contradicting=[(0, 2)]) == 0.5
+    assert agreement(sizes=[1, 1], compared=[], contradicting=[]) == agreement(sizes=[], compared=[], contradicting=[]) == 1.0
+
+
+@given(st.lists(st.integers(1, 5), max_size=6), st.integers(0, 20), st.integers(0, 20))
+def test_an_agreement_is_a_share(sizes, asked, against):
+    compared = pairs_to_compare(len(sizes), limit=asked)
+    assert 0.0 <= agreement(sizes=sizes, compared=compared, contradicting=compared[:against]) <= 1.0
