@@ -11,8 +11,8 @@ from storage.answer_records import AnswerStatus
 from storage.records import Passage
 from tasks.algorithms.arrays import strongest
 from tasks.algorithms.counting import count_terms
-from tasks.algorithms.expected_answers import holds_kind
 from tasks.algorithms.kept import says_something
+from tasks.algorithms.kinds import holds_kind
 from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.quotes import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
 from tasks.algorithms.values import value_consistency
