@@ -6,8 +6,7 @@ import numpy as np
 
 from storage.candidate_graph import CandidateGraph
 from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes
-from tasks.algorithms.prize_network import downhill
-from tasks.algorithms.reading_on import page_leaders
+from tasks.algorithms.prizes import downhill, page_leaders
 from tasks.terrain import Terrain
 
 

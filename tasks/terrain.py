@@ -12,7 +12,7 @@ from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.records import Modality
 from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.ends import answerability, density, diverse_sources, strongest_sinks
-from tasks.algorithms.max_flow import BoolArray
+from tasks.algorithms.min_cost import BoolArray
 from tasks.ask_settings import RoutingSettings
 from tasks.retrieval import SIMILARITY_CODES, NodeScores
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from storage.records import Node, NodeKind, TableRow, identify
-from tasks.algorithms.layout import BODY_KINDS
+from tasks.algorithms.boxes import BODY_KINDS
 from tasks.algorithms.quotes import read_row
 from tasks.algorithms.references import read_contents
 from tasks.algorithms.word_stems import IDEOGRAPHS, stems_in

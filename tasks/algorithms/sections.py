@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 
 from storage.records import Block, NodeKind, Section
+from tasks.algorithms.boxes import Element, simplify
 from tasks.algorithms.headings import read_numbering
 from tasks.algorithms.kept import kept_stems
-from tasks.algorithms.layout import Element, simplify
 from tasks.algorithms.references import resolve_references
 from tasks.algorithms.stemming import stem
 from tasks.algorithms.word_stems import words_of

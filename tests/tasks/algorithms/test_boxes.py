@@ -1,7 +1,77 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.line_merging import TextLine, merge_lines
+from tasks.algorithms.boxes import (
+    TextLine,
+    count_words,
+    letter_height,
+    merge_lines,
+    order_boxes,
+    shared_height,
+    shared_width,
+    simplify,
+    unite,
+    word_spans,
+)
+
+
+def test_words_are_counted_and_han_signs_are_words():
+    assert count_words("two words") == 2
+    assert count_words("中文字 abc") == 4
+    assert word_spans("a bc") == [(0, 1), (2, 4)]
+
+
+def test_spellings_of_a_heading_compare_equal():
+    assert simplify(" 1.  Results—and_More ") == simplify("1 results AND more")
+
+
+def test_boxes_unite_and_overlap():
+    one, other = (0.1, 0.1, 0.5, 0.2), (0.3, 0.15, 0.5, 0.4)
+    assert unite([one, other]) == (0.1, 0.1, 0.5, 0.4)
+    assert shared_width(one, other) == pytest.approx(1)
+    assert shared_height(one, other) == pytest.approx(0.5)
+    assert shared_width(one, (0.6, 0, 0.7, 1)) == 0
+    assert shared_width((0.2, 0, 0.2, 1), one) == 1
+    assert shared_width((0.7, 0, 0.7, 1), one) == 0
+
+
+def test_two_lines_are_as_high_as_one_of_the_same_font():
+    size = (600.0, 800.0)
+    one = letter_height((0.1, 0.1, 0.6, 0.115), 50, page_size=size)
+    two = letter_height((0.1, 0.1, 0.6, 0.13), 100, page_size=size)
+    assert one == pytest.approx(12)
+    assert two == pytest.approx(12)
+    assert letter_height((0.1, 0.1, 0.1, 0.2), 5, page_size=size) == pytest.approx(80)
+
+
+unit = st.floats(0, 1)
+boxes = st.lists(
+    st.tuples(unit, unit, unit, unit).map(lambda b: (min(b[0], b[2]), min(b[1], b[3]), max(b[0], b[2]), max(b[1], b[3])))
+)
+
+
+def test_two_columns_between_full_width_blocks_are_read_one_after_the_other():
+    title, foot = (0.1, 0.05, 0.9, 0.1), (0.1, 0.9, 0.9, 0.95)
+    left = [(0.1, 0.15, 0.48, 0.4), (0.1, 0.42, 0.48, 0.85)]
+    right = [(0.52, 0.15, 0.9, 0.3), (0.52, 0.32, 0.9, 0.85)]
+    page = [foot, right[1], left[0], title, right[0], left[1]]
+    assert [page[index] for index in order_boxes(page)] == [title, *left, *right, foot]
+
+
+def test_cells_on_common_lines_are_read_line_by_line():
+    grid = [(x, y, x + 0.1, y + 0.02) for y in (0.1, 0.15, 0.2) for x in (0.1, 0.4, 0.7)]
+    assert order_boxes(grid[::-1]) == list(range(8, -1, -1))
+
+
+def test_one_column_is_read_from_the_top():
+    assert order_boxes([(0.1, 0.5, 0.5, 0.6), (0.12, 0.1, 0.5, 0.2)]) == [1, 0]
+
+
+@given(boxes)
+def test_every_box_is_read_once(page):
+    assert sorted(order_boxes(page)) == list(range(len(page)))
+
 
 HIGH = 0.02
 
