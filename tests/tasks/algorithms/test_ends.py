@@ -124,7 +124,7 @@ def test_nodes_without_score_are_no_sources():
     assert (sources.tolist(), sources.dtype) == ([], np.int64)
 
 
-def test_numbers_that_are_none_are_refused_of_diverse_sources():
+def test_numbers_that_are_none_are_refused_among_sources():
     vectors = np.eye(2, dtype=np.float32)
     with pytest.raises(ValueError, match=r"scores must be finite, .*, not nan at place 1"):
         diverse_sources(scores=np.array([1.0, np.nan]), vectors=vectors, count=2, trade_off=0.7)

@@ -158,7 +158,7 @@ def test_relations_never_earn_less_than_none(question):
     assert with_relations.cost <= without.cost + 1e-5
 
 
-def world_of_reading_on(*nodes):
+def placed(*nodes):
     """Return documents, pages and scores of nodes given as (document, page, score)."""
     array = np.array(nodes, dtype=float).reshape(-1, 3)
     return {"documents": array[:, 0].astype(np.int64), "pages": array[:, 1].astype(np.int64), "scores": array[:, 2]}
@@ -169,12 +169,10 @@ def pairs(arcs):
 
 
 # Page 1: nodes 0, 1 and 4; page 2: node 2; page 4: node 3; page 5 of another document: node 5.
-BY_HAND = world_of_reading_on((0, 1, 0.3), (0, 1, 0.9), (0, 2, 0.4), (0, 4, 0.8), (0, 1, 0.3), (1, 5, 0.8))
+BY_HAND = placed((0, 1, 0.3), (0, 1, 0.9), (0, 2, 0.4), (0, 4, 0.8), (0, 1, 0.3), (1, 5, 0.8))
 
 scores = st.sampled_from([0.0, 0.25, 0.5, 1.0])
-worlds = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4), scores), max_size=12).map(
-    lambda nodes: world_of_reading_on(*nodes)
-)
+worlds = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4), scores), max_size=12).map(lambda nodes: placed(*nodes))
 
 
 def test_leaders_worked_by_hand():
@@ -184,7 +182,7 @@ def test_leaders_worked_by_hand():
 
 
 def test_a_page_without_a_score_has_no_leader():
-    assert page_leaders(**world_of_reading_on((0, 1, 0.0), (0, 2, 0.5)), count=9).tolist() == [1]
+    assert page_leaders(**placed((0, 1, 0.0), (0, 2, 0.5)), count=9).tolist() == [1]
 
 
 def test_a_page_is_read_from_its_best_node_downwards():
@@ -199,78 +197,73 @@ def test_a_page_is_turned_from_best_node_to_best_node():
 def test_the_title_page_is_found_from_the_best_node_of_the_document():
     # In document 0 the best node stands on the title page itself, document 1 has none among the candidates.
     assert pairs(title_page_arcs(**BY_HAND)) == []
-    two = world_of_reading_on((0, 2, 0.9), (0, 1, 0.3), (0, 1, 0.4), (1, 7, 0.5), (2, 1, 0.2), (2, 3, 0.2), (2, 4, 0.6))
+    two = placed((0, 2, 0.9), (0, 1, 0.3), (0, 1, 0.4), (1, 7, 0.5), (2, 1, 0.2), (2, 3, 0.2), (2, 4, 0.6))
     assert pairs(title_page_arcs(**two)) == [(0, 2), (6, 4)]
 
 
 def test_without_nodes_there_is_nothing_to_read():
-    for arcs in (
-        same_page_arcs(**world_of_reading_on()),
-        page_turn_arcs(**world_of_reading_on()),
-        title_page_arcs(**world_of_reading_on()),
+    for made in (
+        same_page_arcs(**placed()),
+        page_turn_arcs(**placed()),
+        title_page_arcs(**placed()),
     ):
-        assert pairs(arcs) == []
-    assert page_leaders(**world_of_reading_on(), count=3).tolist() == []
+        assert pairs(made) == []
+    assert page_leaders(**placed(), count=3).tolist() == []
 
 
 @pytest.mark.parametrize(
     "made",
-    [same_page_arcs, page_turn_arcs, title_page_arcs, lambda **world_of_reading_on: page_leaders(**world_of_reading_on, count=1)],
+    [same_page_arcs, page_turn_arcs, title_page_arcs, lambda **nodes: page_leaders(**nodes, count=1)],
 )
 def test_a_score_that_is_no_number_is_refused(made):
     with pytest.raises(ValueError, match=r"scores must be finite, .* not nan at place 1"):
-        made(**world_of_reading_on((0, 1, 0.3), (0, 1, np.nan)))
+        made(**placed((0, 1, 0.3), (0, 1, np.nan)))
 
 
-def best_of_pages(world_of_reading_on):
+def best_of_pages(nodes):
     best = {}
-    for node, place in enumerate(zip(*(values.tolist() for values in world_of_reading_on.values()), strict=True)):
+    for node, place in enumerate(zip(*(values.tolist() for values in nodes.values()), strict=True)):
         document, page, score = place
-        if (document, page) not in best or score > world_of_reading_on["scores"][best[document, page]]:
+        if (document, page) not in best or score > nodes["scores"][best[document, page]]:
             best[document, page] = node
     return best
 
 
 @given(worlds, st.integers(0, 5))
-def test_leaders_are_the_best_of_the_best_pages(world_of_reading_on, count):
-    best = [node for node in best_of_pages(world_of_reading_on).values() if world_of_reading_on["scores"][node] > 0]
-    assert (
-        page_leaders(**world_of_reading_on, count=count).tolist()
-        == sorted(best, key=lambda node: (-world_of_reading_on["scores"][node], node))[:count]
-    )
+def test_leaders_are_the_best_of_the_best_pages(nodes, count):
+    best = [node for node in best_of_pages(nodes).values() if nodes["scores"][node] > 0]
+    assert page_leaders(**nodes, count=count).tolist() == sorted(best, key=lambda node: (-nodes["scores"][node], node))[:count]
 
 
 @given(worlds)
-def test_pages_are_turned_as_a_plain_search_finds(world_of_reading_on):
-    best = best_of_pages(world_of_reading_on)
+def test_pages_are_turned_as_a_plain_search_finds(nodes):
+    best = best_of_pages(nodes)
     turns = {(node, best[document, page + 1]) for (document, page), node in best.items() if (document, page + 1) in best}
-    assert set(pairs(page_turn_arcs(**world_of_reading_on))) == turns
+    assert set(pairs(page_turn_arcs(**nodes))) == turns
 
 
 @given(worlds)
-def test_title_pages_are_reached_as_a_plain_search_finds(world_of_reading_on):
-    leaders = sorted(
-        best_of_pages(world_of_reading_on).items(), key=lambda item: (-world_of_reading_on["scores"][item[1]], item[1])
-    )
+def test_title_pages_are_reached_as_a_plain_search_finds(nodes):
+    leaders = sorted(best_of_pages(nodes).items(), key=lambda item: (-nodes["scores"][item[1]], item[1]))
     best = {}
     for (document, page), node in leaders:
         best.setdefault(document, (page, node))
     titles = {document: node for (document, page), node in leaders if page == 1}
     expected = {(node, titles[document]) for document, (page, node) in best.items() if document in titles and page != 1}
-    assert set(pairs(title_page_arcs(**world_of_reading_on))) == expected
+    assert set(pairs(title_page_arcs(**nodes))) == expected
 
 
 @given(worlds)
-def test_the_arcs_of_a_page_are_one_chain_through_all_its_nodes(world_of_reading_on):
-    chains = {node: [node] for node in best_of_pages(world_of_reading_on).values()}
-    following = dict(pairs(same_page_arcs(**world_of_reading_on)))
+def test_the_arcs_of_a_page_are_one_chain_through_all_its_nodes(nodes):
+    chains = {node: [node] for node in best_of_pages(nodes).values()}
+    following = dict(pairs(same_page_arcs(**nodes)))
     for leader, chain in chains.items():
         while chain[-1] in following:
             chain.append(following[chain[-1]])
-        places = {(world_of_reading_on["documents"][node], world_of_reading_on["pages"][node]) for node in chain}
-        assert places == {(world_of_reading_on["documents"][leader], world_of_reading_on["pages"][leader])}
-        assert chain == sorted(chain, key=lambda node: (-world_of_reading_on["scores"][node], node))
-    assert sorted(node for chain in chains.values() for node in chain) == list(range(len(world_of_reading_on["scores"])))
+        places = {(nodes["documents"][node], nodes["pages"][node]) for node in chain}
+        assert places == {(nodes["documents"][leader], nodes["pages"][leader])}
+        assert chain == sorted(chain, key=lambda node: (-nodes["scores"][node], node))
+    assert sorted(node for chain in chains.values() for node in chain) == list(range(len(nodes["scores"])))
 
 
 def layered(seed):

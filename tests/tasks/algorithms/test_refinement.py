@@ -211,7 +211,7 @@ def test_arcs_at_a_node_begin_or_end_there():
     assert arcs_at(members=members, **arcs()).tolist() == []
 
 
-SOURCE_EXPANSION_WORLD = {
+REACHED = {
     "sources": np.array([0]),
     **arcs((0, 1), (1, 2), (2, 3), (0, 4), (4, 0), (5, 0), (1, 6)),
     "propagated": np.array([0.9, 0.2, 0.5, 1.0, 0.5, 0.8, 0.0]),
@@ -220,11 +220,11 @@ SOURCE_EXPANSION_WORLD = {
 
 def test_sources_worked_by_hand():
     # One step reaches 1 and 4; two also 2 and 6 (of phi 0); 3 is three steps away, and 5 only leads here.
-    assert expanded_sources(**SOURCE_EXPANSION_WORLD, depth=1, count=8).tolist() == [4, 1]
-    assert expanded_sources(**SOURCE_EXPANSION_WORLD, depth=2, count=8).tolist() == [2, 4, 1]
-    assert expanded_sources(**SOURCE_EXPANSION_WORLD, depth=2, count=1).tolist() == [2]
-    assert expanded_sources(**SOURCE_EXPANSION_WORLD, depth=3, count=8).tolist() == [3, 2, 4, 1]
-    assert expanded_sources(**SOURCE_EXPANSION_WORLD, depth=0, count=8).tolist() == []
+    assert expanded_sources(**REACHED, depth=1, count=8).tolist() == [4, 1]
+    assert expanded_sources(**REACHED, depth=2, count=8).tolist() == [2, 4, 1]
+    assert expanded_sources(**REACHED, depth=2, count=1).tolist() == [2]
+    assert expanded_sources(**REACHED, depth=3, count=8).tolist() == [3, 2, 4, 1]
+    assert expanded_sources(**REACHED, depth=0, count=8).tolist() == []
 
 
 @given(
@@ -249,8 +249,8 @@ def test_sources_equal_a_search_by_networkx(pairs, sources, propagated, depth, c
     assert found.tolist() == expected
 
 
-def test_what_does_not_fit_is_refused_by_name_of_source_expansion():
+def test_what_does_not_fit_is_refused_in_new_sources():
     with pytest.raises(ValueError, match="propagated scores must be finite"):
-        expanded_sources(**{**SOURCE_EXPANSION_WORLD, "propagated": np.full(7, np.nan)}, depth=2, count=8)
+        expanded_sources(**{**REACHED, "propagated": np.full(7, np.nan)}, depth=2, count=8)
     with pytest.raises(ValueError, match="sources name place 7 of 7"):
-        expanded_sources(**{**SOURCE_EXPANSION_WORLD, "sources": np.array([7])}, depth=2, count=8)
+        expanded_sources(**{**REACHED, "sources": np.array([7])}, depth=2, count=8)

@@ -241,7 +241,7 @@ WALK = {"damping": 0.85, "tolerance": 1e-12, "max_steps": 400}
 
 
 @st.composite
-def graphs_of_diffusion(draw):
+def walks(draw):
     """A small graph with seeds; dangling nodes, unreached ones, self-loops and arcs that weigh nothing occur."""
     nodes = draw(st.integers(1, 8))
     ends = st.integers(0, nodes - 1)
@@ -266,7 +266,7 @@ def reference(graph, damping, tolerance, max_steps, **more):
     return [ranks[node] for node in range(graph["nodes"])]
 
 
-@given(graphs_of_diffusion())
+@given(walks())
 def test_pagerank_equals_networkx(graph):
     assert np.allclose(personalized_pagerank(**graph, **WALK), reference(graph, **WALK), rtol=0, atol=1e-9)
 
@@ -306,7 +306,7 @@ def test_pagerank_worked_by_hand():
     assert np.allclose(ranks, [1 / 1.85, 0.75 * 0.85 / 1.85, 0.25 * 0.85 / 1.85, 0], atol=1e-9)
 
 
-@given(graphs_of_diffusion())
+@given(walks())
 def test_shares_of_time_sum_to_one_and_are_zero_where_no_walk_leads(graph):
     ranks = personalized_pagerank(**graph, **WALK)
     assert (ranks >= 0).all()
@@ -318,7 +318,7 @@ def test_shares_of_time_sum_to_one_and_are_zero_where_no_walk_leads(graph):
     assert set(np.flatnonzero(ranks).tolist()) == reached
 
 
-@given(graphs_of_diffusion())
+@given(walks())
 def test_parallel_arcs_add_up_and_only_the_ratio_of_weights_matters(graph):
     doubled = {part: np.concatenate([graph[part]] * 2) for part in ("tails", "heads", "weights")}
     ranks = personalized_pagerank(**{**graph, **doubled, "seed_weights": graph["seed_weights"] * 3}, **WALK)
@@ -333,7 +333,7 @@ def test_without_seeds_nodes_or_arcs_the_result_is_defined():
     assert personalized_pagerank(nodes=2, **NO_ARCS, **one, seed_weights=np.ones(1), **WALK).tolist() == [0.0, 1.0]
 
 
-def test_too_few_steps_and_numbers_that_are_none_are_refused_of_diffusion():
+def test_too_few_steps_and_numbers_that_are_none_are_refused_in_a_walk():
     graph = {"nodes": 2, "tails": np.array([0, 1]), "heads": np.array([1, 0]), "seeds": np.array([0])}
     with pytest.raises(ValueError, match=r"still moves by 1\.4\d* after 2 steps; allow more steps or lower the damping"):
         personalized_pagerank(**graph, weights=np.ones(2), seed_weights=np.ones(1), **{**WALK, "max_steps": 2})
