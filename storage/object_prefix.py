@@ -111,11 +111,12 @@ class ObjectPrefix:
 
     def sizes(self, below: str) -> dict[str, int]:
         """Return how many bytes each object has whose name begins so."""
+        found: dict[str, int] = {}
         with self._asked("list", below):
             pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.address.bucket, Prefix=self._key(below))
             before = len(self._key("x")) - 1
-            return {entry["Key"][before:]: int(entry["Size"]) for page in pages for entry in page.get("Contents", ())}
-        raise AssertionError
+            found.update((entry["Key"][before:], int(entry["Size"])) for page in pages for entry in page.get("Contents", ()))
+        return found
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete the objects; one that is not there is no error."""

@@ -177,8 +177,10 @@ def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(store, 
     for _cut in cuts(store, lambda: pulling(store)):
         with pytest.raises(UnknownCorpusError):
             exports(two)
-        with pytest.raises(PulledError), writing(two):
-            raise AssertionError
+        # Before the store was reached at all there is nothing here; from the first file on it is nobody's to write.
+        if two.folder.exists():
+            with pytest.raises(PulledError), writing(two):
+                raise AssertionError
     old = exports(two)
     rewrite(one, "letter")
     pushing(store, one)
