@@ -60,18 +60,15 @@ def documents_show(arguments: argparse.Namespace, output: Output) -> int:
 
 def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
     """Unpublish a document; give a receipt of what is gone and what goes later."""
-    from flows.removed_pages import document_forgotten
     from tasks.removing import remove_document
 
-    location = corpus_location(arguments.corpus)
-    receipt = remove_document(location, displayed(arguments.document), now=arguments.now)
-    gone = dict(receipt.gone) | document_forgotten(location, receipt.names, output)
+    receipt = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
     if output.as_json:
         named = {"id": receipt.document_id, "name": receipt.name}
-        output.data({"document": named, "snapshot": receipt.snapshot, "gone": gone, "later": receipt.later})
+        output.data({"document": named, "snapshot": receipt.snapshot, "gone": dict(receipt.gone), "later": receipt.later})
     else:
         output.line(f"{receipt.name} ({receipt.document_id[:12]}) is unpublished since snapshot {receipt.snapshot}")
-        output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in gone.items()))
+        output.line("gone: " + ", ".join(f"{count} {what.replace('_', ' ')}" for what, count in receipt.gone.items()))
         output.line(receipt.later)
     return WELL
 
@@ -124,15 +121,11 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
 
 def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
     """Delete a corpus, and the artifacts that only it used."""
-    from flows.removed_pages import corpus_forgotten, corpus_pages
     from tasks.removing import remove_corpus
 
-    location = corpus_location(arguments.name)
-    pages = corpus_pages(location)
-    removed = remove_corpus(location)
-    gone = corpus_forgotten(pages, output)
+    removed = remove_corpus(corpus_location(arguments.name))
     if output.as_json:
-        output.data({"removed": arguments.name, **asdict(removed), **gone})
+        output.data({"removed": arguments.name, **asdict(removed)})
     else:
         files = f"; its files stay for now: {removed.postponed}; a later ingest deletes them" if removed.postponed else ""
         gone_too = files or f", and {removed.files} files only it used"

@@ -14,7 +14,6 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.answer_pages import MAINTAIN_PAGE, forget_pages
 from flows.beside_the_work import beside_the_work
 from flows.interruption import ending_in_order
 from flows.run_labels import looked_after, tag_run
@@ -27,7 +26,6 @@ from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, FencedError
 from storage.pulled import PulledError
 from storage.records import Finding
-from storage.removals import noted_removals
 from storage.snapshot import remembered_embedder
 from tasks.killed_runs import close_what_cannot_go_on, tell_of_killed
 from tasks.lineage import lineage_of_run, working_at
@@ -54,7 +52,7 @@ async def maintain(request: MaintainRequest) -> tuple[Upkeep, ...] | State[None]
     aged = None if request.corpora else await asyncio.to_thread(age_out)
     await tag_run(*(one.corpus for one in done))
     with beside_the_work("the page of this maintenance"):
-        await acreate_markdown_artifact(key=MAINTAIN_PAGE, markdown=upkeep_markdown(done, aged), description=summary(done))
+        await acreate_markdown_artifact(key="maintain", markdown=upkeep_markdown(done, aged), description=summary(done))
     found = [one.corpus for one in done if one.findings]
     return Failed(message=f"{summary(done)}: the page of this run tells of {', '.join(found)}") if found else tuple(done)
 
@@ -94,12 +92,9 @@ async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[U
     if embedder is None:
         # Nothing is published, or it is damaged: then doctor says so.
         return Upkeep(corpus=location.name), 0
-    # Read before the upkeep, which forgets the removals when nothing is left of them.
-    names = {name for removal in noted_removals(location) for name in removal.names}
     try:
         with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:
-            done = Upkeep.of(corpus, await upkeep.submit(corpus))
-        return done.model_copy(update={"pages_deleted": await forget_pages(location, names)}), corpus.snapshot
+            return Upkeep.of(corpus, await upkeep.submit(corpus)), corpus.snapshot
     except (CorpusBusyError, PulledError) as error:
         return Upkeep(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:

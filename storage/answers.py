@@ -11,7 +11,7 @@ from storage.answer_json import answer_from_json
 from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
 from storage.codec import CodecError
 from storage.locations import CorpusLocation
-from storage.removals import Removal, is_gone, noted_removals
+from storage.removals import noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
 from storage.snapshot import ID_PREFIX
 
@@ -57,8 +57,8 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
 
 def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
     """Return the answer that the run kept, as `read_answers` would; raise UnknownAnswerError where it cannot be read."""
-    path, removals = location.runs / f"{run_id}.jsonl", noted_removals(location)
-    for _, answer in _answers_in(path, answer_id.encode(), removals, present):
+    path, gone = location.runs / f"{run_id}.jsonl", _removed(location, present)
+    for _, answer in _answers_in(path, answer_id.encode(), gone):
         if answer.answer_id == answer_id:
             return answer
     raise UnknownAnswerError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
@@ -66,14 +66,16 @@ def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, pres
 
 def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
     """Yield the answers whose line holds these bytes, each after its place in time: when, the how manieth line, of which file."""
-    removals = noted_removals(location)
+    gone = _removed(location, present)
     for path in asking_files(location):
-        yield from _answers_in(path, sign, removals, present)
+        yield from _answers_in(path, sign, gone)
 
 
-def _answers_in(
-    path: Path, sign: bytes, removals: Collection[Removal], present: Collection[str]
-) -> Iterator[tuple[tuple[str, int, str], Answer]]:
+def _removed(location: CorpusLocation, present: Collection[str]) -> set[str]:
+    return {removal.document_id for removal in noted_removals(location)}.difference(present)
+
+
+def _answers_in(path: Path, sign: bytes, gone: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
     """Yield those of one file."""
     for line in path.read_bytes().splitlines():
         entry = read_entry(line) if sign in line else None
@@ -83,11 +85,6 @@ def _answers_in(
             answer = answer_from_json(entry)
         except CodecError:
             continue
-        gone = {
-            document.id
-            for document in (speaking(answer) if removals else ())
-            if is_gone(document, snapshot=answer.snapshot, removals=removals, present=present)
-        }
         yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
 
 

@@ -16,36 +16,19 @@ from storage.codec import CodecError
 from storage.disk import full_disk_explained
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
-from storage.removals import Removal, is_gone
 from storage.runs import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
 
 ANSWERS = EntryKind.ANSWER.encode()
 """A line without it is no answer."""
 
 
-def gone_from_answers(location: CorpusLocation, removals: Collection[Removal], *, present: Collection[str]) -> set[str]:
-    """Return whose words the removals take from the kept answers: the removed documents', and earlier contents' of their files.
-
-    A file that was read in again keeps its name and gets another id; answers quote both. `present` are the documents published now.
-    """
-    gone = {removal.document_id for removal in removals}.difference(present)
-    for document, snapshot in documents_told_of(location) if any(removal.names for removal in removals) else ():
-        if is_gone(document, snapshot=snapshot, removals=removals, present=present):
-            gone.add(document.id)
-    return gone
-
-
-def documents_told_of(location: CorpusLocation) -> Iterator[tuple[NamedDocument, int]]:
-    """Yield every document that a kept answer names, with the snapshot that was asked."""
+def documents_told_of(location: CorpusLocation) -> Iterator[NamedDocument]:
+    """Yield every document that a kept answer names."""
     for path in asking_files(location):
         for line in path.read_bytes().splitlines():
             entry = read_entry(line) if ANSWERS in line else None
-            if entry is None or entry["kind"] != EntryKind.ANSWER:
-                continue
-            snapshot = entry["snapshot"] if isinstance(entry.get("snapshot"), int) else 0
-            for document in _named_documents(entry):
-                if HEXADECIMAL.fullmatch(document.id):
-                    yield document, snapshot
+            if entry is not None and entry["kind"] == EntryKind.ANSWER:
+                yield from (document for document in _named_documents(entry) if HEXADECIMAL.fullmatch(document.id))
 
 
 def _named_documents(told: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
@@ -91,10 +74,7 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
 
 
 def _erased_line(line: bytes, gone: Collection[str]) -> bytes:
-    """Return the line without words of these documents.
-
-    Of an answer that names one, what this FlowReader does not know goes too, and all of it where it cannot be read.
-    """
+    """Return the line without words of these documents; of an answer that names one and cannot be read, nothing stays."""
     entry = read_entry(line) if any(document.encode() in line for document in gone) else None
     if entry is None or entry["kind"] != EntryKind.ANSWER:
         return line
@@ -103,5 +83,4 @@ def _erased_line(line: bytes, gone: Collection[str]) -> bytes:
     except CodecError:
         return b""
     bare = without_words(answer, gone)
-    told = {"sequence": entry["sequence"], "kind": entry["kind"], **answer_json(bare)}
-    return line if bare == answer and entry.keys() <= told.keys() else entry_line(told)
+    return line if bare == answer else entry_line({"sequence": entry["sequence"], "kind": entry["kind"], **answer_json(bare)})

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,23 +12,13 @@ from storage.asked_questions import AskedQuestions
 from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
 from storage.corpora import corpora_in
-from storage.erasing import erase_quotes, gone_from_answers
+from storage.erasing import erase_quotes
 from storage.in_use import delete_files, in_use
 from storage.locations import CorpusLocation, calls_folder, reports_folder
-from storage.removals import Removal
-
-AN_ID = re.compile(rb"[0-9a-f]{32,}")
 
 
-def forget_told(location: CorpusLocation, removals: Collection[Removal], *, present: Collection[str]) -> int:
-    """Take the words of removed documents, unless they are back, out of all answers; return how many answers lost some.
-
-    With them go those of earlier contents of their files: who removes a file wants none of its words left. What models replied
-    about them is forgotten as well, and so are reports that show them. `present` are the documents published now.
-    """
-    if not removals:
-        return 0
-    gone = gone_from_answers(location, removals, present=present)
+def forget_told(location: CorpusLocation, gone: Collection[str]) -> int:
+    """Take the words of these documents out of all answers, replies and reports; return how many answers lost some."""
     forget_replies(location, gone)
     forget_reports(location.home, gone)
     return erase_quotes(location, gone)
@@ -52,23 +41,19 @@ def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
         CallCache(calls_folder(own.home)).forget(document)
 
 
-def forget_reports(home: Path, gone: Collection[str], *, answers: Collection[str] = ()) -> int:
-    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many.
-
-    Those of the `answers` with these ids go as well, whatever they show.
-    """
+def forget_reports(home: Path, gone: Collection[str]) -> int:
+    """Delete every report, and every result that Prefect keeps beside them, that shows one of these documents; return how many."""
     folder, signs = reports_folder(home), [document.encode() for document in gone]
-    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and (signs or answers) else []
-    ids = {answer.encode() for answer in answers}
-    deleted, _bytes = delete_files([path for path in found if path.stem in answers or _tells_of(path, signs, ids)])
+    found = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() and signs else []
+    deleted, _bytes = delete_files([path for path in found if _tells_of(path, signs)])
     return len(deleted)
 
 
-def _tells_of(path: Path, signs: Collection[bytes], ids: Set[bytes]) -> bool:
-    """Say whether a file holds one of these signs, or one of these ids by itself; one that just went does not."""
+def _tells_of(path: Path, signs: Collection[bytes]) -> bool:
+    """Say whether a file holds one of these signs; one that just went does not."""
     with suppress(FileNotFoundError):
         said = path.read_bytes()
-        return any(sign in said for sign in signs) or (bool(ids) and not ids.isdisjoint(AN_ID.findall(said)))
+        return any(sign in said for sign in signs)
     return False
 
 

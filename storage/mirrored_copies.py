@@ -10,6 +10,7 @@ from pathlib import Path
 
 from storage.in_use import alone
 from storage.locations import mirrors_folder
+from storage.object_address import is_address
 
 LOCK = "lock"
 """In the folder of mirrors it is held by who reads from any, in a mirror by who brings that up to date."""
@@ -20,9 +21,9 @@ def copy_sign(shown: str) -> str:
     return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
-def forget_copies(signs: Iterable[str], home: Path) -> None:
-    """Delete the copies with these signs below a home: who removes a document leaves no copy of it with us."""
-    gone = set(signs)
+def forget_copies(shown: Iterable[str], home: Path) -> None:
+    """Delete the copies of these objects below a home: who removes a document leaves no copy of it with us."""
+    gone = set(map(copy_sign, filter(is_address, shown)))
     for mirror in entries(mirrors_folder(home)) if gone else ():
         for path in entries(mirror):
             if path.name.partition("-")[0] in gone:

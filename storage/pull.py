@@ -165,10 +165,10 @@ def publish(location: CorpusLocation, before: Current | None, manifest: Manifest
         # A document whose path now holds another content was replaced, not removed: answers from it stay.
         gone = [old for old in documents_of(location, before) if old.id not in present and paths.isdisjoint(old.paths)]
         if gone:
-            note_removals(location, [removal_of(old, snapshot=before.snapshot) for old in gone])
+            note_removals(location, map(removal_of, gone))
     write_durably(list_of(location, manifest.current.snapshot), to_json(manifest))
     write_durably(location.current, to_json(manifest.current))
-    forget_told(location, noted_removals(location), present=present)
+    forget_told(location, {removal.document_id for removal in noted_removals(location)} - present)
 
 
 def documents_of(location: CorpusLocation, current: Current) -> list[DocumentRecord]:

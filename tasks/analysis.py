@@ -9,8 +9,7 @@ from typing import Literal
 
 from storage.records import Modality, Node, NodeKind, Page, TableRow
 from tasks.algorithms.keywords import document_phrases, keywords_of
-from tasks.algorithms.meaning import is_meaningless_text
-from tasks.algorithms.summaries import summarize
+from tasks.algorithms.summaries import is_meaningless_text, summarize
 from tasks.algorithms.words import first_words, sentences_of, tokens_of, word_rarity
 from tasks.settings import AnalysisSettings
 

@@ -14,7 +14,7 @@ from storage.codec import to_json
 from storage.evaluation_records import Asked, BenchmarkQuestion
 from storage.locations import calls_folder
 from storage.records import identify
-from tasks.algorithms.answer_matching import MatchKind, judge_by_rules
+from tasks.algorithms.answers import MatchKind, judge_by_rules
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import BY_RULES, Judged
 from tasks.lineage import writing_calls

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tasks.algorithms.expected_answers import AnswerKind, expected_kind
-from tasks.algorithms.named_places import named_places
-from tasks.algorithms.question_parts import question_parts
+from tasks.algorithms.kinds import AnswerKind, expected_kind, question_parts
+from tasks.algorithms.places import named_places
 from tasks.algorithms.question_terms import question_terms
-from tasks.algorithms.quoting import Scores, term_shares
+from tasks.algorithms.quotes import Scores, term_shares
 from tasks.question import NAMED_PLACE, Question
 
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from tasks.algorithms.grouping import halves
+from tasks.algorithms.sharing import halves
 from tasks.models.chat import ChatModel
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatError

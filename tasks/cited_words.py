@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from storage.records import Passage, TableRow
-from tasks.algorithms.standing_words import find_words
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.standing import find_words
 from tasks.algorithms.word_stems import words_of
+from tasks.algorithms.words import STOP_WORDS
 from tasks.call_book import call_book
 from tasks.model_forms import Cited
 from tasks.path_reader import PathText, Quote

@@ -13,10 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DECIDING = ("storage/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
 """What an answer can depend on, the reading of its documents too: not how it is asked for."""
 
-_COUNTING = (
-    "ranking_metrics evidence_metrics cut_rankings bootstrap answer_matching answer_words answer_lists stated_numbers told_number "
-    "abstaining probe_wording probe_choice"
-)
+_COUNTING = "rankings bootstrap answers answer_words stated_numbers probe_wording probe_choice"
 EVALUATING = (
     "tasks/evaluat*.py",
     "tasks/exam*.py",

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from storage.artifacts import ArtifactStore
 from storage.records import Modality, Node, NodeKind
-from tasks.algorithms.grouping import group_in_order
+from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.words import count_words
 from tasks.analysis import FURNITURE
 from tasks.description_forms import Descriptions, VisualDescriptions, wrong_description

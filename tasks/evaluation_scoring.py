@@ -12,10 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf, Scored
-from tasks.algorithms.answer_matching import MatchKind
-from tasks.algorithms.cut_rankings import cut_of_mean, irrelevant_when_cut, recall_at_mean, recall_when_cut
-from tasks.algorithms.evidence_metrics import irrelevant_ratio, perfect_recall, recall
-from tasks.algorithms.ranking_metrics import ranking_metrics
+from tasks.algorithms.answers import MatchKind
+from tasks.algorithms.rankings import (
+    cut_of_mean,
+    irrelevant_ratio,
+    irrelevant_when_cut,
+    perfect_recall,
+    ranking_metrics,
+    recall,
+    recall_at_mean,
+    recall_when_cut,
+)
 
 CUTOFFS = (1, 3, 5, 10)
 BASELINE = "top-k"

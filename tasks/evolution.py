@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from storage.records import Edge, EdgeKind, Modality, Node, Vectors
-from tasks.algorithms.candidates import nearest_neighbours, neighbour_pairs, unite_pairs
-from tasks.algorithms.cosines import IntArray, edge_weights, pair_cosines
-from tasks.algorithms.cross_links import links_to_others
-from tasks.algorithms.lite_evolution import EvolvedVectors, evolve_lite
+from tasks.algorithms.arrays import IntArray, edge_weights, pair_cosines
+from tasks.algorithms.evolution import EvolvedVectors, evolve_lite
+from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
 from tasks.settings import EvolutionSettings
 
 

@@ -9,13 +9,13 @@ import numpy as np
 
 from storage.answer_records import AnswerStatus
 from storage.records import Passage
-from tasks.algorithms.expected_answers import holds_kind
-from tasks.algorithms.kept_stems import says_something
+from tasks.algorithms.arrays import strongest
+from tasks.algorithms.counting import count_terms
+from tasks.algorithms.kept import says_something
+from tasks.algorithms.kinds import holds_kind
 from tasks.algorithms.question_terms import question_terms
-from tasks.algorithms.quoting import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
-from tasks.algorithms.strongest import strongest
-from tasks.algorithms.term_counts import count_terms
-from tasks.algorithms.value_consistency import value_consistency
+from tasks.algorithms.quotes import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
+from tasks.algorithms.values import value_consistency
 from tasks.ask_settings import ReadingOutSettings
 from tasks.asked_parts import Part, parts_of
 from tasks.judging import Verdict

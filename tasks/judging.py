@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tasks.algorithms.gate import Trigger, gate
+from tasks.algorithms.refinement import Trigger, gate
 from tasks.path_reader import PathReading
 from tasks.question import AskDesk, Question, question_key
 from tasks.routing import Routed

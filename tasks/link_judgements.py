@@ -9,8 +9,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from storage.records import Node
-from tasks.algorithms.grouping import group_in_order
-from tasks.algorithms.verbatim import without_controls
+from tasks.algorithms.sharing import group_in_order
+from tasks.algorithms.standing import without_controls
 from tasks.asking import ask_in_groups
 from tasks.description_calls import named
 from tasks.description_forms import wrong_ids

@@ -88,10 +88,7 @@ def _older(folder: Path, before: float) -> Iterator[Path]:
 
 
 class Upkeep(BaseModel):
-    """What was done for one corpus and what doctor found; `skipped` says in words why nothing was done, `killed` which runs were.
-
-    `pages_deleted` counts pages in Prefect's UI of answers that quoted a removed document.
-    """
+    """What was done for one corpus and what doctor found; `skipped` says why nothing was done, `killed` which runs were."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -102,7 +99,6 @@ class Upkeep(BaseModel):
     artifacts_deleted: int = 0
     bytes_freed: int = 0
     answers_erased: int = 0
-    pages_deleted: int = 0
     postponed: str = ""
     findings: tuple[Finding, ...] = ()
 
@@ -144,14 +140,14 @@ def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
         return ()
 
 
-COLUMNS = ("corpus", "outcome", "files deleted", "bytes freed", "answers erased", "pages deleted")
+COLUMNS = ("corpus", "outcome", "files deleted", "bytes freed", "answers erased")
 
 
 def upkeep_markdown(done: Sequence[Upkeep], aged: AgedOut | None = None) -> str:
     """Return a table of the corpora, what the home lost by age, and what was mended, postponed and found, each with its remedy."""
     lines = ["# Maintenance", "", summary(done), ""]
     if done:
-        lines += [table_row(COLUMNS), "|---|---|--:|--:|--:|--:|"]
+        lines += [table_row(COLUMNS), "|---|---|--:|--:|--:|"]
         lines += [table_row(_cells(one)) for one in done]
     if aged is not None:
         lines += ["", as_text(told_of_age(aged))]
@@ -182,7 +178,7 @@ def _findings(count: int) -> str:
 
 def _cells(one: Upkeep) -> tuple[str, ...]:
     outcome = "skipped" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
-    counts = (one.artifacts_deleted, one.bytes_freed, one.answers_erased, one.pages_deleted)
+    counts = (one.artifacts_deleted, one.bytes_freed, one.answers_erased)
     return one.corpus, outcome, *(f"{count:,}" for count in counts)
 
 

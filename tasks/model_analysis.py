@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from storage.records import Modality, Node
-from tasks.algorithms.verbatim import verbatim_terms, without_controls
+from tasks.algorithms.standing import verbatim_terms, without_controls
 from tasks.algorithms.words import first_words
 from tasks.analysis import INDEX, NO_MEANING
 from tasks.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from storage.answer_records import AnswerStatus
-from tasks.algorithms.answer_agreement import agreement, different_answers, plain_answer
+from tasks.algorithms.quotes import agreement, different_answers, plain_answer
 from tasks.ask_request import clean
 from tasks.cited_words import YES_OR_NO, checked_quotes, proofs
 from tasks.evidence_shown import show_evidence

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from storage.records import Edge, EdgeKind, Modality, Node, Vectors
-from tasks.algorithms.candidates import nearest_neighbours
-from tasks.algorithms.cosines import edge_weights, pair_cosines
-from tasks.algorithms.judged_links import Links, candidates_of, links_after
-from tasks.algorithms.verbatim import verbatim_terms
+from tasks.algorithms.arrays import edge_weights, pair_cosines
+from tasks.algorithms.evolution import Links, candidates_of, links_after
+from tasks.algorithms.links import nearest_neighbours
+from tasks.algorithms.standing import verbatim_terms
 from tasks.algorithms.words import first_words
 from tasks.analysis import embedding_text
 from tasks.evolution import window_pairs

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from storage.records import Passage
-from tasks.algorithms.answer_agreement import agreement, different_answers, pairs_to_compare
-from tasks.algorithms.standing_words import find_words
+from tasks.algorithms.quotes import agreement, different_answers, pairs_to_compare
+from tasks.algorithms.standing import find_words
 from tasks.ask_request import clean
 from tasks.call_book import Stage, call_book
 from tasks.cited_words import checked_quotes, proofs

@@ -10,15 +10,13 @@ import numpy as np
 from storage.answer_records import NamedDocument
 from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.search import nodes_in_scope
-from tasks.algorithms.asked_modalities import asked_modalities
-from tasks.algorithms.bm25 import bm25_scores
-from tasks.algorithms.coded_texts import CodedTexts, count_stems
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.named_places import NamedPlace, PlaceKind
+from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
+from tasks.algorithms.counting import CodedTexts, bm25_scores, count_stems
+from tasks.algorithms.kinds import asked_modalities
 from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements, statement_page
-from tasks.algorithms.page_sums import sums_by_page
+from tasks.algorithms.places import NamedPlace, PlaceKind
 from tasks.algorithms.resolved_places import NodeMark, PageMark, ResolvedPlaces, resolve_places
-from tasks.algorithms.said_titles import said_titles
+from tasks.algorithms.sections import said_titles
 from tasks.question import AskDesk, Question
 
 TITLE_PAGES = 2

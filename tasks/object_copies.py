@@ -7,12 +7,18 @@ reading may be deleted: it costs the next ingest the downloads.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from storage.locations import mirrors_folder
-from storage.mirrored_copies import copy_sign, entries
-from storage.object_address import StoreAddress
+from storage.catalog import CatalogDamagedError
+from storage.corpora import corpora_in
+from storage.in_use import paths_in_use
+from storage.locations import corpora_folder, home, mirrors_folder
+from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries
+from storage.object_address import StoreAddress, is_address
 
 SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,16}$")
 
@@ -39,12 +45,6 @@ def mirrors() -> list[Path]:
     return [entry for entry in entries(mirrors_folder()) if entry.is_dir()]
 
 
-def has_copy_of(mirror: Path, shown: Collection[str]) -> bool:
-    """Say whether a mirror holds a copy of one of these objects."""
-    signs = {copy_sign(one) for one in shown}
-    return any(path.name.partition("-")[0] in signs for path in entries(mirror))
-
-
 def modified_at(path: Path) -> float | None:
     """Return when a file was written last, in seconds since 1970; None where it is not there, or no longer."""
     try:
@@ -56,3 +56,24 @@ def modified_at(path: Path) -> float | None:
 def _copies(shown: str) -> Iterator[Path]:
     begin = f"{copy_sign(shown)}-"
     return (path for mirror in mirrors() for path in entries(mirror) if path.name.startswith(begin))
+
+
+def forget_mirrors(*, keep_seconds: float) -> None:
+    """Delete every mirror that was not looked at for so long and holds no copy of what any corpus shows.
+
+    Nothing goes while somebody reads from a mirror, nor where a corpus cannot be asked what it shows: a later clean-up does it.
+    """
+    if not mirrors_folder().is_dir():
+        return
+    with copies_unused(home()) as unused:
+        idle = [mirror for mirror in mirrors() if unused and (modified_at(mirror / LOCK) or 0) <= time.time() - keep_seconds]
+        try:
+            paths = paths_in_use(corpora_in(corpora_folder())) if idle else set()
+        except CatalogDamagedError:
+            return
+        shown = set(map(copy_sign, filter(is_address, paths)))
+        for mirror in idle:
+            if shown.isdisjoint(path.name.partition("-")[0] for path in entries(mirror)):
+                # Who removes a document may be deleting its copy.
+                with suppress(FileNotFoundError):
+                    shutil.rmtree(mirror)

@@ -10,8 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storage.artifacts import ArtifactStore, hash_bytes, write_durably
 from storage.records import Block, Box, NodeKind, PageParser, ParsedDocument, ParsedPage, identify
-from tasks.algorithms.line_merging import TextLine, merge_lines
-from tasks.algorithms.reading_order import order_boxes
+from tasks.algorithms.boxes import TextLine, merge_lines, order_boxes
 from tasks.models.ocr import PictureWords, ReadLine, ocr_identity, read_pictures
 from tasks.settings import OcrSettings
 

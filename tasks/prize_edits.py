@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.page_sums import pages_of_nodes
-from tasks.algorithms.prize_network import downhill
-from tasks.algorithms.reading_on import page_leaders
+from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes
+from tasks.algorithms.prizes import downhill, page_leaders
 from tasks.terrain import Terrain
 
 

@@ -8,14 +8,20 @@ import numpy as np
 
 from storage.candidate_graph import EDGE_KINDS, CandidateGraph
 from storage.records import EdgeKind
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.min_cost_flow import RoutedFlow
-from tasks.algorithms.path_decomposition import FlowPath, decompose
-from tasks.algorithms.paying_flow import paying_flow
-from tasks.algorithms.prize_network import downhill, joined_halves, prize_network
-from tasks.algorithms.question_parts import question_parts
-from tasks.algorithms.reading_on import page_leaders, page_turn_arcs, same_page_arcs, title_page_arcs
-from tasks.algorithms.whole_document import speaks_of_document, surveys
+from tasks.algorithms.arrays import FloatArray, IntArray
+from tasks.algorithms.chains import FlowPath, decompose
+from tasks.algorithms.kinds import question_parts, speaks_of_document, surveys
+from tasks.algorithms.min_cost import RoutedFlow
+from tasks.algorithms.prizes import (
+    downhill,
+    joined_halves,
+    page_leaders,
+    page_turn_arcs,
+    paying_flow,
+    prize_network,
+    same_page_arcs,
+    title_page_arcs,
+)
 from tasks.ask_settings import RoutingSettings
 from tasks.question import Question
 from tasks.retrieval import NodeScores

@@ -18,13 +18,13 @@ from storage.graph_checks import GraphError
 from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
-from storage.mirrored_copies import copy_sign, forget_copies
+from storage.mirrored_copies import forget_copies
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
 from tasks.evolution import LinkableDocument, link_documents
-from tasks.forgetting_mirrors import forget_mirrors
 from tasks.memory import give_back
+from tasks.object_copies import forget_mirrors
 from tasks.outcomes import Outcome
 from tasks.planning import Plan
 from tasks.settings import EvolutionSettings
@@ -164,11 +164,9 @@ def erase_removed(corpus: CorpusWriter) -> int:
     A copy of what is published now at the same address stays.
     """
     removals, published = noted_removals(corpus.location), corpus.documents()
-    signs = {sign for removal in removals for sign in removal.copies}
-    if signs:
-        signs -= {copy_sign(path) for record in published for path in record.paths}
-        forget_copies(signs, corpus.location.home)
-    return forget_told(corpus.location, removals, present={record.id for record in published})
+    shown = {path for record in published for path in record.paths}
+    forget_copies({path for removal in removals for path in removal.paths} - shown, corpus.location.home)
+    return forget_told(corpus.location, {removal.document_id for removal in removals} - {record.id for record in published})
 
 
 def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:

@@ -16,7 +16,7 @@ from storage.records import identify
 from storage.search import Scope, TextHits, find_words, nodes_in_scope
 from storage.snapshot import Snapshot
 from storage.wording import shortened
-from tasks.algorithms.named_places import NamedPlace, named_places
+from tasks.algorithms.places import NamedPlace, named_places
 from tasks.algorithms.question_terms import QuestionTerms, question_terms, with_keywords
 from tasks.ask_settings import AskSettings
 from tasks.models.embedder import Embedder

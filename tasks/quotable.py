@@ -7,9 +7,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from storage.records import Modality, NodeKind, Passage, TableRow
-from tasks.algorithms.excerpts import excerpt
-from tasks.algorithms.kept_stems import parts_of, says_something
-from tasks.algorithms.told_rows import tell_row
+from tasks.algorithms.kept import parts_of, says_something
+from tasks.algorithms.quotes import tell_row
+from tasks.algorithms.standing import excerpt
 from tasks.algorithms.word_stems import stems_in, words_in_chunk
 from tasks.algorithms.words import sentences_of
 from tasks.path_reader import PathText, Quote

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from storage.snapshot import Snapshot
-from tasks.algorithms.coded_texts import CodedTexts, Codes, Vocabulary, code_texts
+from tasks.algorithms.counting import CodedTexts, Codes, Vocabulary, code_texts
 
 KEPT_TEXTS = 20_000
 """A coded text of 80 words takes less than half a kilobyte."""

@@ -9,7 +9,7 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
-from tasks.algorithms.quoting import lost_anchors
+from tasks.algorithms.quotes import lost_anchors
 from tasks.path_reader import PathReading, PathText
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores

@@ -9,9 +9,8 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.cosines import IntArray
-from tasks.algorithms.gate import Trigger
-from tasks.algorithms.reweighting import top_decile_arcs
+from tasks.algorithms.arrays import IntArray
+from tasks.algorithms.refinement import Trigger, top_decile_arcs
 from tasks.path_reader import PathReading
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores

@@ -9,12 +9,10 @@ import numpy as np
 
 from storage.candidate_graph import CandidateGraph
 from storage.records import Vectors
-from tasks.algorithms.bm25 import bm25_scores, inverse_frequencies
-from tasks.algorithms.coded_texts import CodedTexts, count_pairs, count_stems
-from tasks.algorithms.cosines import FloatArray
-from tasks.algorithms.kept_stems import asked_stems, neighbouring_pairs
-from tasks.algorithms.page_sums import page_means, pages_of_nodes, sums_by_page
-from tasks.algorithms.relevance import blended_relevance, dense_relevance, min_max
+from tasks.algorithms.arrays import FloatArray, page_means, pages_of_nodes, sums_by_page
+from tasks.algorithms.counting import CodedTexts, bm25_scores, count_pairs, count_stems, inverse_frequencies
+from tasks.algorithms.kept import asked_stems, neighbouring_pairs
+from tasks.algorithms.scores import blended_relevance, dense_relevance, min_max
 from tasks.ask_settings import RelevanceSettings
 from tasks.named_evidence import named_bonus, named_nodes
 from tasks.question import NAMED_PLACE, AskDesk, Question

@@ -8,9 +8,8 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from storage.answers import answer_ids
 from storage.catalog import CatalogDamagedError, opened, read_documents
-from storage.corpus import open_for_writing
+from storage.corpus import CorpusWriter, open_for_writing
 from storage.current import CurrentDamagedError, snapshot_numbers, snapshot_path
 from storage.disk import DiskFullError
 from storage.erasing import documents_told_of
@@ -20,7 +19,7 @@ from storage.in_use import KEEP_SECONDS
 from storage.locations import CorpusLocation
 from storage.lock import acquire
 from storage.mirrored_copies import forget_copies
-from storage.removals import Removal, hash_name, note_removals, noted_removals, removal_of
+from storage.removals import Removal, note_removals, noted_removals, removal_of
 from storage.snapshot import ID_PREFIX, UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
 from storage.wording import storable
@@ -33,11 +32,10 @@ WAIT_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a removal did: `names` are hashes of those that its file had, `gone` counts what went, `later` says what goes when."""
+    """What a removal did: `gone` counts what went, `later` says what goes when."""
 
     document_id: str
     name: str
-    names: tuple[str, ...]
     snapshot: int
     gone: Mapping[str, int]
     later: str
@@ -71,10 +69,10 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
             raise
         return _finish_removal(location, before, asked)
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
-        removal = removal_of(record, snapshot=corpus.snapshot)
-        note_removals(location, [removal])
+        removal = removal_of(record)
+        note_removals(location, [removal, *_earlier_contents(corpus, removal)])
         number = corpus.publish(removed=[record.id])
-        forget_copies(removal.copies, location.home)
+        forget_copies(removal.paths, location.home)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
         if now and cleaned.complete:
@@ -86,12 +84,19 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         "table_rows": counts.rows,
         **_what_is_gone(cleaned),
     }
-    return Receipt(record.id, record.name, removal.names, number, gone, _what_goes_later(cleaned, now=now))
+    return Receipt(record.id, record.name, number, gone, _what_goes_later(cleaned, now=now))
+
+
+def _earlier_contents(corpus: CorpusWriter, removal: Removal) -> list[Removal]:
+    """Return removals of what kept answers quote of the same file as it was before it changed."""
+    told, published = documents_told_of(corpus.location), {record.id for record in corpus.documents()}
+    earlier = {document.id for document in told if document.name in removal.names} - published
+    return [Removal(document, removal.moment) for document in sorted(earlier)]
 
 
 def _removed_before(location: CorpusLocation, asked: str) -> Removal | None:
     """Return the removal, of which something is left, of the document with this file name or whose id begins so."""
-    name, prefix = hash_name(storable(asked)), asked if ID_PREFIX.fullmatch(asked) else None
+    name, prefix = storable(asked), asked if ID_PREFIX.fullmatch(asked) else None
     named = (one for one in noted_removals(location) if name in one.names or (prefix and one.document_id.startswith(prefix)))
     return next(named, None)
 
@@ -104,8 +109,7 @@ def _finish_removal(location: CorpusLocation, removal: Removal, asked: str) -> R
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
         if cleaned.complete:
             location.purge_due.unlink(missing_ok=True)
-    later = _what_goes_later(cleaned, now=True)
-    return Receipt(removal.document_id, asked, removal.names, removal.snapshot + 1, _what_is_gone(cleaned), later)
+    return Receipt(removal.document_id, asked, corpus.snapshot, _what_is_gone(cleaned), _what_goes_later(cleaned, now=True))
 
 
 def _what_is_gone(cleaned: CleanedUp) -> dict[str, int]:
@@ -128,10 +132,10 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
     lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
-        known = _documents_known(location)
+        known = sorted(_documents_known(location))
         # On a full disk nothing is noted: who removes a corpus may want the room, and only a kill needs the note.
         with suppress(DiskFullError):
-            note_removals(location, [Removal(document, time.time()) for document in sorted(known)])
+            note_removals(location, [Removal(document, time.time()) for document in known])
         location.current.unlink(missing_ok=True)
         wait_for_readers(location, wait_seconds=WAIT_SECONDS)
         gone = _forget_told(location, known)
@@ -147,7 +151,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
 
 def _documents_known(location: CorpusLocation) -> set[str]:
     """Return the ids of all documents that the corpus's snapshots, answers or removals name, as far as they can be read."""
-    known = {document.id for document, _snapshot in documents_told_of(location)}
+    known = {document.id for document in documents_told_of(location)}
     known |= {removal.document_id for removal in noted_removals(location)}
     for number in snapshot_numbers(location):
         with suppress(CatalogDamagedError), opened(snapshot_path(location, number), read_only=True) as connection:
@@ -157,10 +161,10 @@ def _documents_known(location: CorpusLocation) -> set[str]:
 
 def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:
     """Forget what was told of the documents that are known or that the corpus' answers name by now; return their ids."""
-    gone = sorted({document.id for document, _snapshot in documents_told_of(location)}.union(known))
+    gone = sorted({document.id for document in documents_told_of(location)}.union(known))
     forget_replies(location, gone)
     forget_questions(location)
-    forget_reports(location.home, gone, answers=answer_ids(location))
+    forget_reports(location.home, gone)
     return gone
 
 

@@ -12,11 +12,15 @@ from storage.candidate_graph import EDGE_KINDS, CandidateGraph
 from storage.records import EdgeKind
 from storage.search import find_candidates as search_candidates
 from storage.search import load_scope, nodes_in_scope
-from tasks.algorithms.combined_score import combined_score
-from tasks.algorithms.cosines import FloatArray, pair_cosines
-from tasks.algorithms.diffusion import personalized_pagerank, scaled_by_maximum, top_seeds
-from tasks.algorithms.page_sums import pages_of_nodes
-from tasks.algorithms.propagation import propagate, propagation_weights
+from tasks.algorithms.arrays import FloatArray, pages_of_nodes, pair_cosines
+from tasks.algorithms.scores import (
+    combined_score,
+    personalized_pagerank,
+    propagate,
+    propagation_weights,
+    scaled_by_maximum,
+    top_seeds,
+)
 from tasks.ask_request import QuestionError, nothing_in
 from tasks.ask_settings import ScoreSettings
 from tasks.question import AskDesk, Question, question_key

@@ -9,20 +9,20 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.flow_network import FlowNetwork, build_network
-from tasks.algorithms.max_flow import (
+from tasks.algorithms.arrays import strongest
+from tasks.algorithms.chains import FlowPath, decompose, jaccard_distances, path_qualities, payoff_matrix
+from tasks.algorithms.min_cost import (
     MaximumFlow,
+    RoutedFlow,
     connection_network,
     connection_saturation,
     max_flow,
+    min_cost_flow,
     saturation,
     source_capacity,
 )
-from tasks.algorithms.min_cost_flow import RoutedFlow, min_cost_flow
-from tasks.algorithms.path_decomposition import FlowPath, decompose
-from tasks.algorithms.path_quality import jaccard_distances, path_qualities, payoff_matrix
+from tasks.algorithms.network import FlowNetwork, build_network
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
-from tasks.algorithms.strongest import strongest
 from tasks.ask_settings import RoutingSettings
 from tasks.prize_terrain import prize_terrain, route_prizes
 from tasks.question import AskDesk, Question, question_key

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from storage.search import nodes_in_scope, scope_sample
-from tasks.algorithms.coded_texts import CodedTexts, count_stems
-from tasks.algorithms.cosines import FloatArray
+from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.counting import CodedTexts, count_stems
 from tasks.question import AskDesk, Question
 from tasks.read_texts import read_texts
 

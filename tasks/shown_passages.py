@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from storage.records import Modality, Passage
-from tasks.algorithms.fair_shares import fair_shares
+from tasks.algorithms.sharing import fair_shares
 from tasks.algorithms.word_stems import stems_in
 from tasks.node_pictures import NodePicture
 from tasks.prompt import Piece, cut

@@ -17,10 +17,10 @@ from storage.records import (
     Section,
     TableRow,
 )
+from tasks.algorithms.boxes import Element, simplify
 from tasks.algorithms.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.furniture import find_furniture, fit_labels
 from tasks.algorithms.headings import strip_continued
-from tasks.algorithms.layout import Element, simplify
 from tasks.algorithms.outline import Outline, build_outline
 from tasks.algorithms.references import resolve_references
 from tasks.algorithms.table_rows import (

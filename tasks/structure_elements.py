@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from storage.records import NodeKind, PageParser, ParsedDocument, ParsedPage
+from tasks.algorithms.boxes import Element, count_words, order_boxes
 from tasks.algorithms.captions import join_captions
 from tasks.algorithms.headings import correct_headings
-from tasks.algorithms.layout import Element, count_words
 from tasks.algorithms.outline import find_slide_titles, index_bookmarks, rank_titles
 from tasks.algorithms.passages import shape_passages
-from tasks.algorithms.reading_order import order_boxes
 from tasks.settings import StructureSettings
 from tasks.structure_records import MODALITIES
 

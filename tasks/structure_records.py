@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from storage.records import Edge, EdgeKind, Modality, Node, NodeKind, Page, ParsedPage, Section, TableRow, identify
-from tasks.algorithms.layout import BODY_KINDS, Element, count_words
+from tasks.algorithms.boxes import BODY_KINDS, Element, count_words
 from tasks.algorithms.outline import Outline
 from tasks.algorithms.table_rows import Table, describe_rows, write_markdown
 

@@ -9,7 +9,7 @@ from storage.answer_records import AnswerStatus, EvidencePath, GateReport, Graph
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
-from tasks.algorithms.question_language import looks_english
+from tasks.algorithms.words import looks_english
 from tasks.judging import Verdict
 from tasks.named_evidence import unknown_places
 from tasks.path_reader import PathReading, Synthesis

@@ -10,10 +10,9 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import MODALITIES, CandidateGraph
 from storage.records import Modality
-from tasks.algorithms.answerability import answerability, density, strongest_sinks
-from tasks.algorithms.cosines import FloatArray, IntArray
-from tasks.algorithms.diverse_sources import diverse_sources
-from tasks.algorithms.max_flow import BoolArray
+from tasks.algorithms.arrays import FloatArray, IntArray
+from tasks.algorithms.ends import answerability, density, diverse_sources, strongest_sinks
+from tasks.algorithms.min_cost import BoolArray
 from tasks.ask_settings import RoutingSettings
 from tasks.retrieval import SIMILARITY_CODES, NodeScores
 

@@ -8,10 +8,8 @@ import numpy as np
 
 from storage.answer_records import GraphEdit
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.bridging import accepted_bridges, cut_pairs
-from tasks.algorithms.cosines import FloatArray, IntArray, pair_cosines
-from tasks.algorithms.reweighting import arcs_at, damped_weights
-from tasks.algorithms.source_expansion import expanded_sources
+from tasks.algorithms.arrays import FloatArray, IntArray, pair_cosines
+from tasks.algorithms.refinement import accepted_bridges, arcs_at, cut_pairs, damped_weights, expanded_sources
 from tasks.prize_edits import joined_both_ways, laid_downhill, let_in, new_pages
 from tasks.question import AskDesk, Question
 from tasks.retrieval import NodeScores

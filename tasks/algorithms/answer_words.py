@@ -1,14 +1,18 @@
-"""The words of an answer without what makes no difference: case, signs, articles, LaTeX, plurals, the ways to write a number."""
+"""The words of an answer, the items of a list, and whether it says that there is none.
+
+What makes no difference is left out: case, signs, articles, LaTeX, plurals, the ways to write a number.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
 from tasks.algorithms.stated_numbers import NUMBER, SPELLED, read_number
 from tasks.algorithms.stemming import stem
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import STOP_WORDS
 
 _LATEX_STYLE = re.compile(r"\\(?:text|math|operatorname|rm|bf|it|left|right|quad|displaystyle)[a-z]*(?![A-Za-z])\s*")
 _LATEX_NAME = re.compile(r"\\([A-Za-z]+)")
@@ -93,3 +97,65 @@ def runs_in(words: Sequence[str], run: Sequence[str]) -> Iterator[int]:
     for place in range(len(words) - len(run) + 1):
         if list(words[place : place + len(run)]) == list(run) and not turning.intersection(words[max(0, place - reach) : place]):
             yield place
+
+
+_BETWEEN = (re.compile(r"\s*[;\n]\s*"), re.compile(r"\s*,\s+(?:and\s+)?|\s+and\s+"))
+
+
+def written_list(answer: str) -> list[str] | None:
+    """Return the items of an answer that is written as a JSON array; None where it is not."""
+    try:
+        value = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    return [str(item) for item in value] if isinstance(value, list) else None
+
+
+def items_of(answer: str) -> list[str]:
+    """Return the items of a list: those of a JSON array, or what stands between semicolons or lines, else commas and "and"."""
+    items = written_list(answer)
+    if items is None:
+        bare = answer.strip().removeprefix("[").removesuffix("]")
+        items = next((parts for sign in _BETWEEN if len(parts := sign.split(bare)) > 1), [bare])
+    return [item for item in items if item.strip()]
+
+
+def holds_all(items: Sequence[str], statements: Sequence[str]) -> bool:
+    """Tell whether each item stands in a statement as a run of words; no word serves two items ("birth", "place of birth")."""
+    left = [answer_words(statement) for statement in statements]
+    runs = [answer_words(item) for item in items]
+    return all(run and _take(run, left) for run in sorted(runs, key=len, reverse=True))
+
+
+def _take(run: Sequence[str], left: Sequence[list[str]]) -> bool:
+    """Take the run out of the first words that hold it."""
+    for words in left:
+        place = find_run(run, words)
+        if place >= 0:
+            words[place : place + len(run)] = [""]
+            return True
+    return False
+
+
+_NOTHING = re.compile(
+    r"""\W*(?:
+    (?:the\s+)?(?:question|answer|information|this|it)?\s*(?:is|was|are|can|could)?\s*
+    (?:not\s+(?:be\s+)?|un|can\s?not\s+be\s+|(?:is|was|ca|could)n['\u2019]t\s+(?:be\s+)?)
+    (?:answerable|answered|determined|found|reported|stated|mentioned|given|provided|specified|available|known)\b
+      (?:\s+(?:in|by|from)\b.{0,60})?
+    | (?:the\s+|these\s+|this\s+)?(?:documents?|texts?|passages?|report|paper)\s+(?:do|does)(?:\s+not|n['\u2019]t)\s+
+      (?:say|state|mention|report|contain|provide|give|specify|show|answer|include|tell|name|list|disclose)\b.*
+    | no\s+(?:answer|information|evidence)\b.{0,60}
+    | (?:insufficient|not\s+enough)\s+(?:information|evidence|data)\b.{0,60}
+    | (?:fail(?:ed|s)?|unable)\s+to\s+(?:answer|find|determine)\b.{0,60}
+    | i\s+(?:do\s+not|don['\u2019]t)\s+know
+    | none | n/?a
+    )\W*""",
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+
+
+def abstains(answer: str) -> bool:
+    """Tell whether the whole answer says that nothing answers the question; an empty one does."""
+    said = " ".join(answer.split())
+    return not said or _NOTHING.fullmatch(said) is not None

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 
 DRAWS_AT_ONCE = 2**20
 """So many draws are held at a time: 8 MiB for each of a few arrays, whatever the numbers of clusters and resamples."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from storage.records import Block, Box, NodeKind
-from tasks.algorithms.layout import BODY_KINDS, VISUAL_KINDS, Element, count_words, shared_height, shared_width
+from tasks.algorithms.boxes import BODY_KINDS, VISUAL_KINDS, Element, count_words, shared_height, shared_width
 
 _KINDS = {
     "figure": "Figure",

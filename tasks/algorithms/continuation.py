@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from storage.records import NodeKind
+from tasks.algorithms.boxes import BODY_KINDS, Element, count_words, shared_width
 from tasks.algorithms.headings import strip_continued
-from tasks.algorithms.layout import BODY_KINDS, Element, count_words, shared_width
 from tasks.algorithms.table_rows import Table
 
 _SENTENCE_END = re.compile(r"[.!?:;。\uff01\uff1f][\"'”\u2019)\]\d]*\s*$")

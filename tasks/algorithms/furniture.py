@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from storage.records import NodeKind, ParsedPage
-from tasks.algorithms.layout import BODY_KINDS, FURNITURE_KINDS, count_words
+from tasks.algorithms.boxes import BODY_KINDS, FURNITURE_KINDS, count_words
 
 Place = tuple[int, int]
 """(index of the page, index of the block on it)."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from storage.records import NodeKind
-from tasks.algorithms.layout import BODY_KINDS, Element, count_words, simplify
+from tasks.algorithms.boxes import BODY_KINDS, Element, count_words, simplify
 
 _MAXIMUM_WORDS = 14  # of a heading that is promoted; the parser's own may be longer
 _FOLLOWING_WORDS = 15  # of the paragraph that a promoted heading opens

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise
 
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import STOP_WORDS
 
 JOINERS = frozenset({"of", "de", "la", "du", "van", "von", "&"})
 """Words that may stand inside a name: "Bank of America"."""

@@ -8,10 +8,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from tasks.algorithms.asked_part import asked_part
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray
-from tasks.algorithms.kept_stems import kept_stems
+from tasks.algorithms.arrays import FloatArray, require_range
+from tasks.algorithms.kept import asked_part, kept_stems
 from tasks.algorithms.stemming import stem
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from storage.records import NodeKind, OutlineEntry
+from tasks.algorithms.boxes import BODY_KINDS, Element, count_words, letter_height, simplify
 from tasks.algorithms.headings import Numbering, read_numbering, read_numberings, strip_continued
-from tasks.algorithms.layout import BODY_KINDS, Element, count_words, letter_height, simplify
 
 PageSizes = Mapping[int, tuple[float, float]]
 """Width and height in points of each page."""

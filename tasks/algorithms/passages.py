@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from storage.records import NodeKind
-from tasks.algorithms.layout import BODY_KINDS, Element, count_words, shared_height, shared_width, unite, word_spans
+from tasks.algorithms.boxes import BODY_KINDS, Element, count_words, shared_height, shared_width, unite, word_spans
 
 _FRAGMENT_WORDS = 8  # words on a common line that the parser set apart (the cells of a table it did not see)
 _SENTENCE_END = re.compile(r"[.!?][\"'”\u2019)\]]*(?=\s)|[。\uff01\uff1f]|\n")

@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from storage.records import Node, NodeKind, TableRow, identify
-from tasks.algorithms.layout import BODY_KINDS
-from tasks.algorithms.question_language import looks_english
+from tasks.algorithms.boxes import BODY_KINDS
+from tasks.algorithms.quotes import read_row
 from tasks.algorithms.references import read_contents
-from tasks.algorithms.stop_words import STOP_WORDS
-from tasks.algorithms.told_rows import read_row
 from tasks.algorithms.word_stems import IDEOGRAPHS, stems_in
-from tasks.algorithms.words import count_words, sentences_of, tokens_of
+from tasks.algorithms.words import STOP_WORDS, count_words, looks_english, sentences_of, tokens_of
 
 PlaceOfPage = tuple[str, int]
 """The id of a document, and a page of it."""

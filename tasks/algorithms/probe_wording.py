@@ -11,12 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tasks.algorithms.boxes import simplify
 from tasks.algorithms.captions import LABEL_KINDS, LABEL_NUMBER, read_label
 from tasks.algorithms.headings import read_numbering
-from tasks.algorithms.kept_stems import parts_of, says_something
+from tasks.algorithms.kept import names_in, parts_of, says_something
 from tasks.algorithms.keywords import YEAR
-from tasks.algorithms.layout import simplify
-from tasks.algorithms.question_names import names_in
 from tasks.algorithms.stemming import stem
 from tasks.algorithms.word_stems import words_of
 from tasks.algorithms.words import sentences_of, tokens_of

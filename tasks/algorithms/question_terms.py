@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tasks.algorithms.asked_part import asked_part
-from tasks.algorithms.kept_stems import says_something
+from tasks.algorithms.kept import asked_part, names_in, says_something
 from tasks.algorithms.keywords import YEAR
-from tasks.algorithms.question_names import names_in
 from tasks.algorithms.word_stems import stems_of, words_of
 
 _PLACE_NUMBER = re.compile(

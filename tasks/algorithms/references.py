@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from storage.records import NodeKind
+from tasks.algorithms.boxes import VISUAL_KINDS, Element, simplify
 from tasks.algorithms.captions import LABEL_KINDS, LABEL_NUMBER
 from tasks.algorithms.headings import read_numberings
-from tasks.algorithms.layout import VISUAL_KINDS, Element, simplify
 
 _LONGEST_RANGE = 20  # "Tables 1-30" names a part of the document, not thirty tables
 _CONTENTS_LINES = 3

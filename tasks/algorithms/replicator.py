@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.algorithms.checks import require_range
-from tasks.algorithms.cosines import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 
 SUM_TOLERANCE = 1e-9
 """How far from 1 the first shares may add up."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from storage.records import Section
-from tasks.algorithms.named_places import NamedPlace, PlaceKind
-from tasks.algorithms.named_sections import numbered_sections, titled_sections, with_subsections
+from tasks.algorithms.places import NamedPlace, PlaceKind
+from tasks.algorithms.sections import numbered_sections, titled_sections, with_subsections
 
 _Key = TypeVar("_Key", bound=Hashable)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tasks.algorithms.counted_pages import NUMBER_WORDS
+from tasks.algorithms.places import NUMBER_WORDS
 
 SPELLED = {"zero": 0} | NUMBER_WORDS
 """The numbers in words that are read as numbers."""

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import STOP_WORDS
 
 _KEPT_WORDS = """
 news series species lens united perhaps spring morning evening ceiling wedding hundred sacred naked wicked nothing something

@@ -8,8 +8,7 @@ from itertools import chain
 
 from tasks.algorithms.keywords import YEAR
 from tasks.algorithms.stemming import stem
-from tasks.algorithms.stop_words import STOP_WORDS
-from tasks.algorithms.words import tokens_of
+from tasks.algorithms.words import STOP_WORDS, tokens_of
 
 IDEOGRAPHS = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 """What is written without spaces between words."""

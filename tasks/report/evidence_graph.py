@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from storage.answer_records import Citation, EvidencePath
 from storage.records import Modality, Node
-from tasks.algorithms.path_layout import ENTRY, PathLayout, lay_out_paths
+from tasks.algorithms.drawing import ENTRY, PathLayout, lay_out_paths
 from tasks.report.evidence import Evidence
 from tasks.report.graph_frame import DESK_WIDTH, Frame, Point, Ribbon, draw_ribbons, lying_frame, standing_frame
 from tasks.report.markup import Markup, tag

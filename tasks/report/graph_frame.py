@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.algorithms.path_layout import ENTRY, PathLayout, Route
+from tasks.algorithms.drawing import ENTRY, PathLayout, Route
 
 Point = tuple[float, float]
 """Along the flow and across it, in the drawing's own units."""

@@ -26,7 +26,7 @@ from storage.records import (
     Vectors,
     identify,
 )
-from tasks.algorithms.stop_words import STOP_WORDS
+from tasks.algorithms.words import STOP_WORDS
 
 SUBJECTS = (
     "solar panels", "river floods", "school lunches", "bank loans", "coral reefs", "heart surgery", "railway signals",

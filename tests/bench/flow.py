@@ -7,9 +7,8 @@ import time
 import networkx as nx
 import numpy as np
 
-from tasks.algorithms.flow_network import FlowNetwork, build_network
-from tasks.algorithms.flow_solvers import UNITS_OF_COST, UNITS_OF_FLOW, cost_units, flow_units
-from tasks.algorithms.min_cost_flow import min_cost_flow
+from tasks.algorithms.min_cost import min_cost_flow
+from tasks.algorithms.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
 from tests.bench.measuring import Part, at_least, at_most, middle
 
 NODES, ARCS, ENDS, ROUNDS = 2_000, 20_000, 8, 5

@@ -18,3 +18,8 @@ def test_every_answer_leaves_a_page_and_a_report(deployed):
 def test_a_question_that_cannot_be_asked_fails_in_words(deployed):
     assert deployed["ask nobody"]["state"] == "Failed"
     assert "the question '?' holds no word; ask something of the documents" in deployed["ask nobody"]["message"]
+
+
+def test_the_report_of_an_answer_goes_with_a_document_that_it_shows(deployed):
+    reports = {f"{answer['answer_id']}.html" for answer in deployed["ask"]["returned"]}
+    assert reports <= set(deployed["reports"]) and reports.isdisjoint(deployed["reports after removal"])

@@ -22,7 +22,7 @@ from storage.answers import (
 from storage.records import StepRecord
 from storage.removals import note_removals, removal_of
 from storage.runs import asking_files
-from tests.storage.answer_worlds import answer, asking_log, citation, named, numbered, path
+from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
 from tests.storage.worlds import corpus_in, document_id, graph, record
 
 STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
@@ -158,19 +158,9 @@ def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():
     assert without_words(repeated, {PAPER}).answer == ""
 
 
-def test_so_are_words_of_an_earlier_content_of_its_file(location):
-    earlier = replace(answer("slides"), snapshot=3, citations=(replace(citation("slides"), document=EARLIER),), paths=())
-    keep(location, earlier, replace(earlier, snapshot=4, answer_id="e" * 64))
-    assert [kept.citations[0].quote for kept in read_answers(location, present={REPORT})] == ["words of slides"] * 2
-    note_removals(location, [removal_of(record(graph("paper")), snapshot=3)])
-    later, bare = read_answers(location, present={REPORT})
-    assert later.citations[0].quote == "words of slides"
-    assert (bare.citations[0].quote, bare.answer, bare.notes) == ("", "", ("the quoted document paper.pdf was removed",))
-
-
 def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_with_it(location):
     keep(location, answer("report", "paper"))
-    note_removals(location, [removal_of(record(graph("paper")), snapshot=3)])
+    note_removals(location, [removal_of(record(graph("paper")))])
     (partly,) = read_answers(location, present={REPORT})
     assert [citation.quote for citation in partly.citations] == ["words of report", ""]
     assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]
@@ -180,7 +170,7 @@ def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_w
 
 def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
     keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
-    note_removals(location, [removal_of(record(graph("paper")), snapshot=3)])
+    note_removals(location, [removal_of(record(graph("paper")))])
     (run_id,) = (found.stem for found in location.runs.iterdir())
     for kept in read_answers(location, present={REPORT}):
         assert answer_of_run(location, kept.answer_id, run_id, present={REPORT}) == kept

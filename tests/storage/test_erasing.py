@@ -12,11 +12,9 @@ from pathlib import Path
 import pytest
 
 from storage.answer_json import answer_json
-from storage.answer_records import NamedDocument
 from storage.answers import find_answer, read_answers
 from storage.disk import DiskFullError
-from storage.erasing import erase_quotes, gone_from_answers
-from storage.removals import Removal, hash_name
+from storage.erasing import documents_told_of, erase_quotes
 from storage.runs import asking_files, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered, words_of
 from tests.storage.worlds import corpus_in, document_id
@@ -55,27 +53,12 @@ def test_quotes_are_erased_from_every_file_and_counted_by_answer(location):
     assert erase_quotes(location, {PAPER}) == 0 == erase_quotes(location, [])
 
 
-def quoting(earlier, **changes):
-    """An answer that quotes an earlier content of a file, under its name and another id."""
-    cited = replace(answer("slides").citations[0], document=earlier)
-    return replace(answer("slides"), citations=(cited,), paths=(), **changes)
-
-
-def test_with_a_removed_document_go_earlier_contents_of_its_file_and_no_others(location):
+def test_every_document_that_an_answer_names_is_known_whatever_stands_in_its_name(location):
     odd = 'p\u00e4per "1"\u2028.pdf'
-    removal = Removal(PAPER, 0.0, (hash_name("paper.pdf"), hash_name(odd)), 3)
-    earlier, copy, later, here = (
-        NamedDocument(document_id(name), odd if name == "copy" else "paper.pdf") for name in ("earlier", "copy", "later", "here")
-    )
-    keep(location, quoting(earlier), quoting(copy), quoting(later, snapshot=4), quoting(here), answer("report"))
+    keep(location, answer("report"))
     asking_log(location, "newer").answer({"text": "?", "documents": [{"id": "f" * 64, "name": odd}, {"id": "", "name": odd}]})
-    gone = gone_from_answers(location, [removal], present={REPORT, here.id})
-    assert gone == {PAPER, earlier.id, copy.id, "f" * 64}
-    assert gone_from_answers(location, [removal], present={PAPER}) == set()
-    assert gone_from_answers(location, [Removal(PAPER, 0.0)], present=()) == {PAPER}
-    assert erase_quotes(location, gone) == 3
-    quoted = {kept.citations[0].document for kept in read_answers(location, present=()) if kept.citations[0].quote}
-    assert quoted == {later, here, answer("report").citations[0].document}
+    named = {(document.id, document.name) for document in documents_told_of(location)}
+    assert named == {(REPORT, "report.pdf"), ("f" * 64, odd)}
 
 
 def test_where_nobody_asked_nothing_is_erased(location):
@@ -96,12 +79,11 @@ def test_an_answer_of_another_version_goes_whole_where_it_names_the_document(loc
         log.answer({"answer_id": name, "citations": [{"document": {"id": document_id(name)}, "text": words_of(name)}]})
     log.begin(run_id="r1", parameters={"documents": [PAPER]}, settings={}, code_version="1")
     silent = replace(answer("paper"), answer="", citations=(), paths=(), why="")
-    log.answer(answer_json(silent) | {"summary": words_of("paper")})
     log.answer(answer_json(silent))
-    assert erase_quotes(location, {PAPER}) == 2
+    assert erase_quotes(location, {PAPER}) == 1
     assert b"of paper" not in files(location) and b"of report" in files(location)
-    assert [entry["kind"] for entry in read_run(log.path).entries] == ["answer", "run", "answer", "answer"]
-    assert read_answers(location, present=()) == [silent, silent]
+    assert [entry["kind"] for entry in read_run(log.path).entries] == ["answer", "run", "answer"]
+    assert read_answers(location, present=()) == [silent]
 
 
 def test_answers_that_another_process_keeps_meanwhile_are_not_lost(location, tmp_path):

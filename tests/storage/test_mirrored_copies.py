@@ -10,16 +10,16 @@ def test_copies_go_from_every_mirror_by_their_sign_which_no_name_is_too_odd_for(
         (mirrors_folder(tmp_path) / mirror).mkdir(parents=True)
         for shown in (odd, other):
             (mirrors_folder(tmp_path) / mirror / f"{copy_sign(shown)}-1.pdf").touch()
-    forget_copies([copy_sign(odd)], tmp_path)
+    forget_copies([odd, "/in/other.pdf"], tmp_path)
     left = {path.name for path in mirrors_folder(tmp_path).rglob("*.pdf")}
     assert left == {f"{copy_sign(other)}-1.pdf"} and len(copy_sign(odd)) == 40
-    forget_copies([copy_sign(odd)], tmp_path / "nowhere")
+    forget_copies([odd, "/in/other.pdf"], tmp_path / "nowhere")
 
 
 def test_what_is_no_folder_of_copies_holds_none(tmp_path):
     mirrors_folder(tmp_path).mkdir(parents=True)
     (mirrors_folder(tmp_path) / "file").touch()
-    forget_copies([copy_sign("x")], tmp_path)
+    forget_copies(["s3://in/x"], tmp_path)
     assert entries(mirrors_folder(tmp_path) / "gone") == []
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from storage.records import NodeKind
-from tasks.algorithms.gate import Trigger
+from tasks.algorithms.refinement import Trigger
 from tasks.call_book import CallBook
 from tasks.judging import Verdict
 from tasks.path_reader import PathReader, PathReading, PathText, Synthesis

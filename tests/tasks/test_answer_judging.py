@@ -10,7 +10,7 @@ from storage.evaluation_records import Asked, BenchmarkQuestion
 from storage.locations import calls_folder
 from storage.runs import EntryKind
 from storage.snapshot import open_for_reading
-from tasks.algorithms.answer_matching import MatchKind
+from tasks.algorithms.answers import MatchKind
 from tasks.answer_judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, open_judge, opened_judge
 from tasks.ask_settings import AllSettings
 from tasks.evaluation_request import EvaluationRequest

@@ -13,7 +13,7 @@ from storage.evaluation_records import BenchmarkQuestion, Scored
 from storage.locations import corpus_location
 from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
-from tasks.algorithms.answer_matching import MatchKind
+from tasks.algorithms.answers import MatchKind
 from tasks.code_identity import code_identity
 from tasks.evaluating import ABLATED, summed_up
 from tasks.evaluation_arms import FULL

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from storage.evaluation_records import BenchmarkQuestion
-from tasks.algorithms.answer_matching import MatchKind
+from tasks.algorithms.answers import MatchKind
 from tasks.evaluation_lines import check_out, write_lines
 from tasks.evaluation_scoring import Judged
 from tasks.exam import ExamError, Findings

@@ -3,7 +3,7 @@
 import pytest
 
 from storage.evaluation_records import BenchmarkQuestion
-from tasks.algorithms.answer_matching import MatchKind
+from tasks.algorithms.answers import MatchKind
 from tasks.evaluation_scoring import (
     BASELINE,
     BY_MODEL,

@@ -10,9 +10,8 @@ from storage.current import snapshot_path
 from storage.in_use import KEEP_SECONDS
 from storage.mirrored_copies import LOCK
 from storage.object_address import StoreAddress
-from tasks.forgetting_mirrors import forget_mirrors
 from tasks.mirror_locks import copies_in_use
-from tasks.object_copies import copy_name, mirror_of, mirrors
+from tasks.object_copies import copy_name, forget_mirrors, mirror_of, mirrors
 from tasks.publishing import clean_up
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds

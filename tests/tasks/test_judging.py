@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields, replace
 
 import pytest
 
-from tasks.algorithms.gate import Trigger
+from tasks.algorithms.refinement import Trigger
 from tasks.ask_settings import AskSettings
 from tasks.judging import judge
 from tasks.path_reader import PathReading

@@ -5,8 +5,8 @@ import pytest
 
 from storage.records import NodeKind
 from storage.scope import Scope
+from tasks.algorithms.arrays import pages_of_nodes
 from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement
-from tasks.algorithms.page_sums import pages_of_nodes
 from tasks.named_evidence import named_bonus, named_nodes, resolve, unknown_places
 from tasks.read_texts import read_texts
 from tasks.retrieval import find_candidates

@@ -7,7 +7,7 @@ import pytest
 
 from storage.answer_records import NamedDocument
 from storage.codec import to_json
-from tasks.algorithms.named_places import NamedPlace, PlaceKind
+from tasks.algorithms.places import NamedPlace, PlaceKind
 from tasks.question import question_key, text_key, understand, understood
 from tests.asking_worlds import AxisEmbedder, Passage, asked, at_desk, published, run_of, written
 from tests.storage.worlds import document_id

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records import Modality, NodeKind
-from tasks.algorithms.term_counts import count_terms
+from tasks.algorithms.counting import count_terms
 from tasks.path_reader import PathText
 from tasks.quotable import pieces_of, pieces_on, quotes_on, says_nothing_new, shortened
 from tests.asking_worlds import Passage, written

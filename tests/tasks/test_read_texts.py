@@ -8,7 +8,7 @@ import pytest
 
 from storage.snapshot import open_for_reading
 from tasks import read_texts as module
-from tasks.algorithms.coded_texts import count_stems
+from tasks.algorithms.counting import count_stems
 from tasks.read_texts import ReadTexts, read_texts
 from tests.asking_worlds import Passage, published, written
 

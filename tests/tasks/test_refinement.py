@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.algorithms.gate import Trigger
+from tasks.algorithms.refinement import Trigger
 from tasks.path_reader import PathReading, Quote
 from tests.asking_worlds import Passage, at_desk, published, run_of, written
 from tests.tasks.refining_worlds import ISLANDS, scene

@@ -14,7 +14,7 @@ from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError
 from storage.evaluation_records import Asked
-from storage.locations import calls_folder, reports_folder
+from storage.locations import calls_folder
 from storage.records import identify
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
@@ -210,18 +210,6 @@ def test_a_removed_corpus_takes_along_what_was_told_of_earlier_contents_of_its_f
         shutil.rmtree(part) if part.is_dir() else part.unlink()
     remove_corpus(location)
     assert set(has_words(location, "earlier paper")) == set()
-
-
-def test_a_removed_corpus_takes_the_reports_of_its_own_answers_along_and_no_others(location):
-    own, other = answer(question="what it says"), answer(question="another corpus")
-    asking_log(location, "r1").answer(answer_json(own))
-    reports_folder().mkdir(parents=True)
-    for told in (own, other):
-        (reports_folder() / f"{told.answer_id}.html").write_text(told.question)
-        (reports_folder() / told.answer_id[::-1]).write_text(f'"answer_id": "{told.answer_id}", {told.question}')
-    remove_corpus(location)
-    assert {path.read_text().endswith("another corpus") for path in reports_folder().iterdir()} == {True}
-    assert len(list(reports_folder().iterdir())) == 2
 
 
 def test_what_is_not_there_is_not_removed(location):

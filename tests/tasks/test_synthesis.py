@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.answer_records import AnswerStatus, GateReport, GraphEdit, NamedDocument, PagePlace
-from tasks.algorithms.gate import Trigger
+from tasks.algorithms.refinement import Trigger
 from tasks.judging import Verdict
 from tasks.path_reader import PathReading, Synthesis
 from tasks.retrieval import find_candidates, score

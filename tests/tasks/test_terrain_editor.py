@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.algorithms.gate import Trigger
+from tasks.algorithms.refinement import Trigger
 from tasks.routing import route
 from tests.asking_worlds import at_desk, published
 from tests.tasks.refining_worlds import ISLANDS, edits_of, scene

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from tasks.algorithms.flow_network import assemble_network, build_network
+from tasks.algorithms.network import assemble_network, build_network
 
 
 def arcs(*pairs):

@@ -1,8 +1,8 @@
 import pytest
 
 from storage.records import Block, NodeKind
+from tasks.algorithms.boxes import Element
 from tasks.algorithms.captions import join_captions, read_label
-from tasks.algorithms.layout import Element
 
 
 def element(serial, kind, text, box, page=1, **more):

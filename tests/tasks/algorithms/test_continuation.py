@@ -1,6 +1,6 @@
 from storage.records import Block, NodeKind
+from tasks.algorithms.boxes import Element
 from tasks.algorithms.continuation import find_chains, find_continued_paragraphs, find_continued_tables
-from tasks.algorithms.layout import Element
 from tasks.algorithms.table_rows import Table
 
 BOX = (0.1, 0.1, 0.9, 0.3)

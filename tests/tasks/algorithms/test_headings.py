@@ -1,8 +1,8 @@
 import pytest
 
 from storage.records import Block, NodeKind
+from tasks.algorithms.boxes import Element
 from tasks.algorithms.headings import Numbering, correct_headings, read_numbering, read_numberings, strip_continued
-from tasks.algorithms.layout import Element
 
 TEXT = "This paragraph is long enough to stand under a heading, since it has more than fifteen words in it."
 

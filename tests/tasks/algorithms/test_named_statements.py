@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tasks.algorithms.bm25 import bm25_scores
+from tasks.algorithms.counting import bm25_scores, count_terms
 from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement, named_statements, statement_page
-from tasks.algorithms.term_counts import count_terms
 
 BALANCE, INCOME, CASH = Statement
 

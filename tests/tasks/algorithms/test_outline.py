@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records import Block, NodeKind, OutlineEntry
-from tasks.algorithms.layout import Element
+from tasks.algorithms.boxes import Element
 from tasks.algorithms.outline import build_outline, find_slide_titles, index_bookmarks, rank_titles
 
 SIZES = dict.fromkeys(range(100), (600.0, 800.0))

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records import Block, NodeKind
-from tasks.algorithms.layout import Element
+from tasks.algorithms.boxes import Element
 from tasks.algorithms.passages import cut_text, join_texts, shape_passages
 
 

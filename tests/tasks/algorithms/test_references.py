@@ -1,7 +1,7 @@
 import pytest
 
 from storage.records import Block, NodeKind
-from tasks.algorithms.layout import Element, simplify
+from tasks.algorithms.boxes import Element, simplify
 from tasks.algorithms.references import find_references, read_contents, resolve_references
 
 

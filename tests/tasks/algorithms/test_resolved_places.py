@@ -1,7 +1,7 @@
 import pytest
 
 from storage.records import Section
-from tasks.algorithms.named_places import named_places
+from tasks.algorithms.places import named_places
 from tasks.algorithms.resolved_places import NodeMark, PageMark, resolve_places
 
 # Two documents: in "a" the printed numbers begin on its second page, in "b" none is printed.

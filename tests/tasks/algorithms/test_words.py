@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.words import count_words, first_words, sentences_of, tokens_of, word_rarity
+from tasks.algorithms.words import STOP_WORDS, count_words, first_words, looks_english, sentences_of, tokens_of, word_rarity
+
+
+def test_stop_words_are_lower_case():
+    assert {"the", "of", "and"} <= STOP_WORDS
+    assert all(word == word.lower() and not word.isdigit() for word in STOP_WORDS)
+
+
+def test_words_that_carry_meaning_are_no_stop_words():
+    assert not {"revenue", "total", "year", "increase", "report"} & STOP_WORDS
 
 
 @pytest.mark.parametrize(
@@ -59,3 +68,26 @@ def test_a_cut_is_marked():
 def test_rarity_counts_a_single_text_as_two():
     rarity = word_rarity([frozenset("ab"), frozenset("ac"), frozenset("ac")])
     assert rarity == {"a": math.log(2), "b": math.log(2.5), "c": math.log(2.5)}
+
+
+@pytest.mark.parametrize(
+    "question", ["What does a unicorn eat?", "HOW DEEP IS LOCH NESS?", "Who founded Müller?", "Name the zebra.", "Is price of x y?"]
+)
+def test_english_is_known_by_its_small_words(question):
+    assert looks_english(question)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        *(
+            "Was kostet ein Apfelkuchen mit Sahne?",
+            "Quel est le prix de la tarte ?",
+            "¿Cuánto cuesta la tarta?",
+            "Hvad koster en kage?",
+        ),
+        *("Wat is de prijs van de taart?", "Какова выручка?", "収益はいくらですか", "كم الإيرادات؟", "torque bolts", ""),
+    ],
+)
+def test_other_languages_and_bare_words_are_not_english(question):
+    assert not looks_english(question)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.path_layout import lay_out_paths
+from tasks.algorithms.drawing import lay_out_paths
 from tasks.report.graph_frame import DESK_WIDTH, THINNEST, draw_ribbons, lying_frame, standing_frame
 
 

@@ -1,0 +1,169 @@
+"""Candidate neighbourhoods by cosine, and links between two documents, the same whichever came first."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from storage.records import Vectors
+from tasks.algorithms.arrays import COARSE_STEPS, FloatArray, IntArray, edge_weights, snap_coarse, snap_fine
+
+BLOCK_CELLS = 2**20
+"""Cosines held at once: about 12 MB, however many nodes there are; larger blocks were slower."""
+
+GROUP_KEYS = 16
+"""Keys of a group that is passed over when its greatest is too small."""
+
+SPARE = 8
+"""The coarse cosines choose so many more than asked for, and the fine ones choose among those."""
+
+
+def nearest_neighbours(*, vectors: Vectors, limit: int) -> tuple[IntArray, FloatArray]:
+    """Find the `limit` rows of greatest cosine for each row, itself left out.
+
+    Args:
+        vectors: n unit or zero vectors, one a row.
+        limit: neighbours of a row, at least 1; a row has n - 1 where there are no more.
+
+    Returns:
+        The neighbours' row numbers and their cosines, both (n, min(limit, n - 1)), nearest first, equal cosines by row number.
+    """
+    count = len(vectors)
+    width = min(limit, max(count - 1, 0))
+    indices = np.zeros((count, width), dtype=np.int64)
+    cosines = np.zeros((count, width))
+    coarse, fine = snap_coarse(vectors), snap_fine(vectors)
+    block_rows = max(1, BLOCK_CELLS // max(count, 1))
+    for start in range(0, count if width else 0, block_rows):
+        rows = slice(start, min(start + block_rows, count))
+        shortlist = _shortlist(coarse=coarse, rows=rows, size=min(limit + SPARE, count - 1))
+        near = np.einsum("rd,rsd->rs", fine[rows], fine[shortlist])
+        order = np.lexsort((shortlist, -near), axis=1)[:, :width]
+        indices[rows] = np.take_along_axis(shortlist, order, axis=1)
+        cosines[rows] = np.take_along_axis(near, order, axis=1)
+    return indices, cosines
+
+
+def _shortlist(*, coarse: Vectors, rows: slice, size: int) -> IntArray:
+    """Return the `size` nearest of each of the rows by coarse cosine, in no order; ties go to the lower row number."""
+    count = len(coarse)
+    # Cosine and row number in one integer: a partition of these needs no index array and knows no ties.
+    keys = ((coarse[rows] @ coarse.T) * np.float32(COARSE_STEPS**2)).astype(np.int64)
+    keys *= count
+    keys += np.arange(count - 1, -1, -1)
+    own = np.arange(rows.start, rows.stop)
+    keys[own - rows.start, own] = np.iinfo(np.int64).min
+    return np.asarray(count - 1 - _greatest(keys, size) % count)
+
+
+def _greatest(keys: IntArray, size: int) -> IntArray:
+    """Return the `size` greatest keys of each row, in no order; no row may hold a key twice."""
+    rows, count = keys.shape
+    groups = count // GROUP_KEYS
+    if groups > size:
+        # The greatest keys lie in the groups of the greatest maxima: most groups need only their maximum.
+        grouped = keys[:, : groups * GROUP_KEYS].reshape(rows, GROUP_KEYS, groups)
+        best = np.argpartition(grouped.max(axis=1), groups - size, axis=1)[:, groups - size :]
+        chosen = np.take_along_axis(grouped, best[:, None, :], axis=2).reshape(rows, -1)
+        keys = np.concatenate([chosen, keys[:, groups * GROUP_KEYS :]], axis=1)
+    return np.partition(keys, keys.shape[1] - size, axis=1)[:, keys.shape[1] - size :]
+
+
+def neighbour_pairs(*, indices: IntArray, cosines: FloatArray) -> IntArray:
+    """Return the pairs (low, high) that are neighbours either way round at a cosine above 0: (p, 2), sorted, each once."""
+    rows, columns = np.nonzero(cosines > 0)
+    others = indices[rows, columns]
+    pairs = np.stack([np.minimum(rows, others), np.maximum(rows, others)], axis=1)
+    return np.unique(pairs, axis=0)
+
+
+def unite_pairs(
+    *, current: IntArray, current_rounds: IntArray, found: IntArray, found_rounds: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Unite two lists of pairs (low, high); a pair in both takes its round from `found`.
+
+    Returns:
+        The pairs (p, 2), sorted, each once, and the round of each (p,).
+    """
+    pairs, places = np.unique(np.concatenate([found, current]), axis=0, return_index=True)
+    return pairs, np.concatenate([found_rounds, current_rounds])[places]
+
+
+LINK_BLOCK_CELLS = 2**22
+"""Cosines held at once: 34 MB, however large the documents are."""
+
+Link = tuple[int, int, float]
+"""A row of the one, a row of the other, and the weight of the edge between them."""
+
+
+def mutual_links(*, first: Vectors, second: Vectors, minimum: float, limit: int) -> list[Link]:
+    """Link rows that are each other's nearest (ties: the lower row), the strongest first.
+
+    Args:
+        first: n unit or zero vectors of the document that comes first in every order of the two.
+        second: m vectors of the other document.
+        minimum: least weight max(cos, 0) of a link; a weight of 0 never links.
+        limit: links at most; equal weights by row of `first`.
+
+    Returns:
+        (row of first, row of second, weight to six decimals). Exchanging the two yields the same links reversed wherever
+        no two weights are equal, and always where `limit` cuts nothing off.
+    """
+    return _mutual_links(snap_fine(first), snap_fine(second), minimum, limit)
+
+
+def links_to_others(
+    *, own: Vectors, others: Vectors, starts: IntArray, own_first: npt.NDArray[np.bool_], minimum: float, limit: int
+) -> list[Link]:
+    """Link one document with many, each pair exactly as `mutual_links` does.
+
+    Args:
+        own: vectors of the document.
+        others: vectors of the other documents, stacked.
+        starts: (s + 1,), where each of the s documents begins in `others`, and the end.
+        own_first: (s,), whether `own` is the first of the two in the order of all documents; it settles equal weights.
+        minimum: as in `mutual_links`.
+        limit: links at most for each pair of documents.
+
+    Returns:
+        (row of own, row of others, weight), document by document.
+    """
+    links: list[Link] = []
+    fine = snap_fine(own)
+    for begin, end, leads in zip(starts[:-1].tolist(), starts[1:].tolist(), own_first.tolist(), strict=True):
+        other = snap_fine(others[begin:end])
+        if leads:
+            links += [(row, begin + column, weight) for row, column, weight in _mutual_links(fine, other, minimum, limit)]
+        else:
+            links += [(column, begin + row, weight) for row, column, weight in _mutual_links(other, fine, minimum, limit)]
+    return links
+
+
+def _mutual_links(first: FloatArray, second: FloatArray, minimum: float, limit: int) -> list[Link]:
+    if not (len(first) and len(second)):
+        return []
+    nearest_second, nearest_first, cosines = _nearest_both_ways(first, second)
+    weights = edge_weights(cosines)
+    rows = np.arange(len(first))
+    kept = rows[(nearest_first[nearest_second] == rows) & (weights >= minimum) & (weights > 0)]
+    strongest = kept[np.argsort(-weights[kept], kind="stable")][:limit]
+    return [(int(row), int(nearest_second[row]), float(weights[row])) for row in strongest]
+
+
+def _nearest_both_ways(first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return the nearest row of `second` for each of `first`, the nearest of `first` for each of `second`, the former's cosines."""
+    nearest_second = np.zeros(len(first), dtype=np.int64)
+    cosines = np.zeros(len(first))
+    nearest_first = np.zeros(len(second), dtype=np.int64)
+    highest = np.full(len(second), -np.inf)
+    block_rows = max(1, LINK_BLOCK_CELLS // len(second))
+    for start in range(0, len(first), block_rows):
+        block = first[start : start + block_rows] @ second.T
+        nearest_second[start : start + len(block)] = block.argmax(axis=1)
+        cosines[start : start + len(block)] = block.max(axis=1)
+        tops = block.max(axis=0)
+        # Strictly greater, so that an equal cosine stays with the lower row of an earlier block.
+        better = tops > highest
+        nearest_first[better] = start + block.argmax(axis=0)[better]
+        highest = np.maximum(highest, tops)
+    return nearest_second, nearest_first, cosines

@@ -1,0 +1,151 @@
+"""What a set or a ranking of pages is worth as evidence, also cut to as many pages as another reader returned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Sequence
+
+import numpy as np
+
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range
+
+
+def gold_pages(gold: Collection[Hashable]) -> frozenset[Hashable]:
+    """Return the pages that hold the answer; ValueError where there is none, for then no set of pages can be judged."""
+    if not gold:
+        raise ValueError("the gold pages are empty; measure only questions whose evidence is known")
+    return frozenset(gold)
+
+
+def perfect_recall(*, returned: Collection[Hashable], gold: Collection[Hashable]) -> float:
+    """Return 1 where every gold page was returned, else 0 (LAD-RAG, section 3.3)."""
+    return float(gold_pages(gold) <= frozenset(returned))
+
+
+def recall(*, returned: Collection[Hashable], gold: Collection[Hashable]) -> float:
+    """Return the share of the gold pages that were returned, in [0, 1]."""
+    wanted = gold_pages(gold)
+    return len(wanted.intersection(returned)) / len(wanted)
+
+
+def irrelevant_ratio(*, returned: Collection[Hashable], gold: Collection[Hashable]) -> float:
+    """Return the share of the returned pages that are not gold, in [0, 1] (LAD-RAG, section 3.3); 1 where none was returned.
+
+    The paper leaves the empty set open. At 0 a reader would look the cleaner the more often it gave up; at 1 the ratio stays what
+    it is elsewhere, 1 less the precision, and precision counts an empty set as 0.
+    """
+    wanted, pages = gold_pages(gold), frozenset(returned)
+    return len(pages - wanted) / len(pages) if pages else 1.0
+
+
+def ranking_metrics(*, ranked: Sequence[Hashable], gold: Collection[Hashable], cutoffs: Sequence[int]) -> dict[str, float]:
+    """Return `recall@K`, `precision@K`, `ndcg@K` and `mrr@K`, each in [0, 1], for each K of `cutoffs`.
+
+    `mrr@K` is the reciprocal rank of this one question; its mean over questions gives the metric its name. `ndcg@K` sums to
+    min(n, K) for n gold pages, as MoLoRAG does: a gold page below rank n counts nothing, and with one gold page `ndcg@5` is
+    `ndcg@1`. The usual nDCG sums to K; the two agree for K <= n.
+
+    Args:
+        ranked: distinct pages, best first. It may be shorter than K; precision divides by K all the same.
+        gold: at least one page.
+        cutoffs: each at least 1.
+
+    Raises:
+        ValueError: pages that come twice, no gold page, a cutoff below 1.
+    """
+    require_distinct(ranked)
+    if min(cutoffs, default=1) < 1:
+        raise ValueError(f"the cutoff {min(cutoffs)} keeps no page; give cutoffs of at least 1")
+    wanted = gold_pages(gold)
+    hits = np.zeros(max(cutoffs, default=0))
+    hits[: len(ranked)] = [page in wanted for page in ranked[: len(hits)]]
+    metrics: dict[str, float] = {}
+    for cutoff in cutoffs:
+        found = float(hits[:cutoff].sum())
+        metrics[f"recall@{cutoff}"] = found / len(wanted)
+        metrics[f"precision@{cutoff}"] = found / cutoff
+        metrics[f"ndcg@{cutoff}"] = _discounted_gain(hits[: min(len(wanted), cutoff)])
+        metrics[f"mrr@{cutoff}"] = 1.0 / (1 + int(np.argmax(hits[:cutoff]))) if found else 0.0
+    return metrics
+
+
+def require_distinct(ranked: Sequence[Hashable]) -> None:
+    """Raise ValueError, with the first page that comes a second time, where one does: it would be found twice."""
+    seen: set[Hashable] = set()
+    for page in ranked:
+        if page in seen:
+            raise ValueError(f"the ranking names page {page!r} twice; keep the better place of it")
+        seen.add(page)
+
+
+def _discounted_gain(hits: FloatArray) -> float:
+    """Return DCG / IDCG of the ranks given, in [0, 1]; 1 exactly where each is a hit."""
+    discounts = 1.0 / np.log2(np.arange(len(hits)) + 2.0)
+    return float((hits * discounts).sum() / discounts.sum())
+
+
+def recall_when_cut(*, ranked: Sequence[Hashable], gold: Collection[Hashable], pages: int) -> float:
+    """Return the perfect recall of the first `pages` of the ranking, of all of it where it is shorter; 0 or 1."""
+    return perfect_recall(returned=first_pages(ranked=ranked, pages=pages), gold=gold)
+
+
+def irrelevant_when_cut(*, ranked: Sequence[Hashable], gold: Collection[Hashable], pages: int) -> float:
+    """Return the irrelevant ratio of the first `pages` of the ranking, of all of it where it is shorter, in [0, 1]."""
+    return irrelevant_ratio(returned=first_pages(ranked=ranked, pages=pages), gold=gold)
+
+
+def recall_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], mean_pages: float) -> float:
+    """Return the expected perfect recall where the ranking is cut at the whole numbers about `mean_pages`, in [0, 1]."""
+    cuts = shares_of_cut(mean_pages)
+    return math.fsum(share * recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages, share in cuts)
+
+
+def first_pages(*, ranked: Sequence[Hashable], pages: int) -> Sequence[Hashable]:
+    """Return the first `pages` of the ranking, all of it where it is shorter.
+
+    Raises:
+        ValueError: fewer than 0 pages, a page that comes twice.
+    """
+    require_distinct(ranked)
+    if pages < 0:
+        raise ValueError(f"a ranking cannot be cut at {pages} pages; give 0 or more")
+    return ranked[:pages]
+
+
+def shares_of_cut(mean: float) -> tuple[tuple[int, float], ...]:
+    """Return where to cut, and how often, so that the mean is `mean`: 5.4 is 5 pages at 0.6 and 6 pages at 0.4, and 5 is 5 at 1.
+
+    Weighing both cuts by their shares is what drawing one of them for each question comes to, without the luck of the draw.
+
+    Raises:
+        ValueError: a mean below 0, or none.
+    """
+    require_range(name="mean number of pages", values=mean, low=0.0, high=math.inf)
+    below = math.floor(mean)
+    above_share = mean - below
+    return ((below, 1.0 - above_share), (below + 1, above_share)) if above_share else ((below, 1.0),)
+
+
+def cut_of_mean(*, lengths: IntArray, mean: float) -> float:
+    """Return the one number at which to cut all rankings so that they keep `mean` pages on average.
+
+    It is above the mean where some rankings are too short to keep so many: cut at the mean itself, all together would keep less
+    than the reader that they are compared with, and lose for that alone.
+
+    Args:
+        lengths: (n,), pages of each ranking, n at least 1.
+        mean: from 0 to the mean of the lengths.
+
+    Returns:
+        The cut, to be given to `recall_at_mean` as `mean_pages`, from 0 to the longest ranking.
+
+    Raises:
+        ValueError: no rankings, a mean that all their pages do not reach.
+    """
+    if not len(lengths):
+        raise ValueError("there is no ranking to cut; give the length of at least one")
+    require_range(name="mean number of pages", values=mean, low=0.0, high=float(lengths.mean()))
+    # What is kept on average rises with the cut along straight lines that bend only at the lengths.
+    bends = np.unique(np.append(lengths, 0))
+    kept = [float(np.minimum(lengths, bend).mean()) for bend in bends]
+    return float(np.interp(mean, kept, bends))

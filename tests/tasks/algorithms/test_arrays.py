@@ -1,0 +1,189 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.algorithms.arrays import (
+    PAIRS_AT_ONCE,
+    edge_weights,
+    page_means,
+    pages_of_nodes,
+    pair_cosines,
+    require_finite_vectors,
+    require_places,
+    require_range,
+    snap_coarse,
+    snap_fine,
+    strongest,
+    sums_by_page,
+)
+
+
+def unit_rows(seed, rows, columns=384):
+    vectors = np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_products_of_snapped_vectors_do_not_depend_on_the_order_of_summation(seed):
+    vectors = unit_rows(seed, 6)
+    shuffled = vectors[:, np.random.default_rng(seed).permutation(384)]
+    for snap in (snap_coarse, snap_fine):
+        straight, other = snap(vectors), snap(shuffled)
+        assert np.array_equal(straight @ straight.T, other @ other.T)
+        assert (straight @ straight.T)[2, 4] == (straight[2:3] @ straight[4:5].T)[0, 0]
+        assert np.array_equal(straight @ straight.T, np.array([[sum((a * b).tolist()) for b in straight] for a in straight]))
+
+
+def test_snapping_moves_a_cosine_by_no_more_than_it_says():
+    vectors = unit_rows(1, 200)
+    exact = vectors.astype(np.float64) @ vectors.astype(np.float64).T
+    coarse, fine = snap_coarse(vectors), snap_fine(vectors)
+    assert np.abs(coarse @ coarse.T - exact).max() < 0.002
+    assert np.abs(fine @ fine.T - exact).max() < 1e-6
+
+
+def test_pair_cosines_reach_over_several_blocks():
+    vectors = unit_rows(2, 50, 4)
+    first, second = np.random.default_rng(3).integers(0, 50, size=(2, PAIRS_AT_ONCE + 5))
+    expected = (vectors.astype(np.float64)[first] * vectors.astype(np.float64)[second]).sum(axis=1)
+    assert np.allclose(pair_cosines(vectors=vectors, first=first, second=second), expected, atol=1e-6)
+
+
+def test_a_weight_lies_between_zero_and_one_with_six_decimals():
+    assert edge_weights(np.array([-0.3, 1.0000001, 0.12345678])).tolist() == [0.0, 1.0, 0.123457]
+
+
+def test_numbers_in_range_pass_ends_included():
+    require_range(name="scores", values=np.array([0.0, 0.5, 1.0]), low=0.0, high=1.0)
+    require_range(name="scores", values=np.zeros(0), low=0.0, high=1.0)
+    require_range(name="demand", values=6.0, low=0.0, high=np.inf)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, -0.1])
+def test_the_first_wrong_number_is_named_with_its_place(wrong):
+    with pytest.raises(ValueError, match=rf"scores must be finite, from 0 to inf, not {wrong} at place 1"):
+        require_range(name="scores", values=[0.5, wrong, np.nan], low=0.0, high=np.inf)
+
+
+def test_a_single_number_has_no_place():
+    with pytest.raises(ValueError, match=r"demand must be finite, from 0 to inf, not nan; compute them again"):
+        require_range(name="demand", values=np.nan, low=0.0, high=np.inf)
+
+
+@pytest.mark.parametrize("wrong", [-1, 3])
+def test_a_place_that_is_not_there_is_named(wrong):
+    require_places(name="sinks", places=np.array([0, 2]), count=3)
+    require_places(name="sinks", places=np.zeros(0, dtype=np.int64), count=0)
+    with pytest.raises(ValueError, match=f"sinks name place {wrong} of 3; number them from 0 to 2"):
+        require_places(name="sinks", places=np.array([0, wrong]), count=3)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_the_first_row_that_is_not_finite_is_named(bad):
+    with pytest.raises(ValueError, match="the vector of row 1 holds a number that is not finite; embed its document again"):
+        require_finite_vectors(np.array([[0, 1], [1, bad], [bad, 0]], dtype=np.float32))
+
+
+def test_finite_vectors_and_no_rows_pass():
+    require_finite_vectors(np.zeros((0, 4), dtype=np.float32))
+    require_finite_vectors(np.ones((3, 4), dtype=np.float32))
+
+
+def test_strongest_worked_by_hand():
+    scores = np.array([0.2, 0.9, 0.0, 0.9, -1.0, 0.5])
+    assert strongest(scores=scores, count=3).tolist() == [1, 3, 5]
+    assert strongest(scores=scores, count=9).tolist() == [1, 3, 5, 0]
+    assert strongest(scores=scores, count=0).tolist() == []
+    assert strongest(scores=np.zeros(4), count=2).tolist() == []
+    assert strongest(scores=np.zeros(0), count=2).tolist() == []
+
+
+@given(st.lists(st.integers(-2, 5), max_size=12), st.integers(0, 12))
+def test_strongest_equals_a_full_sort(scores, count):
+    expected = sorted((i for i, score in enumerate(scores) if score > 0), key=lambda i: (-scores[i], i))[:count]
+    assert strongest(scores=np.array(scores, dtype=np.float64), count=count).tolist() == expected
+
+
+NONE = np.zeros(0, dtype=np.int64)
+PLACES = st.lists(st.tuples(st.integers(0, 2), st.integers(1, 4)), max_size=12)
+
+
+def numbered(places):
+    documents, pages = (np.array([place[axis] for place in places], dtype=np.int64) for axis in (0, 1))
+    return pages_of_nodes(documents=documents, pages=pages)
+
+
+def drawn(nodes, seed=7):
+    vectors = np.random.default_rng(seed).normal(size=(nodes, 3)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_pages_are_counted_by_document_and_number_and_only_those_that_have_nodes():
+    assert numbered([(1, 3), (0, 9), (1, 3), (0, 2), (1, 1)]).tolist() == [3, 1, 3, 0, 2]
+
+
+def test_values_are_summed_by_page_each_column_by_itself():
+    pages = np.array([1, 0, 1])
+    assert sums_by_page(values=np.array([1.0, 2.0, 4.0]), pages=pages).tolist() == [2.0, 5.0]
+    assert sums_by_page(values=np.array([[1.0, 0.0], [2.0, 1.0], [4.0, 3.0]]), pages=pages).tolist() == [[2.0, 1.0], [5.0, 3.0]]
+
+
+def test_a_mean_leans_to_the_longer_node_and_has_length_one():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], dtype=np.float32)
+    means = page_means(vectors=vectors, weights=np.array([3.0, 4.0, 0.0]), pages=np.array([0, 0, 1]))
+    assert means.dtype == np.float32 and np.allclose(means, [[0.6, 0.8], [0.0, 1.0]])
+
+
+def test_a_node_without_words_counts_as_one_word():
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
+    pages = np.array([0, 0])
+    weightless = page_means(vectors=vectors, weights=np.zeros(2), pages=pages)
+    assert np.array_equal(weightless, page_means(vectors=vectors, weights=np.ones(2), pages=pages))
+
+
+def test_vectors_that_cancel_leave_zero_and_not_nan():
+    vectors = np.array([[1.0, 0.0], [-1.0, 0.0]], dtype=np.float32)
+    assert page_means(vectors=vectors, weights=np.ones(2), pages=np.array([0, 0])).tolist() == [[0.0, 0.0]]
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 4)])
+def test_without_nodes_there_are_no_pages(shape):
+    assert numbered([]).tolist() == []
+    assert sums_by_page(values=np.zeros(shape), pages=NONE).shape == shape
+    assert page_means(vectors=np.zeros((0, 5), np.float32), weights=np.zeros(0), pages=NONE).shape == (0, 5)
+
+
+@given(PLACES)
+def test_two_nodes_share_a_number_where_they_share_a_page_and_the_numbers_have_no_gap(places):
+    pages = numbered(places).tolist()
+    assert all((a == b) == (places[i] == places[j]) for i, a in enumerate(pages) for j, b in enumerate(pages))
+    assert sorted(set(pages)) == list(range(len(set(places))))
+    assert [place for _, place in sorted(set(zip(pages, places, strict=True)))] == sorted(set(places))
+
+
+@given(PLACES)
+def test_sums_are_those_of_a_loop_and_lose_nothing(places):
+    pages, values = numbered(places), np.arange(len(places), dtype=np.float64)
+    sums = sums_by_page(values=values, pages=pages)
+    assert sums.tolist() == [sum(values[pages == page].tolist()) for page in range(len(sums))]
+    assert sums.sum() == values.sum()
+
+
+@given(PLACES)
+def test_means_are_those_of_a_loop(places):
+    pages, vectors, weights = numbered(places), drawn(len(places)), np.arange(len(places), dtype=np.float64)
+    means = page_means(vectors=vectors, weights=weights, pages=pages)
+    for page in range(len(means)):
+        sums = (vectors[pages == page].astype(np.float64) * np.maximum(weights[pages == page], 1.0)[:, None]).sum(axis=0)
+        assert np.allclose(means[page], sums / np.linalg.norm(sums), atol=1e-6)
+
+
+@given(PLACES, st.integers(0, 11))
+def test_the_mean_of_a_page_does_not_hang_on_other_pages(places, kept):
+    pages, vectors, weights = numbered(places), drawn(len(places)), np.arange(len(places), dtype=np.float64)
+    if kept >= len(places):
+        return
+    own = pages == pages[kept]
+    alone = page_means(vectors=vectors[own], weights=weights[own], pages=np.zeros(own.sum(), dtype=np.int64))
+    assert np.array_equal(alone[0], page_means(vectors=vectors, weights=weights, pages=pages)[pages[kept]])

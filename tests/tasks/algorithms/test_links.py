@@ -1,0 +1,151 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tasks.algorithms import links
+from tasks.algorithms.arrays import snap_fine
+from tasks.algorithms.links import links_to_others, mutual_links, nearest_neighbours, neighbour_pairs, unite_pairs
+
+
+def slow_neighbours(vectors, limit):
+    """Sort all others of each row by falling cosine, then by row number."""
+    fine = snap_fine(vectors)
+    rows = range(len(fine))
+    cosines = [[float(sum((fine[i] * fine[j]).tolist())) for j in rows] for i in rows]
+    return [sorted((j for j in rows if j != i), key=lambda j: (-cosines[i][j], j))[:limit] for i in rows]
+
+
+def unit_or_zero(rows):
+    rows = rows.astype(np.float32)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+# Small whole numbers: zero vectors, duplicates and equal cosines are common.
+worlds = st.integers(1, 8).flatmap(lambda n: arrays(np.int8, (n, 3), elements=st.integers(-2, 2))).map(unit_or_zero)
+
+
+@given(worlds, st.integers(1, 6))
+def test_neighbours_equal_a_full_sort(vectors, limit):
+    indices, cosines = nearest_neighbours(vectors=vectors, limit=limit)
+    assert indices.tolist() == slow_neighbours(vectors, limit)
+    assert indices.shape == cosines.shape == (len(vectors), min(limit, len(vectors) - 1))
+
+
+def test_neighbours_worked_by_hand():
+    vectors = np.array([[1, 0], [0.8, 0.6], [0, 1], [0, 0]], dtype=np.float32)
+    indices, cosines = nearest_neighbours(vectors=vectors, limit=2)
+    assert indices.tolist() == [[1, 2], [0, 2], [1, 0], [0, 1]]
+    assert np.allclose(cosines, [[0.8, 0], [0.8, 0.6], [0.6, 0], [0, 0]], atol=1e-6)
+
+
+def test_blocks_and_groups_change_nothing(monkeypatch):
+    vectors = unit_or_zero(np.random.default_rng(5).normal(size=(700, 16)))
+    vectors[300:340] = vectors[7]  # more duplicates than the shortlist holds
+    fine = snap_fine(vectors)
+    exact = fine @ fine.T
+    np.fill_diagonal(exact, -2)
+    expected = np.argsort(-exact, axis=1, kind="stable")[:, :5]
+    assert np.array_equal(nearest_neighbours(vectors=vectors, limit=5)[0], expected)
+    monkeypatch.setattr(links, "BLOCK_CELLS", 7000)
+    assert np.array_equal(nearest_neighbours(vectors=vectors, limit=5)[0], expected)
+    monkeypatch.setattr(links, "GROUP_KEYS", 1000)
+    assert np.array_equal(nearest_neighbours(vectors=vectors, limit=5)[0], expected)
+
+
+def test_no_rows_and_one_row_have_no_neighbours():
+    for count in (0, 1):
+        indices, cosines = nearest_neighbours(vectors=np.ones((count, 4), dtype=np.float32) / 2, limit=5)
+        assert indices.shape == cosines.shape == (count, 0)
+        assert neighbour_pairs(indices=indices, cosines=cosines).shape == (0, 2)
+
+
+def test_pairs_are_kept_once_and_only_above_a_cosine_of_zero():
+    pairs = neighbour_pairs(indices=np.array([[1, 2], [0, 2], [1, 0]]), cosines=np.array([[0.9, 0.0], [0.9, 0.4], [0.4, -0.1]]))
+    assert pairs.tolist() == [[0, 1], [1, 2]]
+
+
+def test_a_pair_found_again_takes_the_later_round():
+    pairs, rounds = unite_pairs(
+        current=np.array([[0, 1], [0, 3]]),
+        current_rounds=np.array([0, 1]),
+        found=np.array([[0, 3], [1, 2]]),
+        found_rounds=np.array([2, 2]),
+    )
+    assert pairs.tolist() == [[0, 1], [0, 3], [1, 2]]
+    assert rounds.tolist() == [0, 2, 2]
+
+
+def documents(columns=3):
+    shape = st.integers(0, 6)
+    # Small whole numbers: zero vectors, duplicates and equal cosines are common.
+    return shape.flatmap(lambda n: arrays(np.int8, (n, columns), elements=st.integers(-2, 2))).map(unit_or_zero)
+
+
+def slow_links(first, second, minimum, limit):
+    a, b = snap_fine(first), snap_fine(second)
+    cosine = {(i, j): sum((a[i] * b[j]).tolist()) for i in range(len(a)) for j in range(len(b))}
+    links = []
+    for (i, j), value in cosine.items():
+        best_second = min(range(len(b)), key=lambda other: (-cosine[i, other], other))
+        best_first = min(range(len(a)), key=lambda other: (-cosine[other, j], other))
+        weight = round(min(max(value, 0.0), 1.0), 6)
+        if (best_second, best_first) == (j, i) and weight > 0 and weight >= minimum:
+            links.append((i, j, weight))
+    return sorted(links, key=lambda link: (-link[2], link[0]))[:limit]
+
+
+def test_links_worked_by_hand():
+    first = np.array([[1, 0], [0, 1]], dtype=np.float32)
+    second = np.array([[0.8, 0.6], [0.6, 0.8], [0.96, 0.28]], dtype=np.float32)
+    # 0 of first is nearest to 2 (0.96) and the other way round; 1 to 1 (0.8); row 0 of second is nobody's nearest.
+    assert mutual_links(first=first, second=second, minimum=0.5, limit=8) == [(0, 2, 0.96), (1, 1, 0.8)]
+    assert mutual_links(first=first, second=second, minimum=0.9, limit=8) == [(0, 2, 0.96)]
+    assert mutual_links(first=first, second=second, minimum=0.5, limit=1) == [(0, 2, 0.96)]
+    assert mutual_links(first=first, second=second, minimum=0.5, limit=0) == []
+
+
+@given(documents(), documents(), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 4))
+def test_links_equal_the_definition(first, second, minimum, limit):
+    assert mutual_links(first=first, second=second, minimum=minimum, limit=limit) == slow_links(first, second, minimum, limit)
+
+
+@given(documents(), documents())
+def test_links_are_the_same_from_both_sides(first, second):
+    there = mutual_links(first=first, second=second, minimum=0.0, limit=100)
+    back = mutual_links(first=second, second=first, minimum=0.0, limit=100)
+    assert sorted(there) == sorted((row, column, weight) for column, row, weight in back)
+
+
+@given(documents(), st.lists(st.tuples(documents(), st.booleans()), min_size=1, max_size=5), st.integers(0, 3))
+def test_many_documents_at_once_equal_pair_by_pair(own, others, limit):
+    starts = np.cumsum([0, *(len(other) for other, _ in others)])
+    expected = []
+    for (other, leads), begin in zip(others, starts.tolist(), strict=False):
+        if leads:
+            pair = [(i, begin + j, w) for i, j, w in mutual_links(first=own, second=other, minimum=0.3, limit=limit)]
+        else:
+            pair = [(i, begin + j, w) for j, i, w in mutual_links(first=other, second=own, minimum=0.3, limit=limit)]
+        expected += pair
+    assert expected == links_to_others(
+        own=own,
+        others=np.concatenate([other for other, _ in others]),
+        starts=starts,
+        own_first=np.array([leads for _, leads in others]),
+        minimum=0.3,
+        limit=limit,
+    )
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_the_size_of_a_block_changes_nothing(seed):
+    random = np.random.default_rng(seed)
+    first, second = (unit_or_zero(random.integers(-1, 2, size=(count, 8))) for count in (40, 30))
+    whole = mutual_links(first=first, second=second, minimum=0.1, limit=20)
+    cells = links.BLOCK_CELLS
+    try:
+        links.BLOCK_CELLS = 7 * 30
+        assert mutual_links(first=first, second=second, minimum=0.1, limit=20) == whole
+    finally:
+        links.BLOCK_CELLS = cells

@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays as float_arrays
+
+from tasks.algorithms.network import (
+    UNITS_OF_COST,
+    UNITS_OF_FLOW,
+    assemble_network,
+    build_network,
+    cost_units,
+    edge_capacities,
+    edge_costs,
+    flow_units,
+    refused,
+    solver_arcs,
+)
+from tests.tasks.algorithms.flow_worlds import arcs, network, whole_networks
+
+WORLD = {
+    "nodes": 3,
+    **arcs((0, 1), (1, 2)),
+    "cosines": np.array([0.5, -0.3]),
+    "scores": np.array([0.8, 0.4, 0.6]),
+    "sources": np.array([0, 2]),
+    "sinks": np.array([2]),
+    "answerability": np.array([0.1, 0.2, 0.3]),
+}
+
+PARTS = {
+    "nodes": 2,
+    **arcs((0, 1)),
+    "costs": np.array([0.5]),
+    "capacities": np.array([1.0]),
+    "sources": np.array([0]),
+    "source_capacities": np.array([1.0]),
+    "sinks": np.array([1]),
+    "sink_capacities": np.array([1.0]),
+}
+
+
+def test_a_network_worked_by_hand():
+    built = build_network(**WORLD)
+    assert (built.nodes, built.source, built.sink) == (3, 3, 4)
+    assert built.tails.tolist() == [0, 1, 3, 3, 2]
+    assert built.heads.tolist() == [1, 2, 0, 2, 4]
+    # 1 - 0.5 * (0.8 + 0.4) / 2 = 0.7; a cosine below 0 counts as 0.
+    assert built.costs.tolist() == [pytest.approx(0.7), 1.0, 0.0, 0.0, 0.0]
+    assert built.capacities.tolist() == [0.4, 0.4, 0.8, 0.6, 0.3]
+
+
+unit = st.floats(0, 1)
+
+
+@given(st.integers(0, 6).flatmap(lambda n: st.tuples(*[float_arrays(float, n, elements=unit)] * 3)))
+def test_an_edge_between_scores_up_to_one_costs_no_less_than_nothing_and_no_more_than_one(numbers):
+    cosines, tail_scores, head_scores = numbers
+    costs = edge_costs(cosines=cosines, tail_scores=tail_scores, head_scores=head_scores)
+    assert ((costs >= 0) & (costs <= 1)).all()
+    capacities = edge_capacities(tail_scores=tail_scores, head_scores=head_scores)
+    assert ((capacities <= tail_scores) & (capacities <= head_scores)).all()
+
+
+def test_a_dearer_edge_is_less_alike_or_weaker():
+    base = {"cosines": np.array([0.5]), "tail_scores": np.array([0.5]), "head_scores": np.array([0.5])}
+    for name in base:
+        assert edge_costs(**{**base, name: np.array([0.9])}) < edge_costs(**base)
+
+
+def test_costs_of_ones_own_take_the_place_of_the_papers():
+    assert assemble_network(**{**PARTS, "costs": np.array([-2.0])}).costs.tolist() == [-2.0, 0.0, 0.0]
+
+
+def test_no_edges_no_sources_and_no_nodes_are_a_network_too():
+    empty = network(0, {}, sources={}, sinks={})
+    assert (empty.source, empty.sink, len(empty.tails)) == (0, 1, 0)
+    assert empty.tails.dtype == empty.heads.dtype == np.int64
+    lone = network(1, {}, sources={0: 1.0}, sinks={0: 0.5})
+    assert (lone.tails.tolist(), lone.heads.tolist()) == ([1, 0], [0, 2])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("scores", np.ones(2), "scores has 2 entries where 3"),
+        ("answerability", np.ones(4), "answerability has 4 entries where 3"),
+        ("scores", np.array([0.1, np.nan, 0.2]), "scores must be finite, from 0 to inf, not nan at place 1"),
+        ("scores", np.array([0.1, -0.5, 0.2]), "scores must be finite, from 0 to inf, not -0.5"),
+        ("cosines", np.array([0.1, np.nan]), "cosines must be finite"),
+        ("cosines", np.array([0.1]), "cosines has 1 entries where 2"),
+        ("heads", np.array([1]), "heads has 1 entries where 2"),
+        ("answerability", np.array([0.1, 0.2, np.inf]), "answerability must be finite"),
+        ("sources", np.array([0, 0]), "sources name a node twice"),
+        ("sinks", np.array([3]), "sinks name place 3 of 3"),
+        ("tails", np.array([0, -1]), "tails name place -1 of 3"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        build_network(**{**WORLD, name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("heads", np.array([1, 1]), "heads has 2 entries where 1"),
+        ("costs", np.array([np.inf]), "costs must be finite"),
+        ("capacities", np.array([-1.0]), "capacities must be finite, from 0"),
+        ("source_capacities", np.array([]), "source_capacities has 0 entries where 1"),
+        ("sink_capacities", np.array([np.nan]), "capacities must be finite"),
+        ("heads", np.array([2]), "heads name place 2 of 2"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused_by_name(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        assemble_network(**{**PARTS, name: value})
+
+
+@given(st.lists(st.floats(0, 1e6), max_size=5))
+def test_units_of_flow_never_pass_the_amount_and_lose_less_than_one(amounts):
+    units = flow_units(np.array(amounts))
+    assert units.dtype == np.int64
+    exact = np.array(amounts) * UNITS_OF_FLOW
+    assert ((units <= exact) & (exact - units < 1)).all()
+
+
+def test_units_of_cost_are_rounded_both_ways():
+    assert cost_units(np.array([0.1234564, 0.1234566, -0.5])).tolist() == [123456, 123457, -UNITS_OF_COST // 2]
+
+
+def test_numbers_beyond_the_units_stay_defined():
+    assert flow_units(np.array([1e300])).tolist() == [2**62]
+    assert np.abs(cost_units(np.array([-1e300, 1e300]))).min() > 2**61
+
+
+def test_arcs_begin_at_the_narrow_end():
+    wide = network(2, {(0, 1): (1.0, 1.0), (1, 0): (1.0, 0.0)}, sources={0: 2.0}, sinks={1: 2.0})
+    straight = solver_arcs(wide)
+    assert (straight.begin, straight.end, straight.turned) == (2, 3, False)
+    assert list(zip(straight.tails.tolist(), straight.heads.tolist(), strict=True)) == [(0, 1), (2, 0), (1, 3)]
+    turned = solver_arcs(network(2, {(0, 1): (1.0, 1.0)}, sources={0: 2.0}, sinks={1: 1.0}))
+    assert (turned.begin, turned.end, turned.turned) == (3, 2, True)
+    assert list(zip(turned.tails.tolist(), turned.heads.tolist(), strict=True)) == [(1, 0), (0, 2), (3, 1)]
+
+
+@given(whole_networks())
+def test_only_arcs_that_can_carry_something_are_kept(world):
+    arcs = solver_arcs(world)
+    assert arcs.places.tolist() == np.flatnonzero(world.capacities >= 1).tolist()
+    assert np.array_equal(arcs.capacities, world.capacities[arcs.places] * UNITS_OF_FLOW)
+
+
+def test_a_refusal_names_status_and_sizes():
+    error = refused(solver="max flow", status="BAD_INPUT", network=network(3, {(0, 1): (7.0, 5.0)}, sources={}, sinks={}))
+    assert str(error).startswith("max flow ended with BAD_INPUT on 3 nodes and 1 arcs; costs reach 7 and capacities 5:")
+    assert "costs reach 0 and" in str(refused(solver="s", status="S", network=network(0, {}, sources={}, sinks={})))

@@ -1,0 +1,241 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.algorithms.quotes import (
+    Coverage,
+    agreement,
+    choose_quotes,
+    different_answers,
+    joint_coverage,
+    lost_anchors,
+    pairs_to_compare,
+    plain_answer,
+    quote_scores,
+    read_row,
+    tell_row,
+    term_shares,
+)
+from tasks.algorithms.table_rows import Table, describe_rows
+from tasks.algorithms.word_stems import stems_in
+
+STEMS = ("turbin", "cost", "red")
+WEIGHTS = (2.0, 1.0, 1.0)
+PIECES = ["The turbine cost 3 pounds.", "It was red.", "The turbine is red.", "Nothing"]
+BESIDES = ["", "Our turbine", "", ""]
+NONE = [frozenset[str]()] * 4
+
+
+def covered(pieces=PIECES, besides=BESIDES, given=NONE, stems=STEMS, weights=WEIGHTS):
+    inside = marked([stems_in(piece) for piece in pieces], stems)
+    beside = marked([stems_in(text) | known for text, known in zip(besides, given, strict=True)], stems)
+    return Coverage(inside, beside & ~inside, term_shares(weights))
+
+
+def marked(sets, stems):
+    return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
+
+
+def score(coverage, *, worths=None, fits=None, worth_share=0.0):
+    count = len(coverage.inside)
+    return quote_scores(
+        coverage=coverage,
+        worths=np.zeros(count) if worths is None else np.array(worths),
+        fits=np.ones(count, dtype=bool) if fits is None else np.array(fits),
+        beside_share=0.5,
+        worth_share=worth_share,
+        misfit=0.5,
+    )
+
+
+def choose(coverage, scores, *, fits=None, limit=3, least=0.5, gain=0.1):
+    fits = np.ones(len(scores), dtype=bool) if fits is None else np.array(fits)
+    return choose_quotes(coverage=coverage, scores=scores, fits=fits, limit=limit, least=least, gain=gain)
+
+
+def test_a_piece_scores_the_share_of_the_terms_that_it_covers_and_less_for_those_beside_it():
+    assert score(covered()).tolist() == [0.75, 0.5, 0.75, 0.0]
+
+
+def test_a_given_stem_counts_as_beside_the_piece_unless_it_stands_in_it():
+    given = [frozenset({"turbin"}), frozenset(), frozenset(), frozenset({"turbin"})]
+    assert score(covered(given=given)).tolist() == [0.75, 0.5, 0.75, 0.25]
+
+
+def test_a_piece_that_does_not_fit_scores_less():
+    assert score(covered(), fits=[True, False, False, False]).tolist() == [0.75, 0.25, 0.375, 0.0]
+
+
+def test_the_worth_of_the_node_takes_its_share_but_saves_no_piece_without_a_term():
+    assert score(covered(), worths=[1.0, 0.0, 0.4, 1.0], worth_share=0.25) == pytest.approx([0.8125, 0.375, 0.6625, 0.0])
+
+
+def test_a_further_quote_adds_what_is_open():
+    coverage = covered(["the turbine cost", "the turbine costs", "red"], [""] * 3, NONE[:3])
+    scores = score(coverage)
+    assert choose(coverage, scores, least=0.3) == [0, 2]
+    assert choose(coverage, scores, least=0.3, gain=0.3) == [0]
+    assert choose(coverage, scores, least=0.4) == [0]
+    assert choose(coverage, scores, least=0.3, limit=1) == [0]
+    assert choose(coverage, scores, least=0.3, fits=[True, True, False]) == [0]
+    assert joint_coverage(coverage=coverage, chosen=[0, 2], beside_share=0.5) == pytest.approx(1.0)
+
+
+def test_the_best_piece_is_quoted_although_it_does_not_fit():
+    coverage = covered(["the turbine cost"], [""], NONE[:1])
+    assert choose(coverage, score(coverage, fits=[False]), fits=[False]) == [0]
+
+
+def test_what_stands_beside_a_chosen_quote_is_not_open():
+    coverage = covered(["the cost", "the turbine"], ["of a turbine", ""], NONE[:2])
+    assert choose(coverage, score(coverage), least=0.0) == [0]
+
+
+def test_a_question_whose_words_stand_nowhere_has_no_quote():
+    coverage = covered(["other", "words"], ["", ""], NONE[:2])
+    assert choose(coverage, score(coverage)) == []
+    assert joint_coverage(coverage=coverage, chosen=[], beside_share=0.5) == 0.0
+    assert choose(covered(), score(covered()), limit=0) == []
+
+
+def test_terms_without_weight_weigh_the_same():
+    assert term_shares([0.0, 0.0]).tolist() == [0.5, 0.5]
+    assert term_shares([]).tolist() == []
+
+
+def test_no_pieces_and_no_terms_are_allowed():
+    empty = covered([], [], [])
+    assert score(empty).tolist() == []
+    assert choose(empty, score(empty)) == []
+    assert score(covered(["a"], [""], NONE[:1], (), ())).tolist() == [0.0]
+
+
+def test_what_cannot_be_scored_is_refused():
+    for wrong in (-1.0, float("nan")):
+        with pytest.raises(ValueError, match="weights of terms must be finite"):
+            term_shares([wrong])
+    with pytest.raises(ValueError, match="worths of nodes must be finite, from 0 to 1"):
+        score(covered(), worths=[0.0, np.nan, 0.0, 0.0])
+
+
+def test_an_anchor_is_lost_where_no_text_has_it():
+    assert lost_anchors(anchors=("japan", "2024"), texts=["Chinese exports of 2024", "FY2024"]) == ("japan",)
+    assert lost_anchors(anchors=(), texts=["a"]) == ()
+    assert lost_anchors(anchors=("a1",), texts=[]) == ("a1",)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(PIECES + BESIDES), st.sampled_from(PIECES + BESIDES), st.floats(0, 1)), max_size=8),
+    st.tuples(st.floats(0, 10), st.floats(0, 10), st.floats(0, 10)),
+    st.floats(0.01, 1),
+)
+def test_scores_stay_between_0_and_1_and_every_quote_adds_something(pieces, weights, gain):
+    coverage = covered(
+        [piece for piece, _, _ in pieces], [beside for _, beside, _ in pieces], [frozenset()] * len(pieces), STEMS, weights
+    )
+    scores = score(coverage, worths=[worth for _, _, worth in pieces], worth_share=0.3)
+    assert np.all((scores >= 0) & (scores <= 1 + 1e-9))
+    chosen = choose(coverage, scores, gain=gain)
+    assert len(set(chosen)) == len(chosen) <= 3
+    for count in range(1, len(chosen)):
+        before = coverage.inside[chosen[:count]].any(axis=0)
+        assert coverage.weights @ (coverage.inside[chosen[count]] & ~before) >= gain
+    if chosen:
+        assert scores[chosen[0]] == scores.max()
+
+
+ACCOUNTS = Table(
+    (("\u00a3 million", "2024", "2023"), ("Assets", "", ""), ("Total", "282.5", "251.0"), ("Cash", "9", "-")), header_rows=1
+)
+UNITS = Table((("Turbine", "Site", "Availability %"), ("CS-09", "Corran Sound", "71.4")), header_rows=1)
+SPANNED = Table((("Budget", "Budget"), ("Charter", "610")), header_rows=1)
+
+
+def told(table, row, *stems, caption="Table 7: Accounts"):
+    text = describe_rows(table, caption=caption)[row]
+    return tell_row(text, table.rows[row], caption=caption, weights=dict.fromkeys(stems, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "stems", "words"),
+    [
+        (ACCOUNTS, 2, ("total", "2024"), "Assets, Total, 2024: 282.5 (\u00a3 million)"),
+        (ACCOUNTS, 2, ("total",), "Assets, Total, 2024: 282.5, 2023: 251.0 (\u00a3 million)"),
+        (ACCOUNTS, 3, ("cash", "2024"), "Assets, Cash, 2024: 9 (\u00a3 million)"),
+        (UNITS, 1, ("availability",), "Turbine: CS-09, Availability %: 71.4"),
+        (UNITS, 1, (), "Turbine: CS-09, Site: Corran Sound, Availability %: 71.4"),
+        (SPANNED, 1, ("budget",), "Charter, 610"),
+    ],
+)
+def test_a_row_is_told_by_its_label_and_the_columns_asked_for(table, row, stems, words):
+    assert told(table, row, *stems) == words
+
+
+def test_a_row_of_a_table_without_a_caption_is_told_as_well():
+    assert told(UNITS, 1, "site", caption="") == "Turbine: CS-09, Site: Corran Sound"
+
+
+def test_what_has_no_columns_is_told_as_it_is():
+    assert tell_row("only words", ("only words",), caption="", weights={}) == "only words"
+    assert tell_row("a | b", (), caption="", weights={}) == "a | b"
+
+
+def test_a_header_that_is_a_value_names_nothing():
+    assert tell_row("2023: Costs | 2024: 5", ("Costs", "5"), caption="", weights={}) == "Costs, 2024: 5"
+
+
+def test_a_cell_that_holds_the_sign_between_cells_is_put_together():
+    assert read_row("T | A: x | B: y | z", ("x", "y")) == (("T",), (("A", "x"), ("B", "y | z")))
+
+
+CELL = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=6)
+
+
+@given(st.lists(CELL, min_size=2, max_size=4, unique=True), st.lists(CELL, min_size=4, max_size=4, unique=True))
+def test_every_cell_of_a_row_is_told_where_no_column_is_asked_for(header, cells):
+    table = Table((tuple(header), tuple(cells[: len(header)])), header_rows=1)
+    words = tell_row(describe_rows(table, caption="")[1], table.rows[1], caption="", weights={})
+    assert all(cell in words for cell in table.rows[1])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("184.6", " 184.6."), ("1,850 Nm", "1850 nm"), ("The gearbox", "gearbox"), ('"Yes"', "yes!"), ("a  seal", "seal")],
+)
+def test_answers_that_differ_by_form_alone_are_equal(one, other):
+    assert plain_answer(one) == plain_answer(other) and different_answers([one, other]) == [[0, 1]]
+
+
+@pytest.mark.parametrize(("one", "other"), [("1.5", "15"), ("1,5", "15"), ("yes", "no"), ("5 %", "5"), ("-5", "5")])
+def test_answers_that_say_something_else_are_not(one, other):
+    assert different_answers([one, other]) == [[0], [1]]
+
+
+def test_equal_answers_stand_together_in_the_order_in_which_they_came():
+    assert different_answers(["7", "8", "7.", "9", "8"]) == [[0, 2], [1, 4], [3]]
+    assert different_answers([]) == []
+
+
+def test_the_earliest_answers_are_compared_first_and_no_more_than_allowed():
+    assert pairs_to_compare(4, limit=10) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert pairs_to_compare(11, limit=3) == [(0, 1), (0, 2), (0, 3)]
+    assert len(pairs_to_compare(11, limit=10)) == 10
+    assert pairs_to_compare(1, limit=10) == pairs_to_compare(0, limit=10) == pairs_to_compare(5, limit=0) == []
+
+
+def test_a_single_dissenter_among_many_weighs_little():
+    assert agreement(sizes=[8, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == pytest.approx(1 - 8 / 36)
+    assert agreement(sizes=[1, 1], compared=[(0, 1)], contradicting=[(0, 1)]) == 0.0
+
+
+def test_what_was_not_compared_does_not_count():
+    assert agreement(sizes=[1, 1, 1], compared=[(0, 1)], contradicting=[]) == 1.0
+    assert agreement(sizes=[1, 1, 1], compared=[(0, 1), (0, 2)], contradicting=[(0, 2)]) == 0.5
+    assert agreement(sizes=[1, 1], compared=[], contradicting=[]) == agreement(sizes=[], compared=[], contradicting=[]) == 1.0
+
+
+@given(st.lists(st.integers(1, 5), max_size=6), st.integers(0, 20), st.integers(0, 20))
+def test_an_agreement_is_a_share(sizes, asked, against):
+    compared = pairs_to_compare(len(sizes), limit=asked)
+    assert 0.0 <= agreement(sizes=sizes, compared=compared, contradicting=compared[:against]) <= 1.0

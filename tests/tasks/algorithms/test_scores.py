@@ -1,0 +1,404 @@
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array, eye_array
+from scipy.sparse.linalg import spsolve
+
+from tasks.algorithms.scores import (
+    EPSILON,
+    blended_relevance,
+    combined_score,
+    dense_relevance,
+    min_max,
+    personalized_pagerank,
+    propagate,
+    propagation_weights,
+    scaled_by_maximum,
+    top_seeds,
+)
+
+
+def unit_or_zero(rows):
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+
+
+worlds = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n + 1, 4), elements=st.integers(-3, 3))).map(unit_or_zero)
+shares = st.floats(0, 1)
+
+
+def test_dense_relevance_worked_by_hand():
+    vectors = np.array([[1, 0], [0.6, 0.8], [-1, 0], [0, 0]], dtype=np.float32)
+    assert np.allclose(dense_relevance(query=vectors[1], vectors=vectors), [0.6, 1, 0, 0], atol=1e-6)
+
+
+@given(worlds)
+def test_dense_relevance_is_the_rectified_cosine(rows):
+    query, vectors = rows[0], rows[1:]
+    dense = dense_relevance(query=query, vectors=vectors)
+    expected = [max(sum(a * b for a, b in zip(query.tolist(), row, strict=True)), 0.0) for row in vectors.tolist()]
+    assert np.allclose(dense, expected, atol=1e-6)
+    assert ((dense >= 0) & (dense <= 1)).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_a_nodes_dense_relevance_does_not_depend_on_the_other_nodes(seed, count):
+    vectors = unit_or_zero(np.random.default_rng(seed).normal(size=(count, 384)))
+    whole = dense_relevance(query=vectors[0], vectors=vectors)
+    assert whole[count // 2 :].tolist() == dense_relevance(query=vectors[0], vectors=vectors[count // 2 :]).tolist()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_vector_that_is_not_finite_is_named(bad):
+    good, broken = np.zeros((3, 2), dtype=np.float32), np.array([[0, 0], [1, 0], [0, bad]], dtype=np.float32)
+    with pytest.raises(ValueError, match="the vector of row 2 holds a number that is not finite"):
+        dense_relevance(query=good[0], vectors=broken)
+    with pytest.raises(ValueError, match="the vector of the question holds a number that is not finite"):
+        dense_relevance(query=broken[2], vectors=good)
+
+
+def test_min_max_worked_by_hand():
+    assert min_max(np.array([2.0, 6.0, 3.0])).tolist() == [0.0, 1.0, 0.25]
+
+
+@given(arrays(np.float64, st.integers(2, 9), elements=st.floats(0, 1e6)))
+def test_min_max_keeps_the_order_and_spans_zero_to_one(scores):
+    scaled = min_max(scores)
+    assert (np.diff(scaled[np.argsort(scores, kind="stable")]) >= 0).all()
+    assert scaled.min() == 0.0
+    assert scaled.max() == float(scores.min() < scores.max())
+
+
+def test_equal_scores_say_nothing():
+    assert min_max(np.full(3, 7.5)).tolist() == min_max(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+    assert min_max(np.array([4.0])).tolist() == [0.0]
+    assert min_max(np.zeros(0)).tolist() == []
+
+
+def test_min_max_of_no_number_is_refused():
+    with pytest.raises(ValueError, match=r"scores must be finite, .*, not nan at place 1"):
+        min_max(np.array([1.0, np.nan]))
+
+
+def test_a_blend_worked_by_hand():
+    blended = blended_relevance(dense=np.array([0.8, 0.0]), lexical=np.array([0.2, 1.0]), blend=0.25)
+    assert np.allclose(blended, [0.65, 0.25], rtol=1e-15)
+
+
+@given(arrays(np.float64, (2, 5), elements=shares), shares)
+def test_a_blend_lies_between_its_parts(parts, blend):
+    blended = blended_relevance(dense=parts[0], lexical=parts[1], blend=blend)
+    assert (blended >= parts.min(axis=0) - 1e-15).all()
+    assert (blended <= parts.max(axis=0) + 1e-15).all()
+    assert blended_relevance(dense=parts[0], lexical=parts[1], blend=0.0).tolist() == parts[0].tolist()
+    assert blended_relevance(dense=parts[0], lexical=parts[1], blend=1.0).tolist() == parts[1].tolist()
+
+
+NO_ARCS = {"tails": np.zeros(0, dtype=np.int64), "heads": np.zeros(0, dtype=np.int64), "weights": np.zeros(0)}
+STEPS = {"tolerance": 1e-10, "max_steps": 500}
+
+
+@st.composite
+def graphs(draw):
+    """Relevance and arcs of a small graph; parallel arcs, self-loops and weights of 0 occur."""
+    nodes, arcs = draw(st.integers(1, 8)), draw(st.integers(0, 20))
+    ends = st.integers(0, nodes - 1)
+    return {
+        "relevance": draw(arrays(np.float64, nodes, elements=st.floats(0, 1))),
+        "tails": draw(arrays(np.int64, arcs, elements=ends)),
+        "heads": draw(arrays(np.int64, arcs, elements=ends)),
+        "weights": draw(arrays(np.float64, arcs, elements=st.sampled_from([0.0, 0.1, 0.25, 0.5]))),
+    }
+
+
+anchors = st.floats(0, 0.9)
+
+
+def one_step(graph, scores, anchor, keep_unreached):
+    """Eq. 4, node by node, in plain Python."""
+    arcs = list(zip(graph["tails"].tolist(), graph["heads"].tolist(), graph["weights"].tolist(), strict=True))
+    following = []
+    for node, own in enumerate(graph["relevance"].tolist()):
+        incoming = [(tail, weight) for tail, head, weight in arcs if head == node and weight > 0]
+        if keep_unreached and not incoming:
+            following.append(own)
+            continue
+        mean = sum(weight * scores[tail] for tail, weight in incoming) / (sum(weight for _, weight in incoming) + EPSILON)
+        following.append((1 - anchor) * own + anchor * mean)
+    return following
+
+
+def test_a_weight_is_greatest_at_a_moderate_cosine_and_vanishes_at_both_ends():
+    cosines = np.array([-0.5, 0.0, 0.6, math.sqrt(0.5), 0.8, 1.0, 1.0000001])
+    assert np.allclose(propagation_weights(cosines), [0, 0, 0.48, 0.5, 0.48, 0, 0], atol=1e-15)
+
+
+@given(arrays(np.float64, 9, elements=st.floats(-1.1, 1.1)))
+def test_a_weight_lies_between_zero_and_a_half(cosines):
+    weights = propagation_weights(cosines)
+    assert ((weights >= 0) & (weights <= 0.5 + 1e-15)).all()
+    assert (weights[cosines <= 0] == 0).all()
+
+
+def test_propagation_worked_by_hand():
+    # 0 -> 1 (0.3), 2 -> 1 (0.1), 1 -> 2 (0.5); node 0 has no predecessor. With a half each:
+    # phi_0 = 0.4; phi_1 = 0.1 + (3 phi_0 + phi_2) / 8; phi_2 = phi_1 / 2; so phi_1 (1 - 1/16) = 0.25.
+    arcs = {"tails": np.array([0, 2, 1]), "heads": np.array([1, 1, 2]), "weights": np.array([0.3, 0.1, 0.5])}
+    relevance = np.array([0.8, 0.2, 0.0])
+    scores = propagate(relevance=relevance, **arcs, anchor=0.5, **STEPS, keep_unreached=False)
+    assert np.allclose(scores, [0.4, 4 / 15, 2 / 15], atol=1e-9)
+    # Where node 0 keeps its 0.8: phi_1 (1 - 1/16) = 0.4.
+    scores = propagate(relevance=relevance, **arcs, anchor=0.5, **STEPS, keep_unreached=True)
+    assert np.allclose(scores, [0.8, 32 / 75, 16 / 75], atol=1e-9)
+    assert relevance.tolist() == [0.8, 0.2, 0.0]
+
+
+@given(graphs(), anchors, st.booleans())
+def test_propagation_is_the_fixed_point_of_the_equation(graph, anchor, keep_unreached):
+    scores = propagate(**graph, anchor=anchor, **STEPS, keep_unreached=keep_unreached)
+    assert np.allclose(scores, one_step(graph, scores.tolist(), anchor, keep_unreached), atol=1e-9)
+
+
+@given(graphs(), anchors, st.booleans())
+def test_propagation_stays_between_zero_and_the_greatest_relevance(graph, anchor, keep_unreached):
+    scores = propagate(**graph, anchor=anchor, **STEPS, keep_unreached=keep_unreached)
+    assert (scores >= 0).all()
+    assert (scores <= graph["relevance"].max() * (1 + 1e-12)).all()
+
+
+@given(graphs(), st.booleans())
+def test_without_a_share_for_the_predecessors_nothing_changes(graph, keep_unreached):
+    scores = propagate(**graph, anchor=0.0, **STEPS, keep_unreached=keep_unreached)
+    assert scores.tolist() == graph["relevance"].tolist()
+
+
+@given(graphs(), anchors)
+def test_a_node_without_predecessors_keeps_its_relevance_or_the_share_the_equation_leaves_it(graph, anchor):
+    reached = np.isin(np.arange(len(graph["relevance"])), graph["heads"][graph["weights"] > 0])
+    kept = propagate(**graph, anchor=anchor, **STEPS, keep_unreached=True)
+    left = propagate(**graph, anchor=anchor, **STEPS, keep_unreached=False)
+    assert kept[~reached].tolist() == graph["relevance"][~reached].tolist()
+    assert left[~reached].tolist() == ((1 - anchor) * graph["relevance"])[~reached].tolist()
+    assert (kept >= left - 1e-9).all()
+
+
+@pytest.mark.parametrize("keep_unreached", [False, True])
+def test_propagation_equals_the_linear_solve(keep_unreached):
+    random = np.random.default_rng(4)
+    nodes, arcs = 2000, 20_000
+    tails, heads = random.integers(0, nodes, arcs), random.integers(0, nodes - 50, arcs)  # the last fifty have no predecessor
+    weights, relevance = propagation_weights(random.uniform(-0.2, 1, arcs)), random.random(nodes)
+    incoming = np.bincount(heads, weights=weights, minlength=nodes)
+    shares = csr_array((weights / (incoming[heads] + EPSILON), (heads, tails)), shape=(nodes, nodes))
+    own = np.where(keep_unreached & (incoming == 0), 1.0, 1 - 0.5) * relevance
+    expected = spsolve((eye_array(nodes) - 0.5 * shares).tocsc(), own)
+    scores = propagate(
+        relevance=relevance,
+        tails=tails,
+        heads=heads,
+        weights=weights,
+        anchor=0.5,
+        tolerance=1e-9,
+        max_steps=60,
+        keep_unreached=keep_unreached,
+    )
+    assert np.abs(scores - expected).max() < 1e-8
+
+
+@given(graphs(), anchors, st.booleans())
+def test_as_many_steps_as_promised_always_settle_it(graph, anchor, keep_unreached):
+    highest = max(graph["relevance"].max(), 1e-4)
+    enough = math.ceil(1 + math.log(1e-4 / highest) / math.log(anchor)) if anchor > 0 else 1
+    propagate(**graph, anchor=anchor, tolerance=1e-4, max_steps=enough, keep_unreached=keep_unreached)
+
+
+def test_no_nodes_and_no_arcs_are_fine():
+    for relevance, expected in ((np.zeros(0), []), (np.array([0.6]), [0.3]), (np.zeros(2), [0.0, 0.0])):
+        assert propagate(relevance=relevance, **NO_ARCS, anchor=0.5, **STEPS, keep_unreached=False).tolist() == expected
+
+
+def test_too_few_steps_and_numbers_that_are_none_are_refused():
+    arc = {"tails": np.array([0]), "heads": np.array([1]), "weights": np.array([0.5])}
+    settings = {"anchor": 0.5, "tolerance": 1e-6, "keep_unreached": False}
+    with pytest.raises(ValueError, match=r"still moves by 0\.25 after 1 steps; allow more steps or more tolerance"):
+        propagate(relevance=np.array([0.5, 0.0]), **arc, **settings, max_steps=1)
+    with pytest.raises(ValueError, match="still moves by inf after 0 steps"):
+        propagate(relevance=np.array([0.5, 0.0]), **arc, **settings, max_steps=0)
+    with pytest.raises(ValueError, match=r"relevance must be finite, .*, not nan at place 1"):
+        propagate(relevance=np.array([0.5, np.nan]), **arc, **settings, max_steps=9)
+    with pytest.raises(ValueError, match=r"propagation weights must be finite, .*, not inf at place 0"):
+        propagate(relevance=np.ones(2), **{**arc, "weights": np.array([np.inf])}, **settings, max_steps=9)
+    with pytest.raises(ValueError, match=r"cosines must be finite, .*, not nan at place 0"):
+        propagation_weights(np.array([np.nan]))
+
+
+WALK = {"damping": 0.85, "tolerance": 1e-12, "max_steps": 400}
+
+
+@st.composite
+def walks(draw):
+    """A small graph with seeds; dangling nodes, unreached ones, self-loops and arcs that weigh nothing occur."""
+    nodes = draw(st.integers(1, 8))
+    ends = st.integers(0, nodes - 1)
+    pairs = sorted(draw(st.sets(st.tuples(ends, ends), max_size=20)))
+    seeds = draw(st.lists(ends, min_size=1, max_size=3, unique=True))
+    return {
+        "nodes": nodes,
+        "tails": np.array([tail for tail, _ in pairs], dtype=np.int64),
+        "heads": np.array([head for _, head in pairs], dtype=np.int64),
+        "weights": draw(arrays(np.float64, len(pairs), elements=st.sampled_from([0.0, 0.22, 0.5, 1.0]))),
+        "seeds": np.array(seeds, dtype=np.int64),
+        "seed_weights": draw(arrays(np.float64, len(seeds), elements=st.sampled_from([0.1, 0.5, 0.9]))),
+    }
+
+
+def reference(graph, damping, tolerance, max_steps, **more):
+    drawn = nx.DiGraph()
+    drawn.add_nodes_from(range(graph["nodes"]))
+    drawn.add_weighted_edges_from(zip(*(graph[part].tolist() for part in ("tails", "heads", "weights")), strict=True))
+    seeds = dict(zip(graph["seeds"].tolist(), graph["seed_weights"].tolist(), strict=True))
+    ranks = nx.pagerank(drawn, alpha=damping, personalization=seeds, tol=tolerance, max_iter=max_steps, **more)
+    return [ranks[node] for node in range(graph["nodes"])]
+
+
+@given(walks())
+def test_pagerank_equals_networkx(graph):
+    assert np.allclose(personalized_pagerank(**graph, **WALK), reference(graph, **WALK), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("start_at_seeds", [True, False])
+def test_pagerank_equals_networkx_at_the_papers_tolerance(start_at_seeds):
+    random = np.random.default_rng(2)
+    arcs = np.unique(random.integers(0, 2000, size=(20_000, 2)), axis=0)
+    seeds, seed_weights = np.arange(0, 64, 8), random.random(8)
+    graph = {
+        "nodes": 2000,
+        "tails": arcs[:, 0],
+        "heads": arcs[:, 1],
+        "weights": random.uniform(0.22, 1, len(arcs)),
+        "seeds": seeds,
+        "seed_weights": seed_weights,
+    }
+    walk = {"damping": 0.85, "tolerance": 1e-6, "max_steps": 100}
+    # From the same start it is the same walk, step by step; from networkx's own it ends within the tolerance of the same place.
+    more = {"nstart": dict(zip(seeds.tolist(), seed_weights.tolist(), strict=True))} if start_at_seeds else {}
+    difference = np.abs(personalized_pagerank(**graph, **walk) - reference(graph, **walk, **more)).max()
+    assert difference < (1e-12 if start_at_seeds else 1e-5)
+
+
+def test_pagerank_worked_by_hand():
+    # 0 -> 1 with weight 3, 0 -> 2 with 1, and from both back to the seed 0, for no arc leads on; no walk leads to 3.
+    # So x_1 + x_2 = 0.85 x_0, and all of it is 1: x_0 = 1 / 1.85.
+    ranks = personalized_pagerank(
+        nodes=4,
+        tails=np.array([0, 0]),
+        heads=np.array([1, 2]),
+        weights=np.array([3.0, 1.0]),
+        seeds=np.array([0]),
+        seed_weights=np.array([0.7]),
+        **WALK,
+    )
+    assert np.allclose(ranks, [1 / 1.85, 0.75 * 0.85 / 1.85, 0.25 * 0.85 / 1.85, 0], atol=1e-9)
+
+
+@given(walks())
+def test_shares_of_time_sum_to_one_and_are_zero_where_no_walk_leads(graph):
+    ranks = personalized_pagerank(**graph, **WALK)
+    assert (ranks >= 0).all()
+    assert ranks.sum() == pytest.approx(1.0, abs=1e-12)
+    arcs = [(t, h) for t, h, w in zip(*(graph[k].tolist() for k in ("tails", "heads", "weights")), strict=True) if w > 0]
+    reached = set(graph["seeds"].tolist())
+    for _ in range(graph["nodes"]):
+        reached |= {head for tail, head in arcs if tail in reached}
+    assert set(np.flatnonzero(ranks).tolist()) == reached
+
+
+@given(walks())
+def test_parallel_arcs_add_up_and_only_the_ratio_of_weights_matters(graph):
+    doubled = {part: np.concatenate([graph[part]] * 2) for part in ("tails", "heads", "weights")}
+    ranks = personalized_pagerank(**{**graph, **doubled, "seed_weights": graph["seed_weights"] * 3}, **WALK)
+    assert np.allclose(ranks, personalized_pagerank(**graph, **WALK), atol=1e-9)
+
+
+def test_without_seeds_nodes_or_arcs_the_result_is_defined():
+    none, one = {"seeds": np.zeros(0, dtype=np.int64), "seed_weights": np.zeros(0)}, {"seeds": np.array([1])}
+    assert personalized_pagerank(nodes=2, **NO_ARCS, **none, **WALK).tolist() == [0.0, 0.0]
+    assert personalized_pagerank(nodes=0, **NO_ARCS, **none, **WALK).tolist() == []
+    assert personalized_pagerank(nodes=2, **NO_ARCS, **one, seed_weights=np.zeros(1), **WALK).tolist() == [0.0, 0.0]
+    assert personalized_pagerank(nodes=2, **NO_ARCS, **one, seed_weights=np.ones(1), **WALK).tolist() == [0.0, 1.0]
+
+
+def test_too_few_steps_and_numbers_that_are_none_are_refused_in_a_walk():
+    graph = {"nodes": 2, "tails": np.array([0, 1]), "heads": np.array([1, 0]), "seeds": np.array([0])}
+    with pytest.raises(ValueError, match=r"still moves by 1\.4\d* after 2 steps; allow more steps or lower the damping"):
+        personalized_pagerank(**graph, weights=np.ones(2), seed_weights=np.ones(1), **{**WALK, "max_steps": 2})
+    with pytest.raises(ValueError, match=r"arc weights must be finite, .*, not nan at place 1"):
+        personalized_pagerank(**graph, weights=np.array([1.0, np.nan]), seed_weights=np.ones(1), **WALK)
+    with pytest.raises(ValueError, match=r"seed weights must be finite, .*, not nan at place 0"):
+        personalized_pagerank(**graph, weights=np.ones(2), seed_weights=np.array([np.nan]), **WALK)
+
+
+def test_seeds_are_the_most_relevant_nodes():
+    assert top_seeds(relevance=np.array([0.1, 0.0, 0.7, 0.1]), count=2).tolist() == [2, 0]
+    assert top_seeds(relevance=np.zeros(3), count=2).tolist() == []
+    with pytest.raises(ValueError, match=r"relevance must be finite, .*, not nan at place 0"):
+        top_seeds(relevance=np.array([np.nan]), count=2)
+
+
+@given(arrays(np.float64, st.integers(0, 6), elements=st.floats(0, 1)))
+def test_scaled_values_reach_one_unless_all_are_zero(values):
+    scaled = scaled_by_maximum(values)
+    assert scaled.max(initial=0.0) == float(values.any())
+    assert (np.diff(scaled[np.argsort(values)]) >= 0).all()
+
+
+def test_scaling_worked_by_hand():
+    assert scaled_by_maximum(np.array([0.1, 0.2, 0.05])).tolist() == [0.5, 1.0, 0.25]
+    with pytest.raises(ValueError, match=r"values must be finite, .*, not inf at place 1"):
+        scaled_by_maximum(np.array([0.1, np.inf]))
+
+
+PAPER = np.array([0.5, 0.3, 0.2])
+
+
+def test_the_score_worked_by_hand():
+    scores = combined_score(
+        relevance=np.array([0.8, 0.0]), propagated=np.array([0.4, 1.0]), diffused=np.array([0.5, 0.0]), weights=PAPER
+    )
+    assert np.allclose(scores, [0.62, 0.3], rtol=1e-15)
+
+
+@given(arrays(np.float64, (3, 5), elements=st.floats(0, 1)), st.tuples(st.integers(0, 10), st.integers(0, 10), st.integers(1, 10)))
+def test_the_score_never_leaves_its_parts(parts, raw):
+    weights = np.array(raw) / sum(raw)
+    scores = combined_score(relevance=parts[0], propagated=parts[1], diffused=parts[2], weights=weights)
+    assert (scores <= parts.max(axis=0)).all()
+    assert (scores >= parts.min(axis=0) - 1e-15).all()
+    assert (scores >= 0).all()
+
+
+def test_a_weight_of_one_is_the_part_itself():
+    parts = np.random.default_rng(0).random((3, 4))
+    for place, name in enumerate(("relevance", "propagated", "diffused")):
+        named = dict(zip(("relevance", "propagated", "diffused"), parts, strict=True))
+        assert combined_score(**named, weights=np.eye(3)[place]).tolist() == named[name].tolist()
+
+
+def test_no_nodes_have_no_scores():
+    assert combined_score(relevance=np.zeros(0), propagated=np.zeros(0), diffused=np.zeros(0), weights=PAPER).tolist() == []
+
+
+@pytest.mark.parametrize("weights", [[0.5, 0.3, 0.3], [1.2, -0.2, 0.0], [0.0, 0.0, 0.0], [np.nan, 0.5, 0.5], [0.5, 0.5]])
+def test_weights_off_the_simplex_are_refused(weights):
+    with pytest.raises(ValueError, match=r"weights of the combined score are \[.*\]; give three from 0 to 1 that sum to 1"):
+        combined_score(relevance=np.ones(1), propagated=np.ones(1), diffused=np.ones(1), weights=np.array(weights))
+
+
+def test_a_part_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match=r"combined scores must be finite, .*, not nan at place 0"):
+        combined_score(relevance=np.ones(1), propagated=np.array([np.nan]), diffused=np.ones(1), weights=PAPER)
