@@ -149,9 +149,9 @@ def test_a_report_in_a_folder_with_a_semicolon_stays_whole_in_what_is_wrong(call
 
 def test_every_wrong_setting_is_named_at_once(call, tmp_path):
     path = tmp_path / "settings.toml"
-    path.write_text("[ask.routing]\nsources = 0\ndemand = -1\n[ask.gate]\npears = 3\n[ask.score]\nrelevance = 0.9\n")
+    path.write_text("[ask.selection]\nread = 0\n[ask.reading]\nwords = -1\n[ask.gate]\npears = 3\n")
     (error,) = told(call, "ask", COAST, "--settings", path, code=2)
-    for name in ("ask.routing.sources", "ask.routing.demand", "ask.gate.pears", "ask.score"):
+    for name in ("ask.selection.read", "ask.reading.words", "ask.gate.pears"):
         assert name in error["error"]["what"]
 
 

@@ -4,6 +4,7 @@ import json
 
 from flows.cli import main
 from storage.answer_json import answer_json
+from tasks.ask_request import AskRequest
 from tests.flows.service_worlds import service, slowly_in_reverse
 from tests.storage.answer_worlds import answer
 
@@ -18,6 +19,7 @@ def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     asked = running.heard[0][3]
     assert asked == {
         "corpus": "small", "documents": ["report.pdf"], "pages": "2-3", "modality": None, "reader": "flow",
+        "preset": "default",
         "questions": ["How deep?"],
     }  # fmt: skip
 
@@ -39,12 +41,13 @@ def test_a_batch_is_asked_side_by_side_and_shown_in_its_order(monkeypatch, capsy
 
 def test_settings_go_along_as_json(monkeypatch, capsys, tmp_path):
     settings = tmp_path / "s.toml"
-    settings.write_text('[ask.routing]\nformulation = "paper"\n')
+    settings.write_text("[ask.selection]\nread = 3\n")
     with service(slowly_in_reverse(ANSWERS), monkeypatch) as running:
-        code = main(["ask", "How deep?", "--server", "--settings", str(settings)])
+        code = main(["ask", "How deep?", "--server", "--settings", str(settings), "--preset", "paper"])
     said = capsys.readouterr()
     assert code == 0, said.err
-    assert running.heard[0][3]["settings"]["routing"]["formulation"] == "paper"
+    sent = AskRequest.model_validate(running.heard[0][3])
+    assert sent.settings.selection.read == 3 and sent.settings.routing.formulation == "paper"
 
 
 def test_the_report_is_the_page_that_the_service_makes(monkeypatch, capsys, tmp_path):

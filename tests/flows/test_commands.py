@@ -83,7 +83,8 @@ def test_errors_name_the_value_and_exit_with_2(library, arguments, value):
 
 def test_settings_are_listed_with_bounds_and_reasons(home):
     text = flowreader("settings", home=home, check=0).stdout
-    assert "[reading.evolution]" in text and "rounds = 3" in text and "smooth the vectors" in text
+    assert "limits.memory_megabytes = 3072" in text and "private memory of one parser child" in text and "rounds" not in text
+    assert "reading.evolution.rounds = 3" in flowreader("settings", "--method", home=home, check=0).stdout
     assert said("settings", home=home)["settings"]["limits"]["memory_megabytes"] > 0
 
 

@@ -20,14 +20,14 @@ READERS = {"retrieval": "flow,top-k", "answers": "flow,top-k", "ablations": "flo
 @pytest.mark.parametrize("what", READERS)
 def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_question_asked_of_its_own_documents(what):
     said = parsed(what, "folder")
-    assert said.run.name == "flows.evaluate_commands:evaluate"
+    assert said.run == "flows.evaluate_commands:evaluate"
     assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
     assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
 
 
 def test_a_probe_takes_no_dataset_and_asks_all_of_a_corpus():
     said = parsed("probe")
-    assert said.run.name == "flows.evaluate_commands:evaluate"
+    assert said.run == "flows.evaluate_commands:evaluate"
     assert (said.what, said.dataset, said.corpus, said.scope, said.judge, said.only) == (
         "probe",
         None,
@@ -67,7 +67,7 @@ def test_what_was_named_for_one_call_is_not_named_for_the_next(what):
 )
 def test_what_was_measured_is_looked_at_by_commands_of_their_own(arguments, run):
     said = parsed(*arguments, "--json")
-    assert said.run.name == f"{run.__module__}:{run.__name__}" and said.json and not parsed(*arguments).json
+    assert said.run == f"{run.__module__}:{run.__name__}" and said.json and not parsed(*arguments).json
 
 
 @pytest.mark.parametrize(

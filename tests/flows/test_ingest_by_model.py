@@ -12,7 +12,7 @@ from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records import DocumentState, EdgeKind
 from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
-from tasks.ask_settings import load_settings
+from tasks.ask_settings import AllSettings, load_settings
 from tasks.document_step_keys import Tools
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_request import IngestRequest, look, survey
@@ -20,6 +20,7 @@ from tasks.lineage import lineage_of_run, working_at, writing_calls
 from tasks.models.chat_errors import BudgetReachedError, ChatServerDownError
 from tasks.models.embedder import default_identity, open_embedder
 from tasks.planning import UNFINISHED
+from tasks.setting_group import changed
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
 from tests.scripted_reader import pieces_of, reads_well
@@ -27,27 +28,33 @@ from tests.scripted_reader import pieces_of, reads_well
 SETTINGS = """
 [reading.analysis]
 by = "model"
-[reading.analysis.model]
-nodes_per_call = 4
 [reading.evolution]
 mode = "model"
-rounds = 2
-[reading.evolution.model]
-nodes_per_call = 4
 [models.retries]
 attempts = 2
-first_wait_seconds = 0.01
-longest_wait_seconds = 0.02
-failures_until_pause = 2
 down_seconds = 0
 """
+METHOD = {
+    "reading.analysis.model.nodes_per_call": 4,
+    "reading.evolution.rounds": 2,
+    "reading.evolution.model.nodes_per_call": 4,
+    "models.retries.first_wait_seconds": 0.01,
+    "models.retries.longest_wait_seconds": 0.02,
+    "models.retries.failures_until_pause": 2,
+}
+"""A method of many small calls that are soon repeated."""
 MANUAL = "maintenance_manual.docx"
+
+
+def by_method(monkeypatch, method):
+    monkeypatch.setattr("tasks.ask_settings.method_of", lambda _preset: changed(AllSettings(), method))
 
 
 @pytest.fixture
 def folder(tmp_path, home, monkeypatch):
     """A folder of documents, with a settings file beside it; the environment names a model at no address yet."""
     monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
+    by_method(monkeypatch, METHOD)
     made = tmp_path / "in"
     made.mkdir()
     (made / MANUAL).write_bytes((CORPUS / MANUAL).read_bytes())
@@ -166,13 +173,12 @@ def test_a_budget_that_ends_it_again_and_again_still_gets_there(folder, server):
     assert outcome.record.state is DocumentState.READY and server.calls == sum(kept().values())
 
 
-def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, server):
+def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, server, monkeypatch):
     def leaves(request):
         return Misbehaviour.RESET if server.calls > 4 else None
 
     server.misbehave = leaves
-    patient = SETTINGS.replace("down_seconds = 0", "down_seconds = 0\nlost_until_end = 1")
-    (folder.parent / "model.toml").write_text(patient)
+    by_method(monkeypatch, METHOD | {"models.retries.lost_until_end": 1})
     with pytest.raises(ChatServerDownError, match="what is done is kept"):
         read(folder)
     assert 0 < sum(kept().values()) <= 4

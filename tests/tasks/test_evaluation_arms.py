@@ -61,7 +61,7 @@ def test_a_reader_named_twice_is_one_arm():
 
 
 def test_a_name_that_is_no_setting_is_a_fault():
-    with pytest.raises(KeyError):
+    with pytest.raises(ValidationError):
         changed(AllSettings(), {"ask.score.nothing": 1})
 
 
@@ -86,7 +86,7 @@ def test_what_may_not_be_asked_of_an_evaluation_is_refused_by_its_name(name, val
 
 
 def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_mean():
-    settings = changed(AllSettings(), {"ask.selection.mixing": 0.0, "reading.evolution.rounds": 1})
+    settings = changed(AllSettings(), {"ask.selection.read": 3, "reading.ocr.enabled": False})
     request = EvaluationRequest(what="ablations", dataset="reports", readers=("top-k",), only=("OCR",), settings=settings)
     assert EvaluationRequest.model_validate_json(request.model_dump_json()) == request
     fields = EvaluationRequest.model_json_schema()["properties"]

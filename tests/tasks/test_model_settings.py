@@ -32,17 +32,3 @@ def test_settings_are_hashable_because_runs_share_what_is_opened_for_them():
 def test_a_value_out_of_its_bounds_is_refused(wrong):
     with pytest.raises(ValidationError):
         ModelSettings.model_validate(wrong)
-
-
-def test_every_number_says_why():
-    groups = [
-        ModelSettings,
-        *(field.annotation for field in ModelSettings.model_fields.values() if hasattr(field.annotation, "model_fields")),
-    ]
-    told = {
-        name: field.description
-        for group in groups
-        for name, field in group.model_fields.items()
-        if not hasattr(field.annotation, "model_fields")
-    }
-    assert len(told) > 25 and all(told.values())

@@ -15,17 +15,10 @@ IN_FLIGHT = 3
 SETTINGS = f"""
 [reading.analysis]
 by = "model"
-[reading.analysis.model]
-nodes_per_call = 2
 [reading.evolution]
 mode = "model"
-rounds = 2
-[reading.evolution.model]
-nodes_per_call = 2
 [models.limits]
 in_flight = {IN_FLIGHT}
-[models.deadlines]
-stop_seconds = 2
 """
 NAMES = ("maintenance_manual.docx", "product_page.html", "strategy.pptx")
 KILLS, SECONDS = 3, 0.3
