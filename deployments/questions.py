@@ -31,8 +31,7 @@ from deployments.front_door import web_app
 from deployments.intake import Intake
 from deployments.question_settings import ServiceError, listen, required_token, room, wanted_address
 from deployments.resident_worker import ResidentWorker
-from flows.ask_run import ask_deployed
-from flows.ask_task import AT_ONCE, answer
+from flows.ask_task import AT_ONCE, answer, ask_deployed
 from flows.interruption import end_all_work
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError

@@ -8,7 +8,7 @@ from flows.showing import Output
 from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus
 from storage.wording import shortened
-from tasks.verdict import head_of, place_of, told_calls, verdict_of, words_of
+from tasks.judging import head_of, place_of, told_calls, verdict_of, words_of
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",

@@ -11,6 +11,7 @@ from storage.lineage_search import short_run
 from storage.records import Box
 from storage.wording import shortened
 from tasks.ask_settings import AllSettings, AskSettings
+from tasks.judging import told_money
 from tasks.lineage_records import (
     AnswerUse,
     CallSum,
@@ -27,7 +28,6 @@ from tasks.lineage_records import (
 from tasks.lineage_runs import KILLED
 from tasks.setting_group import Settings, dotted
 from tasks.settings import IngestSettings
-from tasks.verdict import told_money
 
 WHAT_RAN = {RunKind.ASK: "asking run", RunKind.INGEST: "ingest run", RunKind.EVALUATE: "evaluation run", RunKind.UNKNOWN: "run"}
 DEFAULTS: Mapping[RunKind, type[Settings]] = {

@@ -10,7 +10,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
-from flows.lineage_pages import keep_answer_pages, keep_run_page
+from flows.answer_pages import keep_answer_pages, keep_run_page
 from storage.answer_json import answer_from_json
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading

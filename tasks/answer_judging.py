@@ -18,7 +18,7 @@ from tasks.algorithms.answers import MatchKind, judge_by_rules
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import BY_RULES, Judged
 from tasks.lineage import writing_calls
-from tasks.model_forms import Form
+from tasks.model_desk import Form
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall
 from tasks.models.chat_errors import ChatError

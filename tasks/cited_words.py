@@ -10,7 +10,7 @@ from tasks.algorithms.standing import find_words
 from tasks.algorithms.word_stems import words_of
 from tasks.algorithms.words import STOP_WORDS
 from tasks.call_book import call_book
-from tasks.model_forms import Cited
+from tasks.model_desk import Cited
 from tasks.path_reader import PathText, Quote
 from tasks.quotable import pieces_of
 from tasks.shown_passages import Shown

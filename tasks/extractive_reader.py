@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,16 +12,57 @@ from storage.records import Passage
 from tasks.algorithms.arrays import strongest
 from tasks.algorithms.counting import count_terms
 from tasks.algorithms.kept import says_something
-from tasks.algorithms.kinds import holds_kind
+from tasks.algorithms.kinds import AnswerKind, expected_kind, holds_kind, question_parts
+from tasks.algorithms.places import named_places
 from tasks.algorithms.question_terms import question_terms
-from tasks.algorithms.quotes import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
+from tasks.algorithms.quotes import Coverage, Mask, Scores, choose_quotes, joint_coverage, quote_scores, term_shares
 from tasks.algorithms.values import value_consistency
 from tasks.ask_settings import ReadingOutSettings
-from tasks.asked_parts import Part, parts_of
 from tasks.judging import Verdict
 from tasks.path_reader import PathReading, PathText, Quote, Synthesis
-from tasks.question import Question
+from tasks.question import NAMED_PLACE, Question
 from tasks.quotable import pieces_on, quotes_on, says_nothing_new, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A thing that the question asks: its words, the kind of its answer, and what the stems of the question weigh for it, (m,).
+
+    `only_place` says that it asks what stands in a place that it names, and nothing else.
+    `asked` weighs what the part asks for alone; `all` the names of the whole question as well, and a share of its other words:
+    "what did it cost" speaks of what stands before.
+    """
+
+    text: str
+    kind: AnswerKind
+    asked: Scores
+    all: Scores
+    only_place: bool
+
+
+def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
+    """Yield the parts of the question; what has no words of its own is no part.
+
+    Args:
+        question: as it is understood.
+        rarity: what each stem of the question weighs.
+        context_share: what the rest of the question counts for a part of it, names aside: they count whole.
+    """
+    texts = question_parts(question.text)
+    for text in texts if len(texts) > 1 else (question.text,):
+        own = {*question_terms(text).stems, *([NAMED_PLACE] if named_places(text) else [])} & rarity.keys()
+        # A name says of whom the question speaks, not what it asks.
+        names = set(question.terms.anchors)
+        asked = own - names or own
+        if own:
+            yield Part(
+                text=text,
+                kind=expected_kind(text),
+                asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
+                all=term_shares([weight if stem in own | names else context_share * weight for stem, weight in rarity.items()]),
+                only_place=asked == {NAMED_PLACE},
+            )
+
 
 NOT_FOUND = "not found in these documents"
 

@@ -14,8 +14,8 @@ from storage.object_address import CREDENTIALS, checked_source, is_address, stor
 from storage.records import DocumentRecord, EmbedderIdentity
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
-from tasks.object_discovery import discover_objects
-from tasks.object_fetching import Tell, tell_nobody
+from tasks.object_mirror import discover_objects
+from tasks.object_source import Tell, tell_nobody
 from tasks.planning import Plan, displayed, plan_reading
 from tasks.settings import IngestSettings
 

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage, identify
-from tasks.parsers.desk import Desk, Rules, desk_for
+from tasks.parsers.desk import Desk, Rules, desk_for, read_page_ranges
 from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work, left_in
 from tasks.parsers.media import PDF
-from tasks.parsers.page_ranges import read_page_ranges
 from tasks.parsers.supervisor import CHILDREN, Ending, ParserStartError, ParserStoppedError
 from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 

@@ -16,8 +16,7 @@ from tasks.algorithms.scores import blended_relevance, dense_relevance, min_max
 from tasks.ask_settings import RelevanceSettings
 from tasks.named_evidence import named_bonus, named_nodes
 from tasks.question import NAMED_PLACE, AskDesk, Question
-from tasks.read_texts import read_texts
-from tasks.scope_statistics import Statistics, paper_text, scope_statistics
+from tasks.scope_statistics import Statistics, paper_text, read_texts, scope_statistics
 
 
 @dataclass(frozen=True, slots=True)

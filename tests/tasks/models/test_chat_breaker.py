@@ -4,9 +4,9 @@ from itertools import pairwise
 import pytest
 
 from tasks.model_settings import ChatRetries
-from tasks.models.chat_breaker import Breaker
 from tasks.models.chat_errors import ChatServerDownError, UnknownModelError
 from tasks.models.chat_faults import FaultError, FaultKind
+from tasks.models.chat_patience import Breaker
 from tests.tasks.models.chat_worlds import in_virtual_time
 
 RETRIES = ChatRetries(failures_until_pause=3, down_seconds=100, longest_wait_seconds=8)

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tasks.models.chat_connection import Connection, ConnectionBrokenError, ConnectionFailedError
+from tasks.models.chat_transport import Connection, ConnectionBrokenError, ConnectionFailedError
 from tests.tasks.models.certificates import self_signed
 from tests.tasks.models.chat_worlds import listening
 

@@ -1,7 +1,7 @@
 import threading
 
+from tasks.models.chat import Counts, PurposeUsage
 from tasks.models.chat_call import ModelCall
-from tasks.models.chat_counts import Counts, PurposeUsage
 from tasks.models.chat_errors import Outcome
 
 

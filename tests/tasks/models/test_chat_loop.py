@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from tasks.models.chat_loop import on_the_loop
+from tasks.models.chat_service import on_the_loop
 
 
 def test_all_work_runs_on_one_loop_in_one_thread_whoever_asks():

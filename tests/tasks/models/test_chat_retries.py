@@ -2,7 +2,7 @@ import pytest
 
 from tasks.model_settings import ChatRetries
 from tasks.models.chat_faults import FaultError, FaultKind
-from tasks.models.chat_retries import Patience
+from tasks.models.chat_patience import Patience
 from tests.tasks.models.chat_worlds import in_virtual_time
 
 

@@ -3,8 +3,7 @@ import threading
 import pytest
 
 from tasks.models.chat_errors import ChatServerDownError
-from tasks.models.chat_loop import on_the_loop
-from tasks.models.chat_services import borrow, give_back
+from tasks.models.chat_service import borrow, give_back, on_the_loop
 from tasks.models.endpoints import ChatEndpoint
 from tests.chat_server import chat_server
 from tests.tasks.models.chat_worlds import calls, open_on, settings, summarise

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from tasks.models.data_urls import SHORTEST_SIDE, PictureError, data_url, padded_size, shown_size
+from tasks.models.chat_request import SHORTEST_SIDE, PictureError, data_url, padded_size, shown_size
 
 
 def encoded(size, kind="PNG", mode="RGB", color=None):

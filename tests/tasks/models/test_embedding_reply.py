@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.models.embedding_reply import rows_of
+from tasks.models.served_embedder import rows_of
 from tasks.models.vector_checks import EmbeddingError
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from tasks.models.chat_faults import FaultError, FaultKind
 from tasks.models.chat_request import Request
-from tasks.models.embedding_transport import EmbeddingTransport
 from tasks.models.endpoints import Endpoint
+from tasks.models.served_embedder import EmbeddingTransport
 from tests.embedding_server import Answer, Fault, embedding_server
 from tests.tasks.models.embedding_worlds import impatient
 

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from tasks.model_settings import ChatLimits
-from tasks.models.chat_limits import Minute
+from tasks.models.chat_patience import Minute
 from tests.tasks.models.chat_worlds import in_virtual_time
 
 
