@@ -60,13 +60,11 @@ async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | No
 
 
 def answer_lineage(answer: Answer) -> str:
-    """Return the page of an answer."""
     with open_for_reading(corpus_location(answer.corpus)) as snapshot:
         return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
 
 
 def run_page(snapshot: Snapshot, told: RunWalk) -> str:
-    """Return the page of an ingest."""
     lines = list(walk_lines(told))
     published = [each.document for each in told.documents if each.published]
     documents, _damaged = documents_told(Shelf(snapshot), published[:DOCUMENTS_SHOWN])

@@ -115,7 +115,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
     common = Parser(add_help=False)
     common.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to work on (default: %(default)s)")
     common.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")

@@ -131,7 +131,6 @@ def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
 
 
 def questions_of(arguments: argparse.Namespace) -> Sequence[str]:
-    """Return the question, or those of the batch."""
     if arguments.batch is None:
         return (arguments.question,)
     from tasks.ask_request import read_batch
@@ -177,7 +176,6 @@ def require_one_source(arguments: argparse.Namespace) -> None:
 
 
 def write_page(arguments: argparse.Namespace, answer_id: str, output: Output) -> None:
-    """Write the page that the service makes of an answer."""
     page = report_from_service(answer_id, arguments.corpus)
     arguments.report.write_bytes(page)
     output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)

@@ -81,7 +81,6 @@ class Waiting:
     """Who waits for which task run, in this process."""
 
     def __init__(self) -> None:
-        """Begin with nobody."""
         self._futures: dict[UUID, asyncio.Future[Answers]] = {}
         self._begun: set[UUID] = set()
 
@@ -103,7 +102,6 @@ class Waiting:
         tell(QueueSeen(len(self)))
 
     def give(self, run_id: UUID, answers: Answers) -> None:
-        """Give the answers to who waits for the run, where somebody does."""
         if future := self._awaited(run_id):
             future.set_result(answers)
 

@@ -40,7 +40,6 @@ class IngestDesk:
 
     @property
     def reader(self) -> str:
-        """Who reads, as versions name it."""
         return reader_identity(self.request.settings, self.chat.name if self.chat else "")
 
     def survey(self, discovery: Discovery) -> Survey:

@@ -90,7 +90,6 @@ def document_line(document: DocumentTold) -> str:
 
 
 def pages_words(read: PagesRead) -> str:
-    """Return which pages a parser read, and why a fallback did."""
     first, last = min(read.pages), max(read.pages)
     whole = len(read.pages) == last - first + 1
     pages = f"{first}-{last}" if whole and last > first else ", ".join(map(str, read.pages))

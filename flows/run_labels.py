@@ -77,7 +77,6 @@ def first_of(things: Sequence[str]) -> str:
 
 
 async def tag_run(*tags: str) -> None:
-    """Add the tags to the run at work."""
     wanted = sorted({*flow_run.tags, *tags})
     async with get_client() as client:
         await client.update_flow_run(flow_run.id, tags=wanted)

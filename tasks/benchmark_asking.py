@@ -118,7 +118,6 @@ def recalled(questions: Sequence[BenchmarkQuestion], desk: ExamDesk) -> dict[str
 
 
 def batches(questions: Sequence[BenchmarkQuestion]) -> Iterator[tuple[BenchmarkQuestion, ...]]:
-    """Cut the questions into batches."""
     left = iter(questions)
     while batch := tuple(islice(left, BATCH)):
         yield batch

@@ -44,7 +44,6 @@ def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: 
 
 
 def quote_of(node: Passage, text: str, path: PathText) -> Quote:
-    """Return words of a node as a quote."""
     return Quote(node, text, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
 
 
@@ -74,7 +73,6 @@ def _row_of(wanted: frozenset[str], rows: Collection[str]) -> str | None:
 
 
 def _telling(text: str) -> frozenset[str]:
-    """Return the words of a text that say something by themselves."""
     return frozenset(word.lower() for word in words_of(text)) - STOP_WORDS
 
 

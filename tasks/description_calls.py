@@ -108,11 +108,9 @@ class Describing:
         return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
 
     def text_groups(self) -> list[list[int]]:
-        """Return the passages to describe, those of one call together."""
         return self._groups([place for place in self.places if not self.is_visual(place)])
 
     def visual_groups(self) -> list[list[int]]:
-        """Return the figures and tables to describe, those of one call together."""
         return self._groups([place for place in self.places if self.is_visual(place)])
 
     def _groups(self, places: Sequence[int]) -> list[list[int]]:
@@ -141,7 +139,6 @@ def description_calls(asking: Describing) -> list[ChatCall[Descriptions] | ChatC
 
 
 def described_places(nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings) -> list[int]:
-    """Return the places of the nodes that the model describes, and later judges."""
     pictures = telling_pictures(nodes, ocr)
     return [place for place, node in enumerate(nodes) if is_described(node, settings, has_picture=place in pictures)]
 

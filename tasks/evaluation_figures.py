@@ -71,7 +71,6 @@ def figures_of(
 
 
 def difference_of(metric: str) -> str:
-    """Name the difference of a metric to the reference."""
     return f"{metric}, difference"
 
 

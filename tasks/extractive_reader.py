@@ -153,7 +153,6 @@ class ExtractiveReader:
     def _answers(
         self, question: Question, parts: Sequence[Part], quotes: Sequence[Quote], rarity: Mapping[str, float]
     ) -> list[PartAnswer]:
-        """Return for each part of the question the quotes that answer it."""
         settings, stems = self.settings, list(rarity)
         inside = marked(stems, [quote.covered for quote in quotes])
         beside = marked(stems, [quote.beside for quote in quotes])
@@ -196,7 +195,6 @@ class ExtractiveReader:
 
 
 def marked(stems: Sequence[str], sets: Sequence[frozenset[str]]) -> Mask:
-    """Return which of m stems each of n sets holds, (n, m)."""
     return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
 
 
@@ -236,5 +234,4 @@ def not_found(unnamed: Sequence[str]) -> Synthesis:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words in quotation marks."""
     return ", ".join(f'"{word}"' for word in words)

@@ -29,7 +29,6 @@ def head_of(answer: Answer) -> str:
 
 
 def words_of(answer: Answer) -> str:
-    """Return the answer, or why it has no words."""
     return answer.answer.strip() or (NOTHING if answer.status is AnswerStatus.NOT_FOUND else WITHHELD)
 
 
@@ -69,7 +68,6 @@ class Verdict:
 
 
 def told_of_verdict(verdict: Verdict) -> Mapping[str, str]:
-    """Return the verdict, for the lineage."""
     return {
         "consistency": f"{verdict.consistency:.4f}",
         "saturation": f"{verdict.saturation:.4f}",

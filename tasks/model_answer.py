@@ -129,7 +129,6 @@ def _answered(
 
 
 def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
-    """Return that nothing was found, why, and what of the question stands nowhere."""
     lost = lost_names(question, readings)
     notes = (f"the documents say nothing of {listed(lost)}",) if lost else ()
     return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
@@ -162,7 +161,6 @@ def _quotes_of(readings: Sequence[PathReading]) -> tuple[Quote, ...]:
 
 
 def _told(value: WholeAnswer) -> str:
-    """Return the answer in the form of its kind."""
     if value.kind != "list":
         return clean(value.answer)
     items = [clean(item) for item in value.items]
@@ -170,7 +168,6 @@ def _told(value: WholeAnswer) -> str:
 
 
 def _wrong_form(value: WholeAnswer) -> str:
-    """Say what of the answer is not of its kind."""
     if value.kind == "list":
         return "" if any(map(clean, value.items)) else "a list has at least one item in items"
     if value.kind != "none" and not clean(value.answer):

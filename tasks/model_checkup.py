@@ -218,7 +218,6 @@ def _space_check(reply: Reply) -> ServerCheck:
 
 
 def _picture_check(call: ChatCall[Any], reply: Reply) -> ServerCheck:
-    """Look at the reply about a green picture."""
     if not isinstance(reply, Completion):
         return _no_reply("picture", reply, SEEING)
     try:

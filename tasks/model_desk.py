@@ -175,6 +175,5 @@ class ModelDesk:
         return picture_tokens(1, self.settings.models)
 
     def text_of(self, node: Passage) -> str:
-        """Return a passage in one piece, with what it belongs to."""
         section = " > ".join(node.section_path)
         return "\n".join(filter(None, [self.titles[node.document_id], section, node.caption, node.content or node.picture_text]))

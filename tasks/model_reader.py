@@ -108,7 +108,6 @@ class ModelReader:
 
     @property
     def model(self) -> str:
-        """How the server calls the model."""
         return self.desk.model.name
 
     def keywords(self, question: str) -> tuple[str, ...]:
@@ -136,7 +135,6 @@ class ModelReader:
         )
 
     def _shown(self, question: Question, path: PathText) -> tuple[Shown, list[bytes]]:
-        """Return the passages of a path as the model sees them, and their pictures."""
         settings = self.desk.settings.reading.model
         tokens = settings.reading_tokens
         most = self.desk.most_pictures("worker", question=question.text, tokens=tokens)

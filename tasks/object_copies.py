@@ -46,7 +46,6 @@ def copy_in_mirrors(shown: str) -> str | None:
 
 
 def mirrors() -> list[Path]:
-    """Return every mirror there is."""
     return [entry for entry in entries(mirrors_folder()) if entry.is_dir()]
 
 

@@ -180,7 +180,6 @@ def _read_whole(desk: Desk, survey: Survey) -> Reading:
 
 
 def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
-    """Read a PDF's pages and give them their printed labels."""
     pages = read_page_ranges(desk, len(survey.page_labels), on_pages)
     if not any(_has_something(page) for page in pages):
         raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")

@@ -64,7 +64,6 @@ def paper_terrain(graph: CandidateGraph, scores: NodeScores, settings: RoutingSe
 
 
 def graph_terrain(graph: CandidateGraph, scores: NodeScores, settings: RoutingSettings, sources: IntArray) -> Terrain:
-    """Return the terrain of the graph's own arcs between these sources and the sinks."""
     kept = kept_arcs(graph, settings)
     answering = _answering(graph, scores, settings)
     return Terrain(

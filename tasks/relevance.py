@@ -70,7 +70,6 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
 
 
 def count_asked(question: Question, texts: CodedTexts) -> Counted:
-    """Count the stems of the question, and behind them its pairs of neighbouring words."""
     pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
     return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
 

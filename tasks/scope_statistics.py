@@ -27,7 +27,6 @@ class ReadTexts:
     """Coded texts by what names them, all by one vocabulary; safe to ask from many threads."""
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         self._forget()
         self._lock = threading.Lock()
 
@@ -59,7 +58,6 @@ _looking = threading.Lock()
 
 
 def read_texts(snapshot: Snapshot) -> ReadTexts:
-    """Return what the questions of this snapshot have read."""
     with _looking:
         return _of_snapshots.setdefault(snapshot, ReadTexts())
 

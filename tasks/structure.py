@@ -144,7 +144,6 @@ def structure_document(
 
 
 def _read_tables(elements: Sequence[Element]) -> dict[int, Table]:
-    """Return the cells of each table by serial."""
     return {
         element.serial: read_html(element.block.html) if element.block.html else read_aligned_text(element.block.text)
         for element in elements
@@ -186,7 +185,6 @@ def _find_parts(elements: Sequence[Element], outline: Outline) -> Iterator[tuple
 def _find_references(
     elements: Sequence[Element], nodes: Mapping[int, Node], outline: Outline, labels: Mapping[int, str | None]
 ) -> list[tuple[int, int]]:
-    """Find references in what the nodes say, so that a table's cells count too."""
     titles: defaultdict[str, list[int]] = defaultdict(list)
     for heading in outline.headings:
         titles[simplify(heading.title)].append(heading.serials[0])

@@ -73,7 +73,6 @@ class Counts:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, call: ModelCall) -> None:
-        """Count a call that ended."""
         with self._lock:
             self._usage.setdefault(call.purpose, PurposeUsage()).add(call)
 
@@ -127,7 +126,6 @@ class ChatModel:
         self._in_flight: set[asyncio.Timeout] = set()
 
     def __enter__(self) -> Self:
-        """Return the model."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

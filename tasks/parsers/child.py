@@ -181,7 +181,6 @@ def live(line: bytes, *, parent: int) -> int:
 
 
 def _work(job: Job) -> None:
-    """Do what the job asks."""
     if job.work is Work.SURVEY:
         _answer(job, SURVEYS, _survey(job))
     elif job.work is Work.WHOLE:
@@ -211,7 +210,6 @@ def _survey(job: Job) -> Survey:
 
 
 def _read_whole(job: Job) -> Reading:
-    """Read a document that is no PDF."""
     if job.media_type in MINERU_SUFFIX:
         title, pages = mineru_reader.read_whole(job)
         return Reading(title=title, pages=pages)

@@ -144,7 +144,6 @@ def _pairs(values: Mapping[str, Any]) -> Markup:
 
 
 def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield every value with its dotted name."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
