@@ -109,8 +109,7 @@ def _peel(residual: Residual, route: list[int], width: float) -> None:
 def jaccard_distances(*, paths: Sequence[Sequence[int]]) -> FloatArray:
     """Return 1 - |shared nodes| / |nodes of either| for each two of the K paths (eq. 7): (K, K), symmetric, in [0, 1], 0 inside.
 
-    Args:
-        paths: the nodes of each; a path without nodes raises ValueError.
+    A path without nodes raises ValueError.
     """
     _require_nodes(paths)
     numbers = np.concatenate([np.asarray(path, dtype=np.int64) for path in paths]) if paths else np.zeros(0, dtype=np.int64)
@@ -159,11 +158,8 @@ def path_qualities(
 def payoff_matrix(*, qualities: FloatArray, distances: FloatArray, diagonal: float) -> FloatArray:
     """Return the payoffs of eq. 8: q_k^diagonal for a path against itself, sqrt(q_k q_l) d_kl for two; (K, K), symmetric.
 
-    Args:
-        qualities: (K,), at least 0.
-        distances: (K, K), in [0, 1].
-        diagonal: the power of q on the diagonal, above 0. The paper's 2 lets diversity weigh more than quality where q < 1; with 1
-            two paths without a common node and a path alone are measured alike.
+    The diagonal's power is above 0. The paper's 2 lets diversity weigh more than quality where q < 1; with 1 two paths without a
+    common node and a path alone are measured alike.
     """
     require_range(name="qualities", values=qualities, low=0.0, high=np.inf)
     require_range(name="distances", values=distances, low=0.0, high=1.0)

@@ -30,11 +30,7 @@ def answerability(
     Only nodes with r > 0 get the bonus: it is there so that a relevant figure of few words is not lost among long texts,
     and alone it would make a sink of every figure that has nothing to do with the question.
 
-    Args:
-        relevance: (n,), r, in [0, 1].
-        density: (n,), rho, in [0, 1].
-        is_visual: (n,), true for figures and tables.
-        visual_bonus: beta_v, at least 0.
+    Relevance r and density rho are in [0, 1], the bonus beta_v is at least 0.
     """
     scores = relevance * density + visual_bonus * (is_visual & (relevance > 0))
     require_range(name="answerability", values=scores, low=0.0, high=np.inf)

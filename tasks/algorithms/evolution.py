@@ -33,9 +33,8 @@ def candidates_of(
     """Return for each of the rows its nearest neighbours at a cosine above 0 united with its linked ones, in reading order.
 
     Args:
-        rows: the nodes that have meaning, (n,), as row numbers of the document.
-        indices: (n, k), the nearest of each, as places in `rows`.
-        cosines: (n, k).
+        rows: (n,), row numbers of the nodes that have meaning.
+        indices: (n, k), the nearest of each, as places in `rows`; `cosines` likewise.
         pairs: the current links of the document.
         askable: the rows to be judged; the others are only candidates.
     """
@@ -111,13 +110,7 @@ def evolve_lite(*, vectors: Vectors, rounds: int, neighbours: int) -> EvolvedVec
 
 
 def average_with_neighbours(*, vectors: Vectors, indices: IntArray, cosines: FloatArray) -> Vectors:
-    """Return each vector plus its neighbours' weighted by max(cos, 0), at length 1; zero vectors stay zero.
-
-    Args:
-        vectors: (n, d), unit or zero.
-        indices: (n, k), the neighbours of each row, nearest first.
-        cosines: (n, k), the cosine with each of them.
-    """
+    """Return each of n vectors plus its neighbours' (n, k) weighted by max(cos, 0), at length 1; zero vectors stay zero."""
     weights = np.maximum(cosines, 0.0)
     summed = vectors.astype(np.float64)
     # One neighbour at a time: all at once would hold k copies of the matrix.

@@ -96,37 +96,22 @@ Link = tuple[int, int, float]
 """A row of the one, a row of the other, and the weight of the edge between them."""
 
 
-def mutual_links(*, first: Vectors, second: Vectors, minimum: float, limit: int) -> list[Link]:
-    """Link rows that are each other's nearest (ties: the lower row), the strongest first.
-
-    Args:
-        first: n unit or zero vectors of the document that comes first in every order of the two.
-        second: m vectors of the other document.
-        minimum: least weight max(cos, 0) of a link; a weight of 0 never links.
-        limit: links at most; equal weights by row of `first`.
-
-    Returns:
-        (row of first, row of second, weight to six decimals). Exchanging the two yields the same links reversed wherever
-        no two weights are equal, and always where `limit` cuts nothing off.
-    """
-    return _mutual_links(snap_fine(first), snap_fine(second), minimum, limit)
-
-
 def links_to_others(
     *, own: Vectors, others: Vectors, starts: IntArray, own_first: npt.NDArray[np.bool_], minimum: float, limit: int
 ) -> list[Link]:
-    """Link one document with many, each pair exactly as `mutual_links` does.
+    """Link rows of one document and of s others that are each other's nearest (ties: the lower row).
 
     Args:
-        own: vectors of the document.
-        others: vectors of the other documents, stacked.
-        starts: (s + 1,), where each of the s documents begins in `others`, and the end.
+        own: n unit or zero vectors.
+        others: those of the other documents, stacked.
+        starts: (s + 1,), where each of them begins in `others`, and the end.
         own_first: (s,), whether `own` is the first of the two in the order of all documents; it settles equal weights.
-        minimum: as in `mutual_links`.
-        limit: links at most for each pair of documents.
+        minimum: least weight max(cos, 0) of a link; a weight of 0 never links.
+        limit: links at most for each pair of documents; equal weights by row of the first.
 
     Returns:
-        (row of own, row of others, weight), document by document.
+        (row of own, row of others, weight to six decimals), document by document, the strongest first. A pair of documents has the
+        same links whichever is `own`.
     """
     links: list[Link] = []
     fine = snap_fine(own)

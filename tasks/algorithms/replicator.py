@@ -24,11 +24,7 @@ class Shares:
 
 
 def proportional_shares(*, weights: FloatArray) -> FloatArray:
-    """Return the weights over their sum, equal shares where all are 0: the start of the dynamics, x = q / sum q in the paper.
-
-    Args:
-        weights: (K,), at least 0: the qualities, or the flows, or their products.
-    """
+    """Return the weights (K,), at least 0, over their sum, equal shares where all are 0: the start of the dynamics."""
     require_range(name="weights", values=weights, low=0.0, high=np.inf)
     largest = weights.max(initial=0.0)
     # Over the largest first: a sum of large weights would overflow, one of tiny weights lose its digits.

@@ -41,10 +41,8 @@ WORDS_PER_SIGN = 8
 def is_meaningless_text(*, text: str, title: str, is_prose: bool) -> bool:
     """Say whether a text carries no meaning that a reader could search for.
 
-    Args:
-        text: the node's own words.
-        title: the title of its section, "" where there is none.
-        is_prose: formulas, code, tables and figures are not; signs are their nature, and any letter or digit is meaning.
+    The title is that of its section, "" where there is none. Formulas, code, tables and figures are no prose: signs are their
+    nature, and any letter or digit is meaning.
     """
     bare = DOT_LEADER.sub("", text)
     readable = len(UNREADABLE.sub("", bare))

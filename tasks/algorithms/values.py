@@ -154,7 +154,7 @@ def value_consistency(
 
     Args:
         quotes: sentences and rows of tables, the best first; a text that is given twice counts once.
-        sources: for each quote the node that it is taken from.
+        sources: the node that each is taken from.
         same_subject: share of the words of two subjects, from which on they are the same.
         tolerance: relative difference up to which two numbers agree.
         most_pairs: comparable pairs looked at, in the order of the quotes.

@@ -25,24 +25,10 @@ WORDS = [
     "(covid)",
     "1,234",
     "1234",
-    "caf\u00e9",
+    "café",
     "Cafe",
 ]
-WORDS += [
-    "\u201cgrowth\u201d",
-    "growing",
-    "年収入",
-    "収入",
-    "राजस्व",
-    "children",
-    "child",
-    "FY2021",
-    "2021",
-    "R&D",
-    "-",
-    "\n\n",
-    "$x_1$",
-]
+WORDS += ["“growth”", "growing", "年収入", "収入", "राजस्व", "children", "child", "FY2021", "2021", "R&D", "-", "$x_1$", "\n\n"]
 
 
 def test_inflections_compounds_and_ideographs_are_counted():
@@ -137,14 +123,6 @@ def test_the_counts_are_those_of_counting_in_the_texts(texts):
 def test_the_pairs_are_the_neighbours_among_the_words_that_say_something(texts, pairs):
     rows = [list(pairwise(kept_stems(text, named=frozenset()))) for text in texts]
     assert count_pairs(coded(texts), pairs).tolist() == [[row.count(pair) for pair in pairs] for row in rows]
-
-
-@given(TEXTS, TEXTS)
-def test_what_was_learned_before_changes_no_count(before, texts):
-    vocabulary = Vocabulary()
-    code_texts(before, vocabulary)
-    assert np.array_equal(count_stems(coded(texts, vocabulary), STEMS), count(texts, STEMS))
-    assert np.array_equal(coded(texts, vocabulary).words, coded(texts).words)
 
 
 def test_on_plain_words_it_counts_what_scikit_learn_counts():

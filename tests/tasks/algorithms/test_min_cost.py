@@ -81,11 +81,6 @@ def test_a_flow_is_conserved_fits_and_is_never_negative(world, demand):
     assert routed.amount == pytest.approx(min(demand, max_flow(world).value), abs=ROUNDING)
 
 
-@given(st.integers(0, 2**32 - 1).map(random_network))
-def test_the_same_network_is_routed_the_same_way_again(world):
-    assert np.array_equal(min_cost_flow(world, demand=2.0).flow, min_cost_flow(world, demand=2.0).flow)
-
-
 def test_costs_below_zero_may_pay_for_a_circle():
     edges = {(0, 1): (1.0, 1.0), (1, 2): (-3.0, 0.5), (2, 1): (1.0, 0.5)}
     routed = min_cost_flow(network(3, edges, sources={0: 1.0}, sinks={1: 1.0}), demand=0.25)
@@ -203,9 +198,3 @@ def test_a_demand_below_what_the_sources_hold_bounds_the_connection():
     assert connection_saturation(value=5.0, demand=4.0, source_capacity=8.0) == 1.0
     with pytest.raises(ValueError, match="not nan at place 0"):
         connection_saturation(value=np.nan, demand=4.0, source_capacity=8.0)
-
-
-@given(st.integers(0, 2**32 - 1).map(random_network))
-def test_opening_the_sinks_never_lowers_the_flow(world):
-    opened = max_flow(connection_network(world)).value
-    assert max_flow(world).value <= opened <= source_capacity(world)

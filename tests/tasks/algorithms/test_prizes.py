@@ -152,12 +152,6 @@ def test_without_relations_the_chains_are_the_sources_worth_their_entry(question
     assert found <= {source for source, share in worth.items() if share >= 0.6 - 1e-6}
 
 
-@given(questions())
-def test_relations_never_earn_less_than_none(question):
-    with_relations, without = (paying_flow(world(**{**question, "relations": kept})) for kept in (question["relations"], {}))
-    assert with_relations.cost <= without.cost + 1e-5
-
-
 def placed(*nodes):
     """Return documents, pages and scores of nodes given as (document, page, score)."""
     array = np.array(nodes, dtype=float).reshape(-1, 3)

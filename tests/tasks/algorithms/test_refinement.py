@@ -190,16 +190,6 @@ def test_the_top_tenth_of_the_arcs_in_use_is_at_least_one():
     assert top_decile_arcs(flow=np.zeros(0)).tolist() == []
 
 
-@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), max_size=40))
-def test_no_arc_left_out_carries_more_than_one_chosen(flows):
-    flow = np.array(flows)
-    chosen = top_decile_arcs(flow=flow)
-    used = np.count_nonzero(flow)
-    assert len(chosen) == int(np.ceil(used / 10))
-    left_out = np.delete(flow, chosen)
-    assert len(chosen) == 0 or left_out.max(initial=0.0) <= flow[chosen].min()
-
-
 def test_a_flow_that_is_no_amount_is_refused():
     with pytest.raises(ValueError, match="flows must be finite"):
         top_decile_arcs(flow=np.array([np.nan]))

@@ -171,12 +171,6 @@ def test_propagation_stays_between_zero_and_the_greatest_relevance(graph, anchor
     assert (scores <= graph["relevance"].max() * (1 + 1e-12)).all()
 
 
-@given(graphs(), st.booleans())
-def test_without_a_share_for_the_predecessors_nothing_changes(graph, keep_unreached):
-    scores = propagate(**graph, anchor=0.0, **STEPS, keep_unreached=keep_unreached)
-    assert scores.tolist() == graph["relevance"].tolist()
-
-
 @given(graphs(), anchors)
 def test_a_node_without_predecessors_keeps_its_relevance_or_the_share_the_equation_leaves_it(graph, anchor):
     reached = np.isin(np.arange(len(graph["relevance"])), graph["heads"][graph["weights"] > 0])
@@ -380,17 +374,6 @@ def test_the_score_never_leaves_its_parts(parts, raw):
     assert (scores <= parts.max(axis=0)).all()
     assert (scores >= parts.min(axis=0) - 1e-15).all()
     assert (scores >= 0).all()
-
-
-def test_a_weight_of_one_is_the_part_itself():
-    parts = np.random.default_rng(0).random((3, 4))
-    for place, name in enumerate(("relevance", "propagated", "diffused")):
-        named = dict(zip(("relevance", "propagated", "diffused"), parts, strict=True))
-        assert combined_score(**named, weights=np.eye(3)[place]).tolist() == named[name].tolist()
-
-
-def test_no_nodes_have_no_scores():
-    assert combined_score(relevance=np.zeros(0), propagated=np.zeros(0), diffused=np.zeros(0), weights=PAPER).tolist() == []
 
 
 @pytest.mark.parametrize("weights", [[0.5, 0.3, 0.3], [1.2, -0.2, 0.0], [0.0, 0.0, 0.0], [np.nan, 0.5, 0.5], [0.5, 0.5]])
