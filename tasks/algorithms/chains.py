@@ -35,13 +35,8 @@ def decompose(network: FlowNetwork, *, flow: FloatArray, limit: int) -> tuple[Fl
     Of equal bottlenecks the shorter chain comes first, then the one of the lower node number where they part. Arcs between the
     same two nodes count as one. What runs in circles reaches no sink and is in no chain.
 
-    Args:
-        network: n nodes.
-        flow: (arcs,), at least 0; conserved at every node, or what cannot get through is left out.
-        limit: chains at most; none for 0.
-
-    Returns:
-        The chains, flows not increasing. Without circles and below the limit they add up to the flow.
+    The flow (arcs,) is at least 0; where it is not conserved, what cannot get through is left out. The flows of the chains do not
+    increase; without circles and below the limit they add up to the flow.
     """
     require_range(name="flows", values=flow, low=0.0, high=np.inf)
     residual = _residual(network, flow)

@@ -21,12 +21,8 @@ SPARE = 8
 def nearest_neighbours(*, vectors: Vectors, limit: int) -> tuple[IntArray, FloatArray]:
     """Find the `limit` rows of greatest cosine for each row, itself left out.
 
-    Args:
-        vectors: n unit or zero vectors, one a row.
-        limit: neighbours of a row, at least 1; a row has n - 1 where there are no more.
-
-    Returns:
-        The neighbours' row numbers and their cosines, both (n, min(limit, n - 1)), nearest first, equal cosines by row number.
+    Returned are the neighbours' row numbers and their cosines, both (n, min(limit, n - 1)), nearest first, equal cosines by row
+    number. The n vectors are unit or zero.
     """
     count = len(vectors)
     width = min(limit, max(count - 1, 0))
@@ -80,11 +76,7 @@ def neighbour_pairs(*, indices: IntArray, cosines: FloatArray) -> IntArray:
 def unite_pairs(
     *, current: IntArray, current_rounds: IntArray, found: IntArray, found_rounds: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Unite two lists of pairs (low, high); a pair in both takes its round from `found`.
-
-    Returns:
-        The pairs (p, 2), sorted, each once, and the round of each (p,).
-    """
+    """Return the pairs (low, high) of both lists (p, 2), sorted, each once, and their rounds (p,); those in both have `found`'s."""
     pairs, places = np.unique(np.concatenate([found, current]), axis=0, return_index=True)
     return pairs, np.concatenate([found_rounds, current_rounds])[places]
 

@@ -30,11 +30,7 @@ class Coverage:
 
 
 def term_shares(weights: Sequence[float]) -> Scores:
-    """Return what each of m terms weighs as shares that sum to 1; where none weighs anything, all weigh the same.
-
-    Raises:
-        ValueError: a weight is negative or no number.
-    """
+    """Return what each of m terms weighs as shares that sum to 1; where none weighs anything, all weigh the same."""
     values = np.asarray(weights, dtype=np.float64)
     require_range(name="weights of terms", values=values, low=0.0, high=np.inf)
     if not values.any():

@@ -153,7 +153,7 @@ def value_consistency(
     said of the same row or subject. Rows of one table, sentences of one passage do not contradict each other.
 
     Args:
-        quotes: sentences and rows of tables, the best first; a text that is given twice counts once.
+        quotes: the best first; a text that is given twice counts once.
         sources: the node that each is taken from.
         same_subject: share of the words of two subjects, from which on they are the same.
         tolerance: relative difference up to which two numbers agree.

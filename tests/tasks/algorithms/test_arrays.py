@@ -17,11 +17,11 @@ from tasks.algorithms.arrays import (
     strongest,
     sums_by_page,
 )
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 
 def unit_rows(seed, rows, columns=384):
-    vectors = np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit_or_zero(np.random.default_rng(seed).normal(size=(rows, columns)))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -101,11 +101,6 @@ def numbered(places):
     return pages_of_nodes(documents=documents, pages=pages)
 
 
-def drawn(nodes, seed=7):
-    vectors = np.random.default_rng(seed).normal(size=(nodes, 3)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def test_pages_are_counted_by_document_and_number_and_only_those_that_have_nodes():
     assert numbered([(1, 3), (0, 9), (1, 3), (0, 2), (1, 1)]).tolist() == [3, 1, 3, 0, 2]
 
@@ -152,7 +147,7 @@ def test_sums_are_those_of_a_loop_and_lose_nothing(places):
 
 @given(PLACES)
 def test_means_are_those_of_a_loop(places):
-    pages, vectors, weights = numbered(places), drawn(len(places)), np.arange(len(places), dtype=np.float64)
+    pages, vectors, weights = numbered(places), unit_rows(7, len(places), 3), np.arange(len(places), dtype=np.float64)
     means = page_means(vectors=vectors, weights=weights, pages=pages)
     for page in range(len(means)):
         sums = (vectors[pages == page].astype(np.float64) * np.maximum(weights[pages == page], 1.0)[:, None]).sum(axis=0)
@@ -161,7 +156,7 @@ def test_means_are_those_of_a_loop(places):
 
 @given(PLACES, st.integers(0, 11))
 def test_the_mean_of_a_page_does_not_hang_on_other_pages(places, kept):
-    pages, vectors, weights = numbered(places), drawn(len(places)), np.arange(len(places), dtype=np.float64)
+    pages, vectors, weights = numbered(places), unit_rows(7, len(places), 3), np.arange(len(places), dtype=np.float64)
     if kept >= len(places):
         return
     own = pages == pages[kept]

@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import snap_fine
 from tasks.algorithms.ends import answerability, density, diverse_sources, strongest_sinks
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 unit = arrays(np.float64, 6, elements=st.floats(0, 1))
 
@@ -59,11 +60,6 @@ def test_numbers_that_are_none_are_refused():
         answerability(relevance=np.array([np.nan]), density=np.ones(1), is_visual=np.array([True]), visual_bonus=0.05)
     with pytest.raises(ValueError, match=r"answerability must be finite, .*, not nan at place 0"):
         strongest_sinks(answerability=np.array([np.nan]), count=1)
-
-
-def unit_or_zero(rows):
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 @st.composite

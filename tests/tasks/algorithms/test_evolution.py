@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.evolution import Links, candidates_of, evolve_lite, links_after
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 LAYOUT = Links({(0, 1): 0, (1, 2): 0, (2, 3): 0}, {})
 
@@ -49,12 +50,6 @@ def test_a_node_without_a_judgement_keeps_its_links_and_what_it_said():
     assert second.rounds == first.rounds and second.relation(1, 3) == "cause"
     third = links_after(before=second, candidates={3: [1]}, named={3: {}}, number=3)
     assert (1, 3) not in third.rounds and third.relation(1, 3) == ""
-
-
-def unit_or_zero(rows):
-    rows = rows.astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 worlds = st.integers(1, 9).flatmap(lambda n: arrays(np.int8, (n, 4), elements=st.integers(-2, 2))).map(unit_or_zero)

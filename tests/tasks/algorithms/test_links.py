@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 from tasks.algorithms import links
 from tasks.algorithms.arrays import snap_fine
 from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 
 def slow_neighbours(vectors, limit):
@@ -14,12 +15,6 @@ def slow_neighbours(vectors, limit):
     rows = range(len(fine))
     cosines = [[float(sum((fine[i] * fine[j]).tolist())) for j in rows] for i in rows]
     return [sorted((j for j in rows if j != i), key=lambda j: (-cosines[i][j], j))[:limit] for i in rows]
-
-
-def unit_or_zero(rows):
-    rows = rows.astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 # Small whole numbers: zero vectors, duplicates and equal cosines are common.

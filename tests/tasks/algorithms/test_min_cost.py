@@ -45,11 +45,6 @@ def test_a_flow_worked_by_hand():
     assert min_cost_flow(world, demand=0.3).flow.tolist() == [0.3, 0.3, 0.0, 0.0, 0.3, 0.3]
 
 
-def test_a_source_that_is_a_sink_is_a_chain_of_its_own():
-    world = network(1, {}, sources={0: 0.7}, sinks={0: 0.5})
-    assert min_cost_flow(world, demand=6.0).flow.tolist() == [0.5, 0.5]
-
-
 @pytest.mark.parametrize("seed", range(200))
 def test_the_optimum_is_that_of_the_linear_program(seed):
     world = random_network(seed)

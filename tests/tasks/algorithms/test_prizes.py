@@ -175,10 +175,6 @@ def test_leaders_worked_by_hand():
     assert page_leaders(**BY_HAND, count=0).tolist() == []
 
 
-def test_a_page_without_a_score_has_no_leader():
-    assert page_leaders(**placed((0, 1, 0.0), (0, 2, 0.5)), count=9).tolist() == [1]
-
-
 def test_a_page_is_read_from_its_best_node_downwards():
     assert pairs(same_page_arcs(**BY_HAND)) == [(1, 0), (0, 4)]
 
