@@ -99,7 +99,6 @@ def ended(children: Iterable[Child]) -> Child | None:
 
 
 def end(child: Child, *, seconds: float) -> None:
-    """Ask the child to end, and wait so long for it."""
     child.process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         child.process.wait(timeout=seconds)

@@ -30,7 +30,6 @@ def declared_deployments() -> list[RunnerDeployment]:
 
 
 def declared_deployment(name: str) -> RunnerDeployment:
-    """Return the one of that name."""
     (one,) = [one for one in _declared() if one["name"] == name]
     return deployment(one, named_input(name))
 

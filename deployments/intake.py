@@ -38,7 +38,6 @@ class FullError(CommandError):
     """No more questions are taken in for a moment."""
 
     def __init__(self, room: int) -> None:
-        """Take how many are inside."""
         super().__init__(
             "the query service is full: so many questions are being answered or wait already",
             str(room),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
-from flows.ask_service import address
+from flows.ask_service_command import address
 from flows.showing import CommandError
 from tasks.network_address import address_of, is_this_machine
 

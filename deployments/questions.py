@@ -31,8 +31,7 @@ from deployments.front_door import web_app
 from deployments.intake import Intake
 from deployments.question_settings import ServiceError, listen, required_token, room, wanted_address
 from deployments.resident_worker import ResidentWorker
-from flows.ask_run import ask_deployed
-from flows.ask_task import AT_ONCE, answer
+from flows.ask_task import AT_ONCE, answer, ask_deployed
 from flows.interruption import end_all_work
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
@@ -83,7 +82,6 @@ class WithoutTraceback(logging.Filter):
     """Has Prefect tell of a question that failed in a line: most are asked wrongly, and their lines of code help nobody."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Take the traceback from the record, and let it pass."""
         record.exc_info = None
         return True
 
@@ -124,7 +122,6 @@ async def make_pool(prefect: PrefectClient) -> None:
 
 
 async def serve_runs() -> None:
-    """Do the runs of the deployment, as soon as the server tells of them."""
     with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
         worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
         async with asyncio.TaskGroup() as both:

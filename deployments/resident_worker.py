@@ -52,7 +52,6 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         configuration: BaseJobConfiguration,
         task_status: anyio.abc.TaskStatus[int] | None = None,
     ) -> BaseWorkerResult:
-        """Run the flow here, with the parameters of the run."""
         work = asyncio.ensure_future(
             run_flow_async(self._flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state")
         )

@@ -31,7 +31,7 @@ from prefect.states import Cancelled, Crashed
 from deployments.automations import AutomationError, apply_automations
 from deployments.children import ALONE, kill_all, say_ready
 from deployments.declared import declared_deployments
-from flows.beginning_again import begin_again
+from flows.run_labels import begin_again
 from storage.at_work import killed_runs
 from storage.corpora import corpora_in
 from storage.locations import corpora_folder

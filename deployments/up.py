@@ -31,15 +31,16 @@ from deployments.children import (
     start,
 )
 from deployments.question_settings import ServiceError, check_question_settings
-from flows.home_server import note_server, take_home
 from flows.prefect_environment import (
     SERVER_BYTES,
     START_SECONDS,
     PrefectServerError,
     answers,
+    note_server,
     prepare_environment,
     require_configured_server,
     server_is_configured,
+    take_home,
 )
 from storage.disk import check_writable, require_room
 from storage.locations import LocationError, home, prefect_folder

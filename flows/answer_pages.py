@@ -1,15 +1,133 @@
-"""The page of an answer in Prefect's UI."""
+"""The pages of Prefect's UI: answers, ingests and their lineage."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterable, Sequence
+from uuid import UUID
 
-from prefect.artifacts import acreate_markdown_artifact
+from prefect.artifacts import acreate_markdown_artifact, acreate_progress_artifact, aupdate_progress_artifact
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import ArtifactCreate
 
+from flows.lineage_tables import Line, heading, markdown_of, told_lines, walk_lines
+from flows.progress_display import WorkMeter
 from storage.answer_records import Answer
+from storage.locations import corpus_location
+from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_page import answer_markdown, page_key
-from tasks.markdown import as_text
+from tasks.ingest_report import artifact_key
+from tasks.lineage_documents import documents_told
+from tasks.lineage_names import Shelf
+from tasks.lineage_records import RunWalk
+from tasks.lineage_walk import walk
+from tasks.markdown import as_text, lineage_key
+from tasks.planning import DocumentWork
+from tasks.progress import listening
 from tasks.reporting import keep_report
+
+DOCUMENTS_SHOWN = 50
+"""A page is a row in the server's database; of the other documents it says how many there are."""
+
+
+async def keep_run_page(snapshot: Snapshot, told: RunWalk) -> None:
+    """Leave a page that leads from the ingest at work to its documents, with their versions, parsers, steps and models."""
+    await acreate_markdown_artifact(
+        key=lineage_key(artifact_key(told.corpus)),
+        markdown=await asyncio.to_thread(run_page, snapshot, told),
+        description="How it was read in",
+    )
+
+
+async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+    """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to who read them.
+
+    The run may be over: whoever asked has the answers before these pages are made.
+    """
+    async with get_client() as client:
+        for answer in answers:
+            page = ArtifactCreate(
+                key=lineage_key(page_key(answer.answer_id)),
+                type="markdown",
+                description="How the answer came to be",
+                data=await asyncio.to_thread(answer_lineage, answer),
+                flow_run_id=flow_run_id,
+                task_run_id=task_run_id,
+            )
+            await client.create_artifact(page)
+
+
+def answer_lineage(answer: Answer) -> str:
+    with open_for_reading(corpus_location(answer.corpus)) as snapshot:
+        return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
+
+
+def run_page(snapshot: Snapshot, told: RunWalk) -> str:
+    lines = list(walk_lines(told))
+    published = [each.document for each in told.documents if each.published]
+    documents, _damaged = documents_told(Shelf(snapshot), published[:DOCUMENTS_SHOWN])
+    if documents:
+        lines.append(heading("what was read, and how"))
+    for document in documents:
+        lines += told_lines(document, 1)
+    if len(published) > DOCUMENTS_SHOWN:
+        lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT tells of each"))
+    return markdown_of(lines)
+
+
+RENEW_SECONDS = 3.0
+"""Each renewal is a request to the server: at most so often, and not at all where nothing moved."""
+PATIENCE_SECONDS = 2.0
+"""A server that is away holds nobody up who wants to end."""
+DONE = "done"
+LOGGER = logging.getLogger(__name__)
+
+
+@contextlib.asynccontextmanager
+async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: bool) -> AsyncIterator[None]:
+    """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
+    if not work:
+        yield
+        return
+    meter = WorkMeter.reading(work, by_model=by_model)
+    artifact: UUID | None = None
+
+    async def show(percent: float, told: str) -> None:
+        nonlocal artifact
+        # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
+        try:
+            if artifact is None:
+                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(told))
+            else:
+                await aupdate_progress_artifact(artifact, progress=percent, description=as_text(told))
+        except Exception as error:
+            LOGGER.debug("the bar of %s in Prefect's UI was not renewed (%s)", key, type(error).__name__)
+
+    async def renew() -> None:
+        shown = 0.0
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            percent = round(100 * meter.share_done(), 1)
+            if percent != shown:
+                shown = percent
+                await show(percent, meter.describe())
+
+    await show(0.0, meter.describe())
+    end = "ended before all was read"
+
+    with listening(meter.hear):
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+            end = DONE
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+            last = show(round(100 * meter.share_done(), 1), f"{meter.describe_counts()}; {end}")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(last, None if end == DONE else PATIENCE_SECONDS)
 
 
 async def keep_page(answer: Answer) -> None:

@@ -8,7 +8,7 @@ from flows.showing import Output
 from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus
 from storage.wording import shortened
-from tasks.verdict import head_of, place_of, told_calls, verdict_of, words_of
+from tasks.judging import head_of, place_of, told_calls, verdict_of, words_of
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",
@@ -22,7 +22,6 @@ QUOTE_SHOWN = 400
 
 
 def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
-    """Show an answer with its citations."""
     if output.as_json:
         output.data(answer_json(answer))
         return
@@ -47,7 +46,6 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
 
 
 def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None:
-    """Show a list of answers."""
     if output.as_json:
         output.data({"corpus": corpus, "answers": [answer_json(answer) for answer in answers]})
         return
@@ -62,5 +60,4 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
 
 
 def state(answer: Answer) -> str:
-    """Return the status, or that the words are gone."""
     return answer.status.value if answer.answer else "removed"

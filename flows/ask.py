@@ -22,10 +22,10 @@ from tasks.ask_request import AskRequest, asked_scope, checked_questions
 from tasks.call_book import call_bounds, counting_calls
 from tasks.lineage import lineage_of_run, working_at, writing_together
 from tasks.models.embedder import open_question_embedder
-from tasks.opening import opened_for_reading
 from tasks.question import AskDesk, desk_of, understand
 from tasks.reader_choice import chat_server_of, open_reader
 from tasks.step import Workplace
+from tasks.warming import opened_for_reading
 from tasks.watching import watched_question
 
 NO_SEAT = nullcontext()

@@ -97,7 +97,6 @@ def answers_show(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def report(arguments: argparse.Namespace, output: Output) -> int:
-    """Write the report of an answer."""
     path = arguments.output or Path(f"answer-{arguments.answer[:8]}.html")
     prepare_report(path)
     left_out = write_report_of(arguments.answer, arguments.corpus, path, output)

@@ -12,24 +12,56 @@ from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
-from prefect import task
+from prefect import flow, task
+from prefect.client.schemas.objects import State
 from prefect.runtime import task_run
+from prefect.states import Cancelled, Failed
 
-from flows.answer_pages import keep_page
+from flows.answer_pages import keep_answer_pages, keep_page
 from flows.ask import ask
-from flows.beside_the_work import beside_the_work
-from flows.lineage_pages import keep_answer_pages
-from flows.run_labels import question_asked
+from flows.interruption import ending_in_order
+from flows.run_labels import beside_the_work, question_asked, tag_run
 from flows.showing import CommandError
-from flows.telling_others import emit_assets
+from flows.telling_others import emit_assets, leave_lineage_of_answers
 from storage.answer_json import answer_json
 from storage.answer_records import Answer
 from storage.answers import find_answer
+from storage.disk import check_writable
 from storage.locations import corpus_location, reports_folder
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_request import AskRequest
 from tasks.data_flow import answered
 from tasks.happenings import QueueSeen, tell
+from tasks.models.chat_errors import ChatEndedError
+from tasks.progress import StoppedError
+
+
+@flow(
+    name="ask",
+    flow_run_name=question_asked,
+    persist_result=True,
+    result_serializer="json",
+    result_storage=reports_folder(),
+    on_completion=[leave_lineage_of_answers],
+)
+async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None]:
+    """Answer each question from one snapshot, and return the answers as `flowreader ask --json` shows them."""
+    await tag_run(request.corpus, request.reader)
+    check_writable(reports_folder())
+    answered: list[dict[str, Any]] = []
+    with ending_in_order():
+        try:
+            async with aclosing(ask(request)) as answers:
+                async for answer in answers:
+                    with beside_the_work("the page of an answer"):
+                        await keep_page(answer)
+                    answered.append(answer_json(answer))
+        except StoppedError:
+            return Cancelled(message=f"stopped; {len(answered)} of {len(request.questions)} answers are kept")
+        except ChatEndedError as error:
+            return Failed(message=str(error))
+    return answered
+
 
 Answers = list[dict[str, Any]]
 
@@ -49,7 +81,6 @@ class Waiting:
     """Who waits for which task run, in this process."""
 
     def __init__(self) -> None:
-        """Begin with nobody."""
         self._futures: dict[UUID, asyncio.Future[Answers]] = {}
         self._begun: set[UUID] = set()
 
@@ -71,7 +102,6 @@ class Waiting:
         tell(QueueSeen(len(self)))
 
     def give(self, run_id: UUID, answers: Answers) -> None:
-        """Give the answers to who waits for the run, where somebody does."""
         if future := self._awaited(run_id):
             future.set_result(answers)
 

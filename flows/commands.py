@@ -95,7 +95,6 @@ def documents_export(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
-    """Show all corpora."""
     rows = []
     for location in corpora_in(corpora_folder()):
         name = location.name

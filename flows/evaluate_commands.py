@@ -146,7 +146,6 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
 
 
 def show(arguments: argparse.Namespace, output: Output) -> int:
-    """Show an evaluation again."""
     evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
     if arguments.markdown and not output.as_json:
         from tasks.evaluation_tables import evaluation_markdown
@@ -203,7 +202,6 @@ class AskingMeter:
     """Adds up reports of many threads."""
 
     def __init__(self, questions: int) -> None:
-        """Take how many questions there are to ask, under all arms together."""
         self._questions, self._asked, self._read, self._now = questions, 0, 0, "starting"
         self._lock = threading.Lock()
 

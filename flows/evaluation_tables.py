@@ -28,7 +28,6 @@ def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[st
 
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
-    """Show the tables of an evaluation, and say where its pictures are and what to do next."""
     page = evaluation_page(evaluation, brief=output.console.width < WIDE_COLUMNS)
     output.line(page.title, style="bold")
     output.paragraph(page.about)
@@ -63,7 +62,6 @@ def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, 
 def compare_json(
     before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference]
 ) -> dict[str, Any]:
-    """Return a comparison as programs see it."""
     return {
         "before": before.run_id,
         "after": after.run_id,

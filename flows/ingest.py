@@ -16,27 +16,24 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.beginning_again import begin_again
-from flows.beside_the_work import beside_the_work
+from flows.answer_pages import shown_in_prefect
 from flows.document_graph import make_graph
 from flows.ingest_desk import IngestDesk, at_the_desk
 from flows.interruption import end_all_work, ending_in_order
-from flows.progress_artifact import shown_in_prefect
-from flows.run_labels import folder_read, tag_run
+from flows.run_labels import begin_again, beside_the_work, folder_read, tag_run
+from flows.runners import Workers
 from flows.telling_others import leave_lineage
-from flows.workers import Workers
 from storage.disk import check_writable
 from storage.locations import home
 from storage.records import DocumentState
 from tasks.batching import as_they_finish
 from tasks.discovery import Discovery
-from tasks.document_happenings import watched_document
 from tasks.document_step_keys import Tools
 from tasks.ingest_report import IngestReport, artifact_key, ingest_report, progress_key, report_markdown
 from tasks.ingest_request import IngestRequest, Survey, look
-from tasks.mirror_locks import copies_in_use
 from tasks.models.chat_errors import ChatEndedError
-from tasks.outcomes import Outcome, failed, ready, unexpected
+from tasks.object_copies import copies_in_use
+from tasks.outcomes import Outcome, failed, ready, unexpected, watched_document
 from tasks.parsing import ParseError
 from tasks.planning import DocumentWork
 from tasks.progress import StoppedError, report, request_stop

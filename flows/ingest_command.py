@@ -19,7 +19,7 @@ from storage.snapshot import open_for_reading
 from tasks.ask_settings import load_settings
 from tasks.ingest_request import IngestRequest, Survey
 from tasks.killed_runs import rest_of, words_of
-from tasks.object_fetching import Ahead
+from tasks.object_source import Ahead
 from tasks.planning import displayed
 from tasks.publishing import upkeep_is_due
 from tasks.settings import IngestSettings

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from flows.runners import runner_at_work
-from flows.workers import Workers
+from flows.runners import Workers, runner_at_work
 from storage.corpus import CorpusWriter, open_for_writing
 from storage.locations import corpus_location
 from storage.snapshot import remembered_embedder
@@ -41,7 +40,6 @@ class IngestDesk:
 
     @property
     def reader(self) -> str:
-        """Who reads, as versions name it."""
         return reader_identity(self.request.settings, self.chat.name if self.chat else "")
 
     def survey(self, discovery: Discovery) -> Survey:

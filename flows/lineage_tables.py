@@ -73,7 +73,6 @@ def markdown_of(lines: Iterable[Line]) -> str:
 
 
 def walk_lines(found: Walk) -> Iterator[Line]:
-    """Yield the lines of a walk, last what of its files cannot be read."""
     if isinstance(found, AnswerWalk):
         yield from _answer_lines(found)
     elif isinstance(found, DocumentWalk):

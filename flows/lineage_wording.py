@@ -11,6 +11,7 @@ from storage.lineage_search import short_run
 from storage.records import Box
 from storage.wording import shortened
 from tasks.ask_settings import AllSettings, AskSettings
+from tasks.judging import told_money
 from tasks.lineage_records import (
     AnswerUse,
     CallSum,
@@ -27,7 +28,6 @@ from tasks.lineage_records import (
 from tasks.lineage_runs import KILLED
 from tasks.setting_group import Settings, dotted
 from tasks.settings import IngestSettings
-from tasks.verdict import told_money
 
 WHAT_RAN = {RunKind.ASK: "asking run", RunKind.INGEST: "ingest run", RunKind.EVALUATE: "evaluation run", RunKind.UNKNOWN: "run"}
 DEFAULTS: Mapping[RunKind, type[Settings]] = {
@@ -90,7 +90,6 @@ def document_line(document: DocumentTold) -> str:
 
 
 def pages_words(read: PagesRead) -> str:
-    """Return which pages a parser read, and why a fallback did."""
     first, last = min(read.pages), max(read.pages)
     whole = len(read.pages) == last - first + 1
     pages = f"{first}-{last}" if whole and last > first else ", ".join(map(str, read.pages))

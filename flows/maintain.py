@@ -14,9 +14,8 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.beside_the_work import beside_the_work
 from flows.interruption import ending_in_order
-from flows.run_labels import looked_after, tag_run
+from flows.run_labels import beside_the_work, looked_after, tag_run
 from storage.catalog import StoreTooNewError
 from storage.corpus import open_for_writing
 from storage.disk import check_writable

@@ -36,7 +36,6 @@ def run_ingest(request: IngestRequest) -> IngestReport | None:
 
 
 def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
-    """Run the evaluation flow to its end and return what it found, likewise."""
 
     def load() -> Flow:
         from flows.evaluate import evaluate

@@ -48,7 +48,6 @@ class WorkMeter:
 
     @classmethod
     def reading(cls, work: Sequence[DocumentWork], *, by_model: bool) -> WorkMeter:
-        """Return the meter of documents that are read by rules or by a model."""
         return cls(work, MODEL_STEP_SHARES if by_model else STEP_SHARES)
 
     def hear(self, progress: Progress) -> None:
@@ -69,7 +68,6 @@ class WorkMeter:
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
         return len(self._weights)
 
     def share_done(self) -> float:
@@ -99,7 +97,6 @@ class WorkMeter:
         return f"{len(self.finished)}/{self.documents} documents, {self.pages} pages"
 
     def what_happens(self) -> str:
-        """Return what is in work, for the end of a line."""
         return "stopping; a second Ctrl-C ends it at once" if stop_requested() else self.now or "starting"
 
 

@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.logging import get_run_logger
 from prefect.runtime import flow_run, task_run
 
 from storage.wording import shortened
 from tasks.ask_request import AskRequest, clean
 from tasks.exam import probed_corpus
+
+AGAIN = "begun again"
+"""The tag of a run that does the rest of one that crashed."""
+
+
+async def begin_again(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments
+    """Have a deployment run the same request once more; a run that no deployment made, or that began again, ends here."""
+    if flow_run.deployment_id is None or AGAIN in flow_run.tags:
+        return
+    async with get_client() as client:
+        await client.create_flow_run_from_deployment(
+            flow_run.deployment_id,
+            parameters=flow_run.parameters,
+            tags=[AGAIN],
+            # Who killed it may be seen by several: the run's own process, who serves it, who starts next.
+            idempotency_key=f"{flow_run.id} again",
+        )
+
+
+@contextmanager
+def beside_the_work(what: str) -> Iterator[None]:
+    """Log that `what` could not be kept, where the block fails; use it inside a run of a flow or a task only."""
+    try:
+        yield
+    except Exception as error:
+        # Its kind alone: a message may hold the address of a server, and that a password.
+        get_run_logger().warning("%s could not be kept (%s); the work of this run is done, and stays", what, type(error).__name__)
+
 
 LONGEST_NAME = 120
 """Letters of a run's name that a list in the UI has room for."""
@@ -45,7 +77,6 @@ def first_of(things: Sequence[str]) -> str:
 
 
 async def tag_run(*tags: str) -> None:
-    """Add the tags to the run at work."""
     wanted = sorted({*flow_run.tags, *tags})
     async with get_client() as client:
         await client.update_flow_run(flow_run.id, tags=wanted)

@@ -33,7 +33,6 @@ def corpus_json(name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile]) -
 
 
 def document_json(record: DocumentRecord) -> dict[str, Any]:
-    """Return a document as programs see it."""
     return {
         "id": record.id,
         "name": record.name,

@@ -10,7 +10,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
-from flows.lineage_pages import keep_answer_pages, keep_run_page
+from flows.answer_pages import keep_answer_pages, keep_run_page
 from storage.answer_json import answer_from_json
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
@@ -39,7 +39,6 @@ async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[An
 
 
 def emit_assets(data: DataFlow, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
-    """Have Prefect's server know what the run of a flow or a task made of what."""
     kind = "flow-run" if flow_run_id else "task-run"
     made_by = {"prefect.resource.id": f"prefect.{kind}.{flow_run_id or task_run_id}", "prefect.resource.role": kind}
     made_of = [{"prefect.resource.id": each.key, "prefect.resource.role": "asset"} for each in data.inputs]

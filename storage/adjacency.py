@@ -88,7 +88,6 @@ class Adjacency:
         return found
 
     def positions_of_rows(self, rows: npt.NDArray[np.uint64]) -> IntArray:
-        """Return where LanceDB's rows are."""
         return np.searchsorted(self.rows, rows).astype(np.int64)
 
     def arcs_of(self, positions: IntArray) -> tuple[IntArray, IntArray]:
@@ -100,12 +99,10 @@ class Adjacency:
 
 
 def digests(ids: Sequence[str]) -> Digests:
-    """Return hexadecimal ids as digests."""
     return np.frombuffer(bytes.fromhex("".join(ids)), DIGEST)
 
 
 def hexadecimal(values: Digests) -> list[str]:
-    """Return digests as hexadecimal ids."""
     text = values.tobytes().hex()
     return [text[start : start + 64] for start in range(0, len(text), 64)]
 
@@ -170,7 +167,6 @@ def _positions(names: pa.Array, sorted_ids: Digests, by_id: IntArray) -> npt.NDA
 
 
 def _codes(column: pa.Array | pa.ChunkedArray, kinds: type[StrEnum]) -> npt.NDArray[np.uint8]:
-    """Return each value's position in the enum."""
     known = pa.array([kind.value for kind in kinds])
     return np.asarray(pc.index_in(column, value_set=known).to_numpy(), np.uint8)
 

@@ -95,5 +95,4 @@ class ArtifactStore:
 
 
 def kept_artifacts() -> ArtifactStore:
-    """Return the artifacts of this home."""
     return ArtifactStore(artifacts_folder())

@@ -52,6 +52,5 @@ class AskedQuestions:
         return self.folder / f"{arm}.asked"
 
     def forget(self) -> None:
-        """Drop the questions of all arms."""
         for path in self.folder.glob("*.asked"):
             path.unlink(missing_ok=True)

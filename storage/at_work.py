@@ -30,7 +30,6 @@ class SignedRun:
 
 
 def sign_of(run_file: Path) -> Path:
-    """Return where a run's sign lies."""
     return run_file.with_suffix(SUFFIX)
 
 

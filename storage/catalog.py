@@ -285,7 +285,6 @@ def section_values(section: Section) -> tuple[str | int | None, ...]:
 
 
 def write_edge_counts(connection: duckdb.DuckDBPyConnection, edges: Iterable[Edge]) -> None:
-    """Count the edges by their documents and kind."""
     counts = Counter((edge.source_document, edge.target_document, edge.kind.value) for edge in edges)
     for (source, target, kind), count in sorted(counts.items()):
         connection.execute("INSERT INTO edge_counts VALUES (?, ?, ?, ?)", [source, target, kind, count])

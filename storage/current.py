@@ -72,7 +72,6 @@ def file_hash(path: Path) -> str | None:
 
 
 def intact(location: CorpusLocation, current: Current) -> bool:
-    """Say whether the snapshot's file is there and is what CURRENT says."""
     return file_hash(snapshot_path(location, current.snapshot)) == current.sha256
 
 

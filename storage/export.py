@@ -34,7 +34,6 @@ def export_document(snapshot: Snapshot, document_id: str) -> bytes:
 
 
 def described(record: DocumentRecord) -> dict[str, Any]:
-    """Return what of a document's record does not depend on where and when it was read."""
     return {
         "id": record.id,
         "version": record.version,
@@ -49,7 +48,6 @@ def described(record: DocumentRecord) -> dict[str, Any]:
 
 
 def plain(records: list[Any]) -> list[dict[str, Any]]:
-    """Return the records' fields."""
     return [{part.name: getattr(record, part.name) for part in fields(record)} for record in records]
 
 

@@ -167,7 +167,6 @@ def of_documents(name: TableName, documents: frozenset[str]) -> Filter:
 
 
 def upsert(table: Table, rows: pa.Table) -> None:
-    """Put the rows in by id, so that the same rows again change nothing."""
     merge = table.merge_insert("id").use_index(False)
     merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 

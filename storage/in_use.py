@@ -49,7 +49,6 @@ def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
 
 
 def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    """Return the paths and addresses that a snapshot of a corpus shows its documents at."""
     paths: set[str] = set()
     for location in locations:
         for number in snapshot_numbers(location):

@@ -36,7 +36,6 @@ class KeptReplies:
     """The replies of a cache, by owner and key; safe for many threads, and any process may write meanwhile."""
 
     def __init__(self, cache: CallCache) -> None:
-        """Read nothing yet."""
         self._cache = cache
         self._owners: dict[str, _Places] = {}
         self._lock = threading.Lock()

@@ -67,14 +67,12 @@ def find_named(snapshot: Snapshot, asked: str) -> Named:
 
 
 def _documents(snapshot: Snapshot, asked: str) -> Iterator[Named]:
-    """Yield the published documents that are meant."""
     for record in snapshot.documents():
         if asked in file_names([record]) or (ID_PREFIX.fullmatch(asked) and record.id.startswith(asked)):
             yield Named(Kind.DOCUMENT, record.id, f" {record.name!r}")
 
 
 def file_names(records: Iterable[DocumentRecord]) -> set[str]:
-    """Return the file names of the documents."""
     return {path.rsplit("/", 1)[-1] for record in records for path in record.paths}
 
 

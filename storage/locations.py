@@ -26,7 +26,6 @@ def artifacts_folder(of: Path | None = None) -> Path:
 
 
 def steps_folder(of: Path | None = None) -> Path:
-    """Return the folder that remembers which step made which artifact."""
     return (of or home()) / "steps"
 
 
@@ -146,7 +145,6 @@ class CorpusLocation:
 
 
 def corpora_folder() -> Path:
-    """Return the folder that holds every corpus."""
     return home() / "corpora"
 
 

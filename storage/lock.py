@@ -131,7 +131,6 @@ def busy_words(corpus: str, holder: Holder | None) -> str:
 
 
 def signature(fence: int) -> Holder:
-    """Return this process as a holder, from now on."""
     return Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300])
 
 

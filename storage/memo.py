@@ -44,15 +44,12 @@ class StepMemo:
         return self.of_document(document_id) / f"{step}-{key}.json"
 
     def of_document(self, document_id: str) -> Path:
-        """Return the folder of a document's notes."""
         return self.folder / document_id[:2] / document_id
 
     def documents(self) -> list[str]:
-        """Return the ids of all documents with notes."""
         return sorted(entry.name for entry in self.folder.glob("??/*") if HEXADECIMAL.fullmatch(entry.name))
 
     def artifacts_of(self, document_id: str) -> set[str]:
-        """Return every artifact that a note of the document names."""
         notes = (read_memo(path) for path in self.of_document(document_id).glob("*.json"))
         return {name for said in notes if said is not None for name in names_in(said)}
 
@@ -72,5 +69,4 @@ def read_memo(path: Path) -> Note | None:
 
 
 def names_in(said: Mapping[str, Mapping[str, str]]) -> set[str]:
-    """Return all artifact names in a note."""
     return {str(name) for name in (*said["outputs"].values(), *said["within"])}

@@ -21,7 +21,6 @@ class WholeColumns:
     """The columns of a small graph, each read whole when it is first asked for; safe to call from many threads."""
 
     def __init__(self, read: ReadColumns, *, nodes: int) -> None:
-        """Read nothing yet."""
         self._read = read
         self._nodes = nodes
         self._kept: dict[str, Values] = {}
@@ -65,7 +64,6 @@ class NodeColumns:
         return taken
 
     def _look(self, name: str, positions: IntArray) -> tuple[Values, Mask]:
-        """Return a value for each position, and whether it is the position's own."""
         slots = self._slots[positions]
         values, filled = self._kept[name]
         return values[slots], (slots >= 0) & filled[slots]
@@ -84,7 +82,6 @@ class NodeColumns:
             filled[slots[roomy]] = True
 
     def _make_room(self, positions: IntArray) -> None:
-        """Give the positions slots, those of the nodes that were kept longest."""
         slots = (self._next + np.arange(len(positions))) % max(len(self._owners), 1)
         gone = self._owners[slots]
         self._slots[gone[gone >= 0]] = -1
@@ -96,7 +93,6 @@ class NodeColumns:
 
 
 def _filled(values: Values | None, positions: IntArray, lacking: Mask, read: IntArray, fresh: Values) -> Values:
-    """Return the values with what was read in the places that lacked it."""
     whole = np.empty((len(positions), *fresh.shape[1:]), fresh.dtype) if values is None else values
     whole[lacking] = fresh[np.searchsorted(read, positions[lacking])]
     return whole

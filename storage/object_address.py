@@ -28,7 +28,6 @@ class StoreAddress:
 
     @property
     def uri(self) -> str:
-        """The address as programs take it."""
         return f"{SCHEME}{self.bucket}/{self.key}" if self.key else f"{SCHEME}{self.bucket}"
 
     @property

@@ -57,7 +57,6 @@ def failure(doing: str, code: str, cause: str) -> StoreError:
 
 
 def remedy_for(code: str) -> str:
-    """Return what to do where a store answers with that code."""
     return REMEDIES.get(code, REMEDY)
 
 

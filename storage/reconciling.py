@@ -220,7 +220,6 @@ def begin_anew(
 
 
 def without_graph(record: DocumentRecord) -> DocumentRecord:
-    """Return the record of a document whose graph is gone."""
     if record.state is not DocumentState.READY:
         return record
     return replace(record, state=DocumentState.FAILED, reason=GRAPH_LOST, pages=0, nodes=0, attempt="")

@@ -72,11 +72,9 @@ class RunLog:
         self.append(EntryKind.RUN, said | ({"took_over": list(took_over)} if took_over else {}))
 
     def plan(self, *, documents: int) -> None:
-        """Say how many documents there are to read."""
         self.append(EntryKind.PLAN, {"documents": documents})
 
     def step(self, record: StepRecord) -> None:
-        """Say how a step went."""
         said = {part.name: getattr(record, part.name) for part in fields(record)}
         self.append(EntryKind.STEP, said | {"outputs": dict(record.outputs)})
 

@@ -36,7 +36,6 @@ class TextHits:
 
 
 def nodes_in_scope(snapshot: Snapshot, scope: Scope) -> int:
-    """Return how many nodes the scope holds."""
     mask = _mask(snapshot.view, scope)
     return len(snapshot.view.adjacency.ids) if mask is None else int(np.count_nonzero(mask))
 

@@ -85,7 +85,6 @@ class Snapshot:
 
     @property
     def number(self) -> int:
-        """The snapshot's number."""
         return self._head.snapshot
 
     @property
@@ -95,7 +94,6 @@ class Snapshot:
 
     @cached_property
     def graph_store(self) -> GraphStore:
-        """The graph's tables at this snapshot's versions."""
         from storage.graph_store import open_graph
 
         return open_graph(self.location.lance, self._head.lance_versions)
@@ -241,7 +239,6 @@ class Snapshot:
         return self.view.rows_by_node(ids)
 
     def rows(self, document_id: str) -> list[TableRow]:
-        """Return the rows of the document's tables."""
         from storage.tables import TableName, rows_of
 
         return rows_of(self.table(TableName.ROWS, document_id))
@@ -253,7 +250,6 @@ class Snapshot:
         return pages_of(self.table(TableName.PAGES, document_id))
 
     def edges(self, document_id: str) -> list[Edge]:
-        """Return the edges that start in the document, also those that end in another."""
         from storage.filters import Column, one_of
         from storage.tables import TableName, edges_of
 

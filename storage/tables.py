@@ -33,7 +33,6 @@ def required(name: str, kind: pa.DataType) -> pa.Field:
 
 
 def schemas(dimension: int) -> dict[TableName, pa.Schema]:
-    """Return the schema of each table for vectors of the dimension."""
     vector = pa.list_(pa.float32(), dimension)
     return {
         TableName.NODES: pa.schema(
@@ -93,12 +92,10 @@ def vector_column(parts: Sequence[Vectors], dimension: int) -> pa.Array:
 
 
 def columns(kind: type[Any], records: Sequence[Any]) -> dict[str, list[Any]]:
-    """Return the fields of the records as columns."""
     return {field.name: [getattr(record, field.name) for record in records] for field in fields(kind)}
 
 
 def table(schema: pa.Schema, data: Mapping[str, Any]) -> pa.Table:
-    """Return the columns as a table of the schema."""
     return pa.table([pa.array(data[name], schema.field(name).type) for name in schema.names], schema=schema)
 
 

@@ -18,7 +18,7 @@ from tasks.algorithms.answers import MatchKind, judge_by_rules
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import BY_RULES, Judged
 from tasks.lineage import writing_calls
-from tasks.model_forms import Form
+from tasks.model_desk import Form
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall
 from tasks.models.chat_errors import ChatError
@@ -121,7 +121,6 @@ def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> I
 
 
 def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> StepKey:
-    """Key by what was answered and by who judges."""
     name = identify(*(asked.key for _, asked in answered))
     by = judge.model.name if judge else "rules"
     return StepKey(name, identify(by, name), f"{answered[0][0].id} and {len(answered) - 1} more by {by}")
@@ -139,7 +138,6 @@ def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) 
 
 
 def is_judgeable(question: BenchmarkQuestion) -> bool:
-    """Tell whether anything is known to judge an answer by."""
     return bool(question.answers) or not question.answerable
 
 

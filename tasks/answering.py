@@ -19,7 +19,6 @@ from tasks.synthesis import Findings
 
 
 def answer_key(answer: Answer) -> StepKey:
-    """Key by the answer."""
     return StepKey(answer.answer_id, answer.answer_id, shortened(answer.question))
 
 
@@ -40,7 +39,6 @@ def gathered(
     steps: Iterable[StepRecord],
     calls: CallBook,
 ) -> Answer:
-    """Return the answer with its proof, and with what it cost."""
     synthesis = findings.synthesis
     by_model = bool(desk.reader.model)
     return Answer(
@@ -68,7 +66,6 @@ def gathered(
 
 
 def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
-    """Return a quote with the place where it stands."""
     node = quote.node
     return Citation(
         document=names[node.document_id],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import importlib.metadata
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from storage.answer_records import Answer, AnswerStatus, NamedDocument
 from storage.artifacts import hash_bytes
@@ -17,13 +20,47 @@ from storage.records import DocumentState, identify
 from storage.scope import Scope
 from storage.snapshot import Snapshot
 from tasks.ask_request import AskRequest, checked_questions
-from tasks.code_identity import code_identity
 from tasks.evaluation_arms import Arm
 from tasks.models.embedder import Embedder
 from tasks.path_reader import PathReader
 from tasks.progress import report
 from tasks.question import AskDesk, desk_of
 from tasks.step import StepKey, Workplace, step, workplace
+
+ROOT = Path(__file__).resolve().parents[1]
+DECIDING = ("storage/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
+"""What an answer can depend on, the reading of its documents too: not how it is asked for."""
+
+_COUNTING = "rankings bootstrap answers answer_words stated_numbers probe_wording probe_choice"
+EVALUATING = (
+    "tasks/evaluat*.py",
+    "tasks/exam*.py",
+    "tasks/benchmarks/*.py",
+    "tasks/probing.py",
+    "tasks/answer_judging.py",
+    "tasks/comparing.py",
+    "tasks/report/*.*",
+    "tasks/prompts/judge_answer.md",
+    *(f"tasks/algorithms/{name}.py" for name in _COUNTING.split()),
+)
+"""What only makes questions, shows answers or judges and counts them: where that changes, nothing need be asked anew."""
+
+LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb")
+"""Whose versions decide what is found and how it is routed."""
+
+
+@functools.cache
+def code_identity() -> str:
+    """Return a hash of what decides answers: code, prompts and schemas, and the versions of libraries."""
+    code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
+    return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
+
+
+def deciding_files() -> list[Path]:
+    """Return the files that decide answers, in order."""
+    deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
+    return sorted(path for path in deciding - evaluating if path.suffix in {".py", ".md", ".sql"})
+
 
 BATCH = 20
 """Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
@@ -81,7 +118,6 @@ def recalled(questions: Sequence[BenchmarkQuestion], desk: ExamDesk) -> dict[str
 
 
 def batches(questions: Sequence[BenchmarkQuestion]) -> Iterator[tuple[BenchmarkQuestion, ...]]:
-    """Cut the questions into batches."""
     left = iter(questions)
     while batch := tuple(islice(left, BATCH)):
         yield batch

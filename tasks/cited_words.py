@@ -10,7 +10,7 @@ from tasks.algorithms.standing import find_words
 from tasks.algorithms.word_stems import words_of
 from tasks.algorithms.words import STOP_WORDS
 from tasks.call_book import call_book
-from tasks.model_forms import Cited
+from tasks.model_desk import Cited
 from tasks.path_reader import PathText, Quote
 from tasks.quotable import pieces_of
 from tasks.shown_passages import Shown
@@ -44,7 +44,6 @@ def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: 
 
 
 def quote_of(node: Passage, text: str, path: PathText) -> Quote:
-    """Return words of a node as a quote."""
     return Quote(node, text, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
 
 
@@ -74,7 +73,6 @@ def _row_of(wanted: frozenset[str], rows: Collection[str]) -> str | None:
 
 
 def _telling(text: str) -> frozenset[str]:
-    """Return the words of a text that say something by themselves."""
     return frozenset(word.lower() for word in words_of(text)) - STOP_WORDS
 
 

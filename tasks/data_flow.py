@@ -55,7 +55,6 @@ def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
 
 
 def answered(answer: Answer) -> DataFlow:
-    """Return the documents that an answer used, and the answer."""
     used = [DataSet(OURS, f"{answer.corpus}/{document.id}") for document in documents_used(glimpse_of(answer))]
     return _bounded(list(dict.fromkeys(used)), [DataSet(OURS, f"{answer.corpus}/answers/{answer.answer_id}")])
 

@@ -6,15 +6,80 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pydantic import BaseModel, ConfigDict
+
 from storage.artifacts import ArtifactStore
 from storage.records import Modality, Node, NodeKind
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.words import count_words
-from tasks.analysis import FURNITURE
-from tasks.description_forms import Descriptions, VisualDescriptions, wrong_description
+from tasks.analysis import FURNITURE, NO_MEANING
 from tasks.models.chat_call import ChatCall
 from tasks.prompt import Piece, Prompt, cut, fence, load_prompt
 from tasks.settings import AnalysisSettings, OcrSettings
+
+FEWEST_TAGS = 3
+
+
+class Description(BaseModel):
+    """What the model says of a node."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    id: str
+    keywords: list[str]
+    summary: str
+    tags: list[str]
+
+
+class VisualDescription(Description):
+    """What it says of a figure or table."""
+
+    words: str
+
+
+class Descriptions(BaseModel):
+    """What it says of some passages."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: list[Description]
+
+
+class VisualDescriptions(BaseModel):
+    """What it says of some figures and tables."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: list[VisualDescription]
+
+
+def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[str]) -> str:
+    """Say what is wrong with descriptions of these nodes, "" where nothing is: each once, none unknown, all with a summary."""
+    told = [description.id for description in value.nodes]
+    if wrong := wrong_ids(told, ids):
+        return wrong
+    for description in value.nodes:
+        if not description.summary.strip():
+            return f"the summary of {description.id} is empty"
+        visual = isinstance(description, VisualDescription)
+        if visual and not says_nothing(description) and len(description.tags) < FEWEST_TAGS:
+            return f"{description.id} has {len(description.tags)} tags; give at least {FEWEST_TAGS}"
+    return ""
+
+
+def wrong_ids(told: Sequence[str], asked: Sequence[str]) -> str:
+    """Say which id is unknown, missing or there twice; "" where each asked one stands once."""
+    if any(name not in asked for name in told):
+        return "an id stands there that is none of the ids that were asked for"
+    if missing := next((name for name in asked if name not in told), None):
+        return f"{missing} is missing"
+    return "" if len(told) == len(asked) else "an id stands twice"
+
+
+def says_nothing(description: Description) -> bool:
+    """Say whether the model found nothing that a reader could search for."""
+    return description.summary.strip(" .\"'").casefold() == NO_MEANING.casefold()
+
 
 PURPOSE = "analyze"
 SELF_SPEAKING = frozenset({NodeKind.TITLE, NodeKind.CAPTION})
@@ -43,11 +108,9 @@ class Describing:
         return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
 
     def text_groups(self) -> list[list[int]]:
-        """Return the passages to describe, those of one call together."""
         return self._groups([place for place in self.places if not self.is_visual(place)])
 
     def visual_groups(self) -> list[list[int]]:
-        """Return the figures and tables to describe, those of one call together."""
         return self._groups([place for place in self.places if self.is_visual(place)])
 
     def _groups(self, places: Sequence[int]) -> list[list[int]]:
@@ -76,7 +139,6 @@ def description_calls(asking: Describing) -> list[ChatCall[Descriptions] | ChatC
 
 
 def described_places(nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings) -> list[int]:
-    """Return the places of the nodes that the model describes, and later judges."""
     pictures = telling_pictures(nodes, ocr)
     return [place for place, node in enumerate(nodes) if is_described(node, settings, has_picture=place in pictures)]
 

@@ -87,12 +87,10 @@ def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
 
 
 def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> StepKey:
-    """Key by what was parsed and the OCR engine."""
     return StepKey(work.document_id, identify(parse_key(work, tools).inputs, ocr_identity()), work.name)
 
 
 def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
-    """Key by the document's version, which names everything."""
     return StepKey(work.document_id, work.version, work.name)
 
 
@@ -107,7 +105,6 @@ def graph_key(
 
 
 def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
-    """Key by the very texts, how they are cut into batches, and the embedder."""
     batch = tools.settings.reading.embedding.batch_nodes
     return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
 

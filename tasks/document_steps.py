@@ -205,7 +205,6 @@ def evolve(
 
 
 def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:
-    """Return what is embedded of each node."""
     return tuple(embedding_text(node, tools.settings.reading.embedding.text) for node in nodes)
 
 

@@ -49,6 +49,5 @@ def check_environment() -> None:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the remedy for a name that is not known."""
     found = get_close_matches(name, sorted(known), n=1)
     return (f"did you mean {found[0]}? " if found else "") + "The CHANGELOG's table 'gone, instead' lists what was removed"

@@ -98,7 +98,6 @@ def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate
 
 
 def _counting(settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
-    """Return who counts a document's pages, for a run that calls no model."""
     return lambda document: DocumentEstimate(document.name, _pages(document, settings))
 
 

@@ -26,7 +26,6 @@ def check_out(path: str | None) -> None:
 
 
 def write_lines(path: str, exam: Exam, found: Findings) -> None:
-    """Write the lines of all questions, arm by arm, in one step."""
     told = (
         _answer_line(question, arm, asked[question.id], found.judged[arm][question.id])
         if exam.request.what == "answers"

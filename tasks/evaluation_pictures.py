@@ -45,7 +45,6 @@ TITLE_CHARACTERS = 84
 
 
 def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
-    """Write the pictures into the run's folder and return where they are."""
     folder = evaluations_folder() / evaluation.run_id
     written = []
     for name, data in pictures_of(evaluation):

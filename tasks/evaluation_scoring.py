@@ -101,7 +101,6 @@ def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy
 
 
 def needs_several(question: BenchmarkQuestion) -> bool:
-    """Tell whether a question's evidence stands on several pages."""
     return len(set(question.evidence)) > 1
 
 

@@ -70,7 +70,6 @@ def capital(metric: str) -> str:
 
 
 def unit_of(metric: str) -> Unit:
-    """Return how a metric, or the difference of one, is told."""
     return UNITS.get(metric.removesuffix(DIFFERENCE), POINTS if is_difference(metric) else SHARE)
 
 

@@ -195,7 +195,6 @@ def _benchmark(request: EvaluationRequest) -> Benchmark:
 
 
 def probed_corpus(request: EvaluationRequest) -> str:
-    """Return the corpus that probes are made from and asked of."""
     return request.corpus or "default"
 
 

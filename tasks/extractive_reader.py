@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,16 +12,57 @@ from storage.records import Passage
 from tasks.algorithms.arrays import strongest
 from tasks.algorithms.counting import count_terms
 from tasks.algorithms.kept import says_something
-from tasks.algorithms.kinds import holds_kind
+from tasks.algorithms.kinds import AnswerKind, expected_kind, holds_kind, question_parts
+from tasks.algorithms.places import named_places
 from tasks.algorithms.question_terms import question_terms
-from tasks.algorithms.quotes import Coverage, Mask, choose_quotes, joint_coverage, quote_scores
+from tasks.algorithms.quotes import Coverage, Mask, Scores, choose_quotes, joint_coverage, quote_scores, term_shares
 from tasks.algorithms.values import value_consistency
 from tasks.ask_settings import ReadingOutSettings
-from tasks.asked_parts import Part, parts_of
 from tasks.judging import Verdict
 from tasks.path_reader import PathReading, PathText, Quote, Synthesis
-from tasks.question import Question
+from tasks.question import NAMED_PLACE, Question
 from tasks.quotable import pieces_on, quotes_on, says_nothing_new, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A thing that the question asks: its words, the kind of its answer, and what the stems of the question weigh for it, (m,).
+
+    `only_place` says that it asks what stands in a place that it names, and nothing else.
+    `asked` weighs what the part asks for alone; `all` the names of the whole question as well, and a share of its other words:
+    "what did it cost" speaks of what stands before.
+    """
+
+    text: str
+    kind: AnswerKind
+    asked: Scores
+    all: Scores
+    only_place: bool
+
+
+def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
+    """Yield the parts of the question; what has no words of its own is no part.
+
+    Args:
+        question: as it is understood.
+        rarity: what each stem of the question weighs.
+        context_share: what the rest of the question counts for a part of it, names aside: they count whole.
+    """
+    texts = question_parts(question.text)
+    for text in texts if len(texts) > 1 else (question.text,):
+        own = {*question_terms(text).stems, *([NAMED_PLACE] if named_places(text) else [])} & rarity.keys()
+        # A name says of whom the question speaks, not what it asks.
+        names = set(question.terms.anchors)
+        asked = own - names or own
+        if own:
+            yield Part(
+                text=text,
+                kind=expected_kind(text),
+                asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
+                all=term_shares([weight if stem in own | names else context_share * weight for stem, weight in rarity.items()]),
+                only_place=asked == {NAMED_PLACE},
+            )
+
 
 NOT_FOUND = "not found in these documents"
 
@@ -112,7 +153,6 @@ class ExtractiveReader:
     def _answers(
         self, question: Question, parts: Sequence[Part], quotes: Sequence[Quote], rarity: Mapping[str, float]
     ) -> list[PartAnswer]:
-        """Return for each part of the question the quotes that answer it."""
         settings, stems = self.settings, list(rarity)
         inside = marked(stems, [quote.covered for quote in quotes])
         beside = marked(stems, [quote.beside for quote in quotes])
@@ -155,7 +195,6 @@ class ExtractiveReader:
 
 
 def marked(stems: Sequence[str], sets: Sequence[frozenset[str]]) -> Mask:
-    """Return which of m stems each of n sets holds, (n, m)."""
     return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
 
 
@@ -195,5 +234,4 @@ def not_found(unnamed: Sequence[str]) -> Synthesis:
 
 
 def listed(words: Sequence[str]) -> str:
-    """Return words in quotation marks."""
     return ", ".join(f'"{word}"' for word in words)

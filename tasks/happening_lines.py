@@ -79,7 +79,6 @@ def words_of(line: Line) -> str:
 
 
 def step_outcome(record: StepRecord) -> str:
-    """Return how a step went, in a word."""
     if record.error:
         return "stopped" if error_kind(record) == STOPPED else "failed"
     return "remembered" if record.cache_hit else "done"

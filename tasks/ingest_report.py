@@ -118,7 +118,6 @@ def report_markdown(report: IngestReport) -> str:
 
 
 def asked(report: IngestReport) -> str:
-    """Say in words what was asked of a model."""
     if not report.calls + report.calls_remembered:
         return "No model was called: no tokens, no cost"
     return (
@@ -135,7 +134,6 @@ def artifact_key(corpus: str) -> str:
 
 
 def progress_key(corpus: str) -> str:
-    """Return the key of the bar that is shown while the corpus is read into."""
     return artifact_key(corpus) + PROGRESS
 
 

@@ -15,8 +15,8 @@ from storage.records import DocumentRecord, EmbedderIdentity
 from tasks.ask_settings import AllSettings, Preset, method_of, settings_over_preset
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
-from tasks.object_discovery import discover_objects
-from tasks.object_fetching import Tell, tell_nobody
+from tasks.object_mirror import discover_objects
+from tasks.object_source import Tell, tell_nobody
 from tasks.planning import Plan, displayed, plan_reading
 from tasks.settings import IngestSettings
 

@@ -70,7 +70,6 @@ class IngestAtWork:
 
     @property
     def told(self) -> str:
-        """What to say of it."""
         failed = f", {self.failed} of them failed" if self.failed else ""
         far = "documents are looked for" if self.documents is None else f"{self.done} of {self.documents} documents done{failed}"
         return f"the ingest{named(self.paths)} that began at {minute(self.began)} UTC is at work: {far}"
@@ -165,7 +164,6 @@ def _paths(story: RunStory) -> Sequence[str]:
 
 
 def _is_covered(story: RunStory, request: IngestRequest) -> bool:
-    """Say whether every file that the run would have read is one that the request names."""
     chosen = {name: list(getattr(request, name)) for name in ("include", "exclude")}
     if story.head.kind is not RunKind.INGEST or any(story.parameters.get(name, []) != given for name, given in chosen.items()):
         return False

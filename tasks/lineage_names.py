@@ -24,7 +24,6 @@ class Shelf:
 
     @cached_property
     def records(self) -> Mapping[str, DocumentRecord]:
-        """The published documents by id."""
         return {record.id: record for record in self.snapshot.documents()}
 
     @cached_property

@@ -164,7 +164,6 @@ PUBLISHES = b'"step": "publish"'
 
 
 def why_unpublished(story: RunStory, document_id: str) -> str:
-    """Return why a document that the run read is not in the published snapshot."""
     outcome = story.head.outcome
     if did_publish(story, document_id):
         return NOT_ANY_MORE

@@ -98,7 +98,6 @@ def documents_used(answer: AnswerGlimpse) -> list[NamedDocument]:
 
 
 def _read_by(answer: AnswerGlimpse, places: Places) -> tuple[PagesRead, ...]:
-    """Return who read the pages that the answer used, of the documents that are published."""
     used = {(place.document.id, place.page) for place in (*answer.cited, *answer.read)}
     groups: dict[tuple[str, str, str], list[int]] = {}
     for document_id, number, parser, note in places.readers:
@@ -111,7 +110,6 @@ P = TypeVar("P", Citation, PagePlace)
 
 
 def _called(shelf: Shelf, place: P) -> P:
-    """Return the place with its document as it may be called now."""
     return replace(place, document=shelf.named(place.document))
 
 
@@ -145,13 +143,11 @@ def document_walk(shelf: Shelf, document_id: str) -> DocumentWalk:
 
 
 def _pages_of(document_id: str, answer: AnswerGlimpse) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the pages of a document that an answer cites, and those that were read for it."""
     cited, read = ({place.page for place in places if place.document.id == document_id} for places in (answer.cited, answer.read))
     return tuple(sorted(cited)), tuple(sorted(read))
 
 
 def line_of(answer: AnswerGlimpse, run_id: str) -> AnswerLine:
-    """Return an answer as it stands in a list."""
     return AnswerLine(answer.answer_id, run_id, answer.asked, answer.question, answer.status)
 
 

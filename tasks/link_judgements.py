@@ -12,8 +12,7 @@ from storage.records import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.standing import without_controls
 from tasks.asking import ask_in_groups
-from tasks.description_calls import named
-from tasks.description_forms import wrong_ids
+from tasks.description_calls import named, wrong_ids
 from tasks.models.chat import ChatModel
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatError

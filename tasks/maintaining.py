@@ -104,7 +104,6 @@ class Upkeep(BaseModel):
 
     @classmethod
     def of(cls, corpus: CorpusWriter, cleaned: CleanedUp) -> Upkeep:
-        """Return what was done for a corpus that is open for writing."""
         return cls(
             corpus=corpus.location.name,
             mended=corpus.messages,

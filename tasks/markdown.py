@@ -15,13 +15,11 @@ def as_text(text: str) -> str:
 
 
 def paragraphs(text: str) -> str:
-    """Return the text, shown literally, with its lines and paragraphs kept."""
     parts = ("\\\n".join(map(as_text, part.strip().splitlines())) for part in text.split("\n\n") if part.strip())
     return "\n\n".join(parts)
 
 
 def table_row(cells: Iterable[str]) -> str:
-    """Return a row of a table of literal cells."""
     return f"| {' | '.join(map(as_text, cells))} |"
 
 
@@ -31,5 +29,4 @@ def lineage_key(key: str) -> str:
 
 
 def lineage_link(key: str) -> str:
-    """Return a link to that page as the UI has it, for Markdown."""
     return f"[How it came to be](/artifacts/key/{lineage_key(key)})"

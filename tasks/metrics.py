@@ -35,7 +35,6 @@ class Metrics:
     """Counts what it hears. In a process whose environment names PROMETHEUS_MULTIPROC_DIR the numbers go to files there."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        """Make all metrics, with the registry that shows them."""
         from prometheus_client import Counter, Gauge, Histogram
 
         def counter(name: str, what: str, *labels: str) -> Counter:

@@ -11,8 +11,16 @@ from tasks.algorithms.standing import verbatim_terms, without_controls
 from tasks.algorithms.words import first_words
 from tasks.analysis import INDEX, NO_MEANING
 from tasks.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups
-from tasks.description_calls import Describing, text_call, visual_call
-from tasks.description_forms import Description, Descriptions, VisualDescription, VisualDescriptions, says_nothing
+from tasks.description_calls import (
+    Describing,
+    Description,
+    Descriptions,
+    VisualDescription,
+    VisualDescriptions,
+    says_nothing,
+    text_call,
+    visual_call,
+)
 from tasks.models.chat import ChatModel
 from tasks.models.chat_errors import ChatError
 from tasks.settings import AnalysisSettings

@@ -18,13 +18,13 @@ from tasks.model_settings import ChatDeadlines, ChatRetries, ModelSettings
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatEndedError, ChatError, RejectedCallError
 from tasks.models.chat_faults import FaultError, problem_of, without_key
-from tasks.models.chat_loop import on_the_loop
 from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat_request import Request, first_messages, request_of
+from tasks.models.chat_service import on_the_loop
 from tasks.models.chat_stream import Completion
 from tasks.models.chat_transport import ChatTransport
-from tasks.models.embedding_service import EmbeddingService
 from tasks.models.endpoints import Endpoint, EndpointError, chat_endpoint, embedding_endpoint
+from tasks.models.served_embedder import EmbeddingService
 from tasks.models.served_models import ServedModel, chosen_model, same_model
 from tasks.models.vector_checks import EmbeddingError, unit_vectors
 
@@ -218,7 +218,6 @@ def _space_check(reply: Reply) -> ServerCheck:
 
 
 def _picture_check(call: ChatCall[Any], reply: Reply) -> ServerCheck:
-    """Look at the reply about a green picture."""
     if not isinstance(reply, Completion):
         return _no_reply("picture", reply, SEEING)
     try:

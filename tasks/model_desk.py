@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from storage.records import Passage
 from tasks.ask_settings import AskSettings
@@ -14,11 +14,87 @@ from tasks.call_book import call_book
 from tasks.models.chat_call import ChatCall, nothing_wrong
 from tasks.models.chat_errors import ChatError
 from tasks.models.chat_request import picture_tokens, text_tokens
-from tasks.node_pictures import NodePictures
 from tasks.prompt import Piece, fence, load_prompt
+from tasks.shown_passages import NodePictures
 
 if TYPE_CHECKING:
     from tasks.models.chat import ChatModel
+
+
+class Form(BaseModel):
+    """Every field is given, no other is."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Keywords(Form):
+    """Words of the question to search by."""
+
+    keywords: list[str]
+
+
+class Cited(Form):
+    """Words of a passage, by the id that it was shown under."""
+
+    passage: str
+    quote: str
+
+
+class PathAnswer(Form):
+    """What one path says to the question."""
+
+    facts: str
+    status: Literal["supported", "not_reported"]
+    whole: bool
+    answer: str
+    citations: list[Cited]
+
+
+class Comparison(Form):
+    """Whether two answers cannot both be true."""
+
+    reason: str
+    contradict: bool
+
+
+class RatedBridge(Form):
+    """Whether two passages have to do with each other for the question, and how much, 0..1."""
+
+    pair: int
+    connected: bool
+    strength: float
+
+
+class RatedBridges(Form):
+    """A rate for each pair."""
+
+    ratings: list[RatedBridge]
+
+
+class RatedStep(Form):
+    """How much reading one passage after the other helps, 0..1."""
+
+    pair: int
+    usefulness: float
+
+
+class RatedSteps(Form):
+    """A rate for each pair."""
+
+    ratings: list[RatedStep]
+
+
+class WholeAnswer(Form):
+    """The answer of all paths together."""
+
+    thought: str
+    kind: Literal["number", "list", "yes_no", "string", "none"]
+    answer: str
+    items: list[str]
+    whole: bool
+    missing: str
+    citations: list[Cited]
+
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -99,6 +175,5 @@ class ModelDesk:
         return picture_tokens(1, self.settings.models)
 
     def text_of(self, node: Passage) -> str:
-        """Return a passage in one piece, with what it belongs to."""
         section = " > ".join(node.section_path)
         return "\n".join(filter(None, [self.titles[node.document_id], section, node.caption, node.content or node.picture_text]))

@@ -17,18 +17,84 @@ from tasks.ask_request import clean
 from tasks.call_book import Stage, call_book
 from tasks.cited_words import checked_quotes, proofs
 from tasks.model_answer import agreed_answer, put_together
-from tasks.model_desk import ModelDesk
-from tasks.model_forms import Comparison, Keywords, PathAnswer
+from tasks.model_desk import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridges, RatedSteps
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatEndedError, ChatError
 from tasks.path_reader import PathReading, PathText, Synthesis
-from tasks.prompt import Piece
+from tasks.prompt import Piece, cut
 from tasks.question import Question
-from tasks.rated_pairs import rate
 from tasks.shown_passages import Shown, show_passages
 
 if TYPE_CHECKING:
     from tasks.judging import Verdict
+
+Pairs = Sequence[tuple[Passage, Passage]]
+
+
+def rate(
+    desk: ModelDesk, question: Question, pairs: Pairs, similarities: Sequence[float], *, bridges: bool, at_once: int
+) -> list[float]:
+    """Return the rate of each pair, 0..1.
+
+    Where a call fails nothing changes: no bridge is laid, and a step keeps the similarity of its ends.
+    """
+    batches = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
+    if bridges:
+        found = [_bridge_rates(value) for value in desk.ask([_bridges(desk, question, batch) for batch in batches])]
+    else:
+        found = [_step_rates(value) for value in desk.ask([_steps(desk, question, batch) for batch in batches])]
+    unrated = [0.0 if bridges else max(similarity, 0.0) for similarity in similarities]
+    return [found[place // at_once].get(place % at_once + 1, unrated[place]) for place in range(len(pairs))]
+
+
+def _bridges(desk: ModelDesk, question: Question, batch: Pairs) -> ChatCall[RatedBridges]:
+    return desk.call(
+        "bridge",
+        f"{len(batch)} bridges",
+        RatedBridges,
+        question=question.text,
+        pieces=_pieces(desk, question, "bridge", batch),
+        tokens=desk.settings.reading.model.rating_tokens,
+        check=lambda value: _wrong([rated.pair for rated in value.ratings], [r.strength for r in value.ratings], len(batch)),
+    )
+
+
+def _steps(desk: ModelDesk, question: Question, batch: Pairs) -> ChatCall[RatedSteps]:
+    return desk.call(
+        "step",
+        f"{len(batch)} steps",
+        RatedSteps,
+        question=question.text,
+        pieces=_pieces(desk, question, "step", batch),
+        tokens=desk.settings.reading.model.rating_tokens,
+        check=lambda value: _wrong([rated.pair for rated in value.ratings], [r.usefulness for r in value.ratings], len(batch)),
+    )
+
+
+def _pieces(desk: ModelDesk, question: Question, prompt: str, batch: Pairs) -> list[Piece]:
+    settings = desk.settings.reading.model
+    wanted = settings.pair_characters * 2 * len(batch)
+    room = desk.room(prompt, wanted, question=question.text, tokens=settings.rating_tokens) // (2 * len(batch))
+    return [
+        Piece(f"pair {number}, passage {side}: {node.kind.value}, page {node.page}", cut(desk.text_of(node), room))
+        for number, pair in enumerate(batch, 1)
+        for side, node in zip("AB", pair, strict=True)
+    ]
+
+
+def _wrong(pairs: Sequence[int], rates: Sequence[float], wanted: int) -> str:
+    if sorted(pairs) != list(range(1, wanted + 1)):
+        return f"each of the pairs 1 to {wanted} must be rated exactly once"
+    return "" if all(0.0 <= rate <= 1.0 for rate in rates) else "a rate is not between 0.0 and 1.0"
+
+
+def _bridge_rates(value: RatedBridges | ChatError) -> dict[int, float]:
+    return {} if isinstance(value, ChatError) else {rated.pair: rated.strength * rated.connected for rated in value.ratings}
+
+
+def _step_rates(value: RatedSteps | ChatError) -> dict[int, float]:
+    return {} if isinstance(value, ChatError) else {rated.pair: rated.usefulness for rated in value.ratings}
+
 
 MOST_KEYWORDS = 50
 
@@ -42,7 +108,6 @@ class ModelReader:
 
     @property
     def model(self) -> str:
-        """How the server calls the model."""
         return self.desk.model.name
 
     def keywords(self, question: str) -> tuple[str, ...]:
@@ -70,7 +135,6 @@ class ModelReader:
         )
 
     def _shown(self, question: Question, path: PathText) -> tuple[Shown, list[bytes]]:
-        """Return the passages of a path as the model sees them, and their pictures."""
         settings = self.desk.settings.reading.model
         tokens = settings.reading_tokens
         most = self.desk.most_pictures("worker", question=question.text, tokens=tokens)

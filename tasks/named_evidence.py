@@ -81,7 +81,6 @@ def unknown_places(question: Question, graph: CandidateGraph, desk: AskDesk) -> 
 
 
 def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> ResolvedPlaces:
-    """Return what the places mean in the documents of the candidates."""
     settings, documents = desk.settings.named, graph.document_ids
     labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
     owners = [documents[document] for document in graph.documents.tolist()]

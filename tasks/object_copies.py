@@ -1,16 +1,20 @@
 """Our copies of what lies in object stores: a folder for each address that is read, its mirror, and in it a file for each object.
 
-A copy's name says of which address and tag it is, so that no list can disagree with what lies there. A mirror that nobody is
-reading may be deleted: it costs the next ingest the downloads.
+A copy's name says of which address and tag it is, so that no list can disagree with what lies there. One process at a time brings
+a mirror up to date, and none is deleted while somebody reads from it; its loss costs the next ingest the downloads.
+The locks go with the process that holds them, whatever ends it.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shutil
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from storage.catalog import CatalogDamagedError
@@ -19,6 +23,7 @@ from storage.in_use import paths_in_use
 from storage.locations import corpora_folder, home, mirrors_folder
 from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries
 from storage.object_address import StoreAddress, is_address
+from tasks.progress import StoppedError, stop_requested
 
 SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,16}$")
 
@@ -41,7 +46,6 @@ def copy_in_mirrors(shown: str) -> str | None:
 
 
 def mirrors() -> list[Path]:
-    """Return every mirror there is."""
     return [entry for entry in entries(mirrors_folder()) if entry.is_dir()]
 
 
@@ -77,3 +81,53 @@ def forget_mirrors(*, keep_seconds: float) -> None:
                 # Who removes a document may be deleting its copy.
                 with suppress(FileNotFoundError):
                     shutil.rmtree(mirror)
+
+
+POLL_SECONDS = 0.1
+
+
+@contextmanager
+def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
+    """Have every mirror stay while the block runs, where one of the sources is an address; StoppedError where the user asks."""
+    if not any(map(is_address, sources)):
+        yield
+        return
+    with _opened(mirrors_folder()) as descriptor:
+        _wait_for(descriptor, fcntl.LOCK_SH)
+        yield
+
+
+@contextmanager
+def updating(address: StoreAddress) -> Iterator[Path]:
+    """Have a mirror for this process alone: a second run waits, and then finds what the first one fetched."""
+    folder = mirror_of(address)
+    with _opened(folder) as descriptor:
+        _wait_for(descriptor, fcntl.LOCK_EX)
+        # For people: the folder's name does not tell.
+        os.pwrite(descriptor, f"{address.shown}\n".encode(), 0)
+        yield folder
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    folder.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int, kind: int) -> None:
+    while not _lock(descriptor, kind):
+        if stop_requested():
+            raise StoppedError
+        threading.Event().wait(POLL_SECONDS)
+
+
+def _lock(descriptor: int, kind: int) -> bool:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

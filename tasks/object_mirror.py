@@ -1,18 +1,17 @@
-"""Bringing a mirror up to date: what is unchanged is listed and not fetched, copies of what vanished or changed go."""
+"""Finding documents in object stores: mirrors are brought up to date, and what they hold is found as in folders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from storage.mirrored_copies import LOCK
-from storage.object_address import StoreAddress
-from tasks.mirror_locks import updating
-from tasks.object_choice import is_mark, reason_against
-from tasks.object_copies import copy_name
-from tasks.object_fetching import Tell, fetch_all
-from tasks.object_source import ListedObject, ObjectSource
+from storage.object_address import StoreAddress, store_address
+from storage.records import SkippedFile, SourceFile
+from tasks.discovery import UNREADABLE, Discovery, hash_file, is_wanted
+from tasks.object_copies import copies_in_use, copy_name, updating
+from tasks.object_source import ListedObject, ObjectSource, Tell, fetch_all, is_mark, reason_against, tell_nobody
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +69,40 @@ def mirrored(
         mirror.remove_all_but({mirror.copy_of(found) for found in listed})
     objects = [MirroredObject(mirror.shown(found), str(mirror.copy_of(found)), reasons[found.key]) for found in chosen]
     return tuple(sorted(objects, key=lambda one: one.shown)), frozenset(map(mirror.shown, listed))
+
+
+def discover_objects(
+    addresses: Sequence[str], *, include: Sequence[str], exclude: Sequence[str], file_megabytes: int, tell: Tell = tell_nobody
+) -> Discovery:
+    """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
+
+    Globs match the key below the address, or its last part; `tell` hears of what is to be fetched before it is.
+    Raises AddressError, StoreError, DiskFullError or StoppedError.
+    """
+    found: dict[str, SourceFile | SkippedFile] = {}
+    listed: frozenset[str] = frozenset()
+    with copies_in_use(addresses):
+        for address in map(store_address, addresses):
+            objects, there = mirrored(
+                address, wanted=lambda below: is_wanted(below, include, exclude), file_megabytes=file_megabytes, tell=tell
+            )
+            listed |= there
+            found |= {one.shown: _hashed(one) for one in objects}
+    skipped = [one for one in found.values() if isinstance(one, SkippedFile)]
+    return Discovery(
+        files=tuple(one for _, one in sorted(found.items()) if isinstance(one, SourceFile)),
+        skipped=tuple(skipped),
+        unreadable=sum(one.reason.startswith(UNREADABLE) for one in skipped),
+        listed=listed,
+    )
+
+
+def _hashed(one: MirroredObject) -> SourceFile | SkippedFile:
+    """Return the copy of an object as a file, or why it is none."""
+    if one.reason:
+        return SkippedFile(path=one.shown, reason=one.reason)
+    try:
+        return replace(hash_file(one.copy), address=one.shown)
+    except OSError as error:
+        # Another run of the same address may have found it changed or gone since.
+        return SkippedFile(path=one.shown, reason=f"{UNREADABLE}: {error.strerror}")

@@ -1,17 +1,27 @@
-"""Documents in an object store: what lies below an address, and the bytes of one object, checked."""
+"""Documents in an object store: what lies below an address, which of it may be a document, and its bytes, checked.
+
+A copy is written under another name and renamed when it is whole.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Callable, Iterator
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any, BinaryIO
 
+from storage.disk import full_disk_explained, require_room
 from storage.object_address import StoreAddress
 from storage.object_client import ABSENT, ATTEMPTS, FIRST_ATTEMPTS, REFUSED, explained, make_client, remedy_for
+from tasks.discovery import UNREADABLE
 from tasks.progress import StoppedError, stop_requested
 
 READ_BYTES = 1 << 20
@@ -103,3 +113,81 @@ def _tag_is_md5(tag: str, reply: Any) -> bool:  # noqa: ANN401
     """Say whether the tag is the MD5 of the bytes: not of what came in parts, nor of what the store encrypts with another's key."""
     ours = reply.get("ServerSideEncryption", "AES256") == "AES256" and "SSECustomerAlgorithm" not in reply
     return ours and MD5.fullmatch(tag) is not None
+
+
+def is_mark(found: ListedObject) -> bool:
+    """Say whether an object only marks a folder, as consoles make them."""
+    return found.key.endswith("/") and not found.size_bytes
+
+
+def reason_against(found: ListedObject, address: StoreAddress, *, most_bytes: int) -> str:
+    """Return why an object below the address is not to be fetched, "" where it may be a document."""
+    parts = found.key.split("/")
+    if any(part.startswith(".") and part.strip(".") for part in parts if not part.startswith("..")):
+        return "hidden; name it to have it read" if found.key != address.key else ""
+    if not parts[-1]:
+        return "its key ends in '/': the mark of a folder, not a document"
+    if found.size_bytes > most_bytes:
+        return f"larger than {most_bytes >> 20} MB (limits.file_megabytes)"
+    return ""
+
+
+FETCHED_AT_ONCE = 8
+"""A store answers in some 30 ms; more at once gains little on one machine's line."""
+PARTIAL = ".partial-"
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What is about to be fetched from below an address, as that is shown."""
+
+    shown: str
+    objects: int
+    size_bytes: int
+
+
+Tell = Callable[[Ahead], None]
+
+
+def tell_nobody(_ahead: Ahead) -> None:
+    """Hear it where nobody waits for it."""
+
+
+def fetch_all(source: ObjectSource, wanted: Mapping[ListedObject, Path], folder: Path, tell: Tell) -> dict[str, str]:
+    """Fetch each object to its path in the folder; return by key why some could not be, "" for the others.
+
+    `tell` hears of it before. Raises StoreError, DiskFullError or StoppedError; what was fetched by then is kept.
+    """
+    if not wanted:
+        return {}
+    needed_bytes = sum(found.size_bytes for found in wanted)
+    require_room(folder, needed_bytes)
+    tell(Ahead(source.address.shown, len(wanted), needed_bytes))
+    ending = threading.Event()
+
+    def one(found: ListedObject) -> str:
+        try:
+            _fetch_one(source, found, wanted[found], ending)
+        except ObjectSkippedError as error:
+            return f"{UNREADABLE}: {error}"
+        return ""
+
+    with full_disk_explained(folder, needed_bytes), ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:
+        try:
+            return dict(zip((found.key for found in wanted), pool.map(one, wanted), strict=True))
+        finally:
+            # After an error or Ctrl-C, what is at work ends and what waits never begins.
+            ending.set()
+
+
+def _fetch_one(source: ObjectSource, found: ListedObject, target: Path, ending: threading.Event) -> None:
+    """Make a copy under another name, and rename it when it is whole and on the disk."""
+    descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=target.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            source.fetch(found, stream, ended=ending.is_set)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(temporary).replace(target)
+    finally:
+        Path(temporary).unlink(missing_ok=True)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import errno
+import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from storage.disk import is_full_disk
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
 from tasks.errands import WorkersError
+from tasks.happenings import DocumentBegan, DocumentEnded, tell
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.ocr import OcrError
 from tasks.models.vector_checks import EmbeddingError
 from tasks.parsers.supervisor import ParserStartError
 from tasks.planning import UNFINISHED, DocumentWork
-from tasks.progress import StoppedError, stop_requested
+from tasks.progress import StoppedError, is_broken_off, stop_requested
+from tasks.step import workplace
 
 NOTES_SHOWN = 20
 
@@ -136,3 +140,29 @@ def unexpected(work: DocumentWork, error: Exception) -> Outcome:
         raise error
     stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
     return failed(work, DocumentState.FAILED, stumbled, for_good=False, told=type(error).__name__)
+
+
+@contextmanager
+def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
+    """Tell that a document is being read, and when the block ends the outcome that was given.
+
+    Where the block raises, no document came of it: it was `stopped`, or `failed` with what ends the whole run.
+    """
+    run, began = workplace.get().run_id, time.monotonic()
+    end = DocumentEnded(run, work.document_id, work.name, state="failed", pages=0, nodes=0, seconds=0.0, error="")
+
+    def take(outcome: Outcome) -> None:
+        nonlocal end
+        graph = outcome.graph
+        pages, nodes = (len(graph.pages), len(graph.nodes)) if graph else (0, 0)
+        end = replace(end, state=outcome.state.value, pages=pages, nodes=nodes, error=outcome.told)
+
+    tell(DocumentBegan(run, work.document_id, work.name))
+    try:
+        yield take
+    except BaseException as problem:
+        stopped = is_broken_off(problem)
+        end = replace(end, state="stopped" if stopped else "failed", error="" if stopped else type(problem).__name__)
+        raise
+    finally:
+        tell(replace(end, seconds=time.monotonic() - began))

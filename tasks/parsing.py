@@ -9,10 +9,9 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage, identify
-from tasks.parsers.desk import Desk, Rules, desk_for
+from tasks.parsers.desk import Desk, Rules, desk_for, read_page_ranges
 from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work, left_in
 from tasks.parsers.media import PDF
-from tasks.parsers.page_ranges import read_page_ranges
 from tasks.parsers.supervisor import CHILDREN, Ending, ParserStartError, ParserStoppedError
 from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
@@ -181,7 +180,6 @@ def _read_whole(desk: Desk, survey: Survey) -> Reading:
 
 
 def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
-    """Read a PDF's pages and give them their printed labels."""
     pages = read_page_ranges(desk, len(survey.page_labels), on_pages)
     if not any(_has_something(page) for page in pages):
         raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")

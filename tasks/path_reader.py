@@ -86,9 +86,7 @@ class PathReader(Protocol):
     """A way to read evidence; none of its answers depends on the order in which it is asked."""
 
     @property
-    def name(self) -> str:
-        """What an answer says of who read."""
-        ...
+    def name(self) -> str: ...
 
     @property
     def model(self) -> str:

@@ -199,7 +199,6 @@ def cross_edges(
 
 
 def linkable(graph: DocumentGraph) -> LinkableDocument:
-    """Return what linking needs of a graph."""
     return LinkableDocument(
         document_id=graph.document_id,
         node_ids=tuple(node.id for node in graph.nodes),

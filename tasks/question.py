@@ -43,7 +43,6 @@ class AskDesk:
 
 
 def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: Embedder, reader: PathReader) -> AskDesk:
-    """Return the desk for questions of a snapshot."""
     names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
     return AskDesk(snapshot, scope, settings, embedder, reader, names)
 
@@ -69,7 +68,6 @@ def question_key(question: Question, *_inputs: object) -> StepKey:
 
 
 def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
-    """Key by the words and by who embeds them."""
     return StepKey(question_id, identify(question_id, text, desk.embedder.identity.key), shortened(text))
 
 

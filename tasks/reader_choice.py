@@ -42,7 +42,7 @@ def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Sn
     from tasks.model_desk import ModelDesk
     from tasks.model_reader import ModelReader
     from tasks.models.chat import open_chat
-    from tasks.node_pictures import NodePictures
+    from tasks.shown_passages import NodePictures
 
     with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=hear) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}

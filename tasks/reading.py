@@ -18,7 +18,6 @@ from tasks.step import step
 
 
 def told_of_texts(texts: tuple[PathText, ...]) -> Mapping[str, str]:
-    """Return how many paths there are to read, for the lineage."""
     return {"texts": hash_bytes(to_json([node.id for text in texts for node in text.nodes]))}
 
 
@@ -56,7 +55,6 @@ def fetch_texts(
 
 
 def stems_in(stems: Sequence[str], texts: Sequence[str]) -> frozenset[str]:
-    """Return which of the stems the texts hold."""
     return frozenset(stems) - frozenset(lost_anchors(anchors=stems, texts=texts))
 
 

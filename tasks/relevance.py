@@ -16,8 +16,7 @@ from tasks.algorithms.scores import blended_relevance, dense_relevance, min_max
 from tasks.ask_settings import RelevanceSettings
 from tasks.named_evidence import named_bonus, named_nodes
 from tasks.question import NAMED_PLACE, AskDesk, Question
-from tasks.read_texts import read_texts
-from tasks.scope_statistics import Statistics, paper_text, scope_statistics
+from tasks.scope_statistics import Statistics, paper_text, read_texts, scope_statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,6 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
 
 
 def count_asked(question: Question, texts: CodedTexts) -> Counted:
-    """Count the stems of the question, and behind them its pairs of neighbouring words."""
     pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
     return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
 

@@ -24,11 +24,10 @@ from tasks.algorithms.min_cost import (
 from tasks.algorithms.network import FlowNetwork, build_network
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.ask_settings import RoutingSettings
-from tasks.prize_terrain import prize_terrain, route_prizes
+from tasks.prize_terrain import Terrain, paper_terrain, prize_terrain, route_prizes, told_of_terrain
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
 from tasks.step import step
-from tasks.terrain import Terrain, paper_terrain, told_of_terrain
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,6 @@ def make_page(page: ParsedPage, label: str | None, document_id: str, version: st
 
 
 def make_edge(source: Node, target: Node, kind: EdgeKind, weight: float) -> Edge:
-    """Return the edge between two nodes."""
     return Edge(
         source=source.id,
         target=target.id,

@@ -8,7 +8,7 @@ from storage.locations import corpus_location
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ingest_model import reader_identity
 from tasks.ingest_request import IngestRequest, Survey, embedder_for, look, survey
-from tasks.object_fetching import Tell, tell_nobody
+from tasks.object_source import Tell, tell_nobody
 
 
 def survey_for(request: IngestRequest, tell: Tell = tell_nobody) -> Survey:

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from storage.answer_records import GraphEdit
+from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.arrays import FloatArray, IntArray, pair_cosines
-from tasks.algorithms.refinement import accepted_bridges, arcs_at, cut_pairs, damped_weights, expanded_sources
-from tasks.prize_edits import joined_both_ways, laid_downhill, let_in, new_pages
-from tasks.question import AskDesk, Question
+from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes, pair_cosines
+from tasks.algorithms.prizes import downhill, page_leaders
+from tasks.algorithms.refinement import (
+    Trigger,
+    accepted_bridges,
+    arcs_at,
+    cut_pairs,
+    damped_weights,
+    expanded_sources,
+    top_decile_arcs,
+)
+from tasks.path_reader import PathReading
+from tasks.prize_terrain import Terrain
+from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
 from tasks.routing import Routed
-from tasks.terrain import Terrain
+from tasks.step import step
+
+
+def joined_both_ways(terrain: Terrain) -> tuple[IntArray, IntArray]:
+    """Return tails and heads of the usable arcs and of their reverse: two ends of either need no bridge."""
+    tails, heads = terrain.tails[terrain.usable], terrain.heads[terrain.usable]
+    return np.concatenate([tails, heads]), np.concatenate([heads, tails])
+
+
+def laid_downhill(terrain: Terrain, pairs: IntArray) -> IntArray:
+    """Return the pairs (p, 2), each from its higher to its lower node."""
+    falls = downhill(heights=terrain.heights, tails=pairs[:, 0], heads=pairs[:, 1])
+    return np.where(falls[:, None], pairs, pairs[:, ::-1])
+
+
+def new_pages(graph: CandidateGraph, terrain: Terrain, *, near: IntArray, propagated: FloatArray, count: int) -> IntArray:
+    """Return, of the nodes near the sources, those of the largest phi, one of each page on which no chain begins yet."""
+    pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
+    fresh = np.zeros(len(graph), dtype=np.bool_)
+    fresh[near] = ~np.isin(pages[near], pages[terrain.sources])
+    return page_leaders(documents=graph.documents, pages=graph.pages, scores=np.where(fresh, propagated, 0.0), count=count)
+
+
+def let_in(terrain: Terrain, *, entry: float) -> IntArray:
+    """Return the sources that are worth the lower entry, but not that of the terrain."""
+    prizes = terrain.scores[terrain.sources] / (terrain.scores.max(initial=0.0) or 1.0)
+    return terrain.sources[(prizes >= entry) & (prizes < terrain.entry)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +172,41 @@ class TerrainEditor:
         ids = self.graph.ids
         rows = zip(tails.tolist(), heads.tolist(), before.tolist(), after.tolist(), strict=True)
         return tuple(GraphEdit(kind, ids[tail], ids[head], old, new) for tail, head, old, new in rows if old != new)
+
+
+def told_of_edits(refined: Refined) -> Mapping[str, str]:
+    """Return the hash of the edits, for the lineage."""
+    return {"edits": hash_bytes(repr(refined.edits).encode())}
+
+
+@step("refine", version="1", retries=0, cache_key=question_key, told=told_of_edits)
+def refine(
+    question: Question,
+    graph: CandidateGraph,
+    scores: NodeScores,
+    terrain: Terrain,
+    routed: Routed,
+    readings: Sequence[PathReading],
+    trigger: Trigger,
+    desk: AskDesk,
+) -> Refined:
+    """Edit the terrain for this reason alone, and lift the nodes that readers quoted."""
+    editor = TerrainEditor(question, graph, desk)
+    if trigger is Trigger.LOW_SATURATION:
+        refined = editor.bridge(terrain, routed)
+    elif trigger is Trigger.NO_SUPPORT:
+        refined = editor.expand(terrain, scores)
+    else:
+        refined = editor.reweight(terrain, _strong_arcs(routed, len(terrain.tails)))
+    return replace(refined, terrain=_lift_quoted(refined.terrain, graph, readings, desk.settings.gate.cited_boost))
+
+
+def _strong_arcs(routed: Routed, edges: int) -> IntArray:
+    return top_decile_arcs(flow=routed.flow.flow[:edges])
+
+
+def _lift_quoted(terrain: Terrain, graph: CandidateGraph, readings: Sequence[PathReading], boost: float) -> Terrain:
+    """Return the terrain with the nodes that were quoted lifted; no score passes 1."""
+    quoted = {quote.node.id for reading in readings for quote in reading.quotes}
+    lifted = terrain.scores + boost * np.isin(np.asarray(graph.ids), sorted(quoted))
+    return replace(terrain, scores=np.minimum(lifted, np.maximum(terrain.scores, 1.0)))

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import logging
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 
 from storage.corpora import corpora_in
 from storage.locations import CorpusLocation, corpora_folder
-from storage.snapshot import open_for_reading
+from storage.snapshot import Snapshot, open_for_reading
 from tasks.models.embedder import open_question_embedder
+
+
+@asynccontextmanager
+async def opened_for_reading(location: CorpusLocation) -> AsyncIterator[Snapshot]:
+    """Pin the published snapshot and open it, in a thread; raise as `open_for_reading` does.
+
+    Who is cancelled meanwhile leaves at once. What the thread opens then nobody holds, and so it is let go of.
+    """
+    with ExitStack() as held:
+        yield await asyncio.to_thread(held.enter_context, open_for_reading(location))
+
 
 LOGGER = logging.getLogger(__name__)
 SOLVERS = ("ortools.graph.python.max_flow", "ortools.graph.python.min_cost_flow")

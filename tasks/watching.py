@@ -41,7 +41,6 @@ def watched() -> Iterator[None]:
 
 
 def is_wanted() -> bool:
-    """Say whether the environment wants anybody to watch."""
     return any(map(os.environ.get, (LOG, METRICS)))
 
 

@@ -61,11 +61,8 @@ def test_only_the_models_room_talks_to_models():
 
 RUNS = {
     "answer_pages.py",
-    "ask_run.py",
     "ask_task.py",
     "automations.py",
-    "beginning_again.py",
-    "beside_the_work.py",
     "intake.py",
     "questions.py",
     "resident_worker.py",
@@ -73,9 +70,7 @@ RUNS = {
     "errand.py",
     "evaluate.py",
     "ingest.py",
-    "lineage_pages.py",
     "maintain.py",
-    "progress_artifact.py",
     "run_labels.py",
     "serve.py",
     "telling_others.py",

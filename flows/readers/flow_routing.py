@@ -5,10 +5,10 @@ from __future__ import annotations
 from tasks.judging import judge
 from tasks.question import AskDesk, Question
 from tasks.reading import fetch_texts, read_paths
-from tasks.refinement import refine
 from tasks.retrieval import find_candidates, score
 from tasks.routing import lay_out, route, select
 from tasks.synthesis import Evidence, Findings, synthesize
+from tasks.terrain_editor import refine
 
 
 async def read(question: Question, desk: AskDesk) -> Findings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -148,14 +148,10 @@ def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str
     if not found or not statements:
         return Match(False, MatchKind.ABSTAINED)
     kinds = [_kind(statements, answer, answer_format, known) for answer in known]
-    best = _strictest(kind for kind in kinds if kind is not None)
+    best = min((kind for kind in kinds if kind is not None), key=list(MatchKind).index, default=None)
     if best is not None:
         return Match(True, best)
     return Match(False, MatchKind.ABSTAINED) if abstains(predicted) else WRONG
-
-
-def _strictest(kinds: Iterable[MatchKind]) -> MatchKind | None:
-    return min(kinds, key=list(MatchKind).index, default=None)
 
 
 def _kind(statements: Sequence[str], answer: str, answer_format: str, known: Sequence[str]) -> MatchKind | None:

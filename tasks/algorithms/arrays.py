@@ -105,12 +105,9 @@ def sums_by_page(*, values: npt.NDArray[Real], pages: IntArray) -> npt.NDArray[R
 
 
 def page_means(*, vectors: Vectors, weights: FloatArray, pages: IntArray) -> Vectors:
-    """Return the unit mean (P, d) of the nodes' vectors (n, d) on each page, a node of weight 0 counting as 1; 0 where they cancel.
+    """Return the unit mean (P, d) of the nodes' vectors (n, d) on each page, 0 where they cancel.
 
-    Args:
-        vectors: unit or zero.
-        weights: (n,), at least 0: the nodes' words.
-        pages: (n,), as `pages_of_nodes` numbers them.
+    Weights (n,) are the nodes' words, one of 0 counting as 1; pages (n,) are as `pages_of_nodes` numbers them.
     """
     weighted = vectors * np.maximum(weights, 1.0).astype(np.float32)[:, None]
     sums = sums_by_page(values=weighted, pages=pages)

@@ -10,31 +10,16 @@ from dataclasses import replace
 from storage.records import Block, Box, NodeKind
 from tasks.algorithms.boxes import BODY_KINDS, VISUAL_KINDS, Element, count_words, shared_height, shared_width
 
-_KINDS = {
-    "figure": "Figure",
-    "fig": "Figure",
-    "table": "Table",
-    "tab": "Table",
-    "chart": "Chart",
-    "exhibit": "Exhibit",
-    "graph": "Graph",
-    "diagram": "Diagram",
-    "scheme": "Scheme",
-    "map": "Map",
-    "plate": "Plate",
-    "photo": "Photo",
-    "image": "Image",
-    "illustration": "Illustration",
-    "box": "Box",
-    "listing": "Listing",
-    "algorithm": "Algorithm",
+_OTHERS = "chart exhibit graph diagram scheme map plate photo image illustration box listing algorithm"
+LABEL_KINDS: Mapping[str, str] = {
+    **{"figure": "Figure", "fig": "Figure", "table": "Table", "tab": "Table"},
+    **{word: word.capitalize() for word in _OTHERS.split()},
 }
-LABEL_KINDS: Mapping[str, str] = _KINDS
 """The words that name a figure or table, folded and without a stop, and the word that its label has."""
 
 LABEL_NUMBER = r"(?:[A-Z]{1,2}[.\-]?)?\d{1,3}(?:[.\-\u2013]\d{1,3}){0,3}|[IVXL]{1,6}|[A-Z]"
 _LABEL = re.compile(
-    rf"\s*(?:supplementary\s+|appendix\s+)?(?i:({'|'.join(_KINDS)}))\.?\s*({LABEL_NUMBER})(?:(?<=\d)\s?\(?[a-z]\)?(?!\w))?"
+    rf"\s*(?:supplementary\s+|appendix\s+)?(?i:({'|'.join(LABEL_KINDS)}))\.?\s*({LABEL_NUMBER})(?:(?<=\d)\s?\(?[a-z]\)?(?!\w))?"
     r"(?=(\s*[:.|\u2013\u2014\-]|\s|$))\s*"
 )
 _CAPTION_KINDS = BODY_KINDS | {NodeKind.TITLE, NodeKind.CAPTION, NodeKind.FOOTNOTE, NodeKind.CODE}
@@ -56,7 +41,7 @@ def read_label(text: str) -> str:
     if not match[3].strip() and rest and not rest[0].isupper():
         return ""
     number = match[2].replace("\u2013", "-")
-    return f"{_KINDS[match[1].casefold()]} {number}"
+    return f"{LABEL_KINDS[match[1].casefold()]} {number}"
 
 
 def join_captions(elements: Sequence[Element]) -> list[Element]:

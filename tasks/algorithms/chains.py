@@ -35,13 +35,8 @@ def decompose(network: FlowNetwork, *, flow: FloatArray, limit: int) -> tuple[Fl
     Of equal bottlenecks the shorter chain comes first, then the one of the lower node number where they part. Arcs between the
     same two nodes count as one. What runs in circles reaches no sink and is in no chain.
 
-    Args:
-        network: n nodes.
-        flow: (arcs,), at least 0; conserved at every node, or what cannot get through is left out.
-        limit: chains at most; none for 0.
-
-    Returns:
-        The chains, flows not increasing. Without circles and below the limit they add up to the flow.
+    The flow (arcs,) is at least 0; where it is not conserved, what cannot get through is left out. The flows of the chains do not
+    increase; without circles and below the limit they add up to the flow.
     """
     require_range(name="flows", values=flow, low=0.0, high=np.inf)
     residual = _residual(network, flow)
@@ -109,8 +104,7 @@ def _peel(residual: Residual, route: list[int], width: float) -> None:
 def jaccard_distances(*, paths: Sequence[Sequence[int]]) -> FloatArray:
     """Return 1 - |shared nodes| / |nodes of either| for each two of the K paths (eq. 7): (K, K), symmetric, in [0, 1], 0 inside.
 
-    Args:
-        paths: the nodes of each; a path without nodes raises ValueError.
+    A path without nodes raises ValueError.
     """
     _require_nodes(paths)
     numbers = np.concatenate([np.asarray(path, dtype=np.int64) for path in paths]) if paths else np.zeros(0, dtype=np.int64)
@@ -159,11 +153,8 @@ def path_qualities(
 def payoff_matrix(*, qualities: FloatArray, distances: FloatArray, diagonal: float) -> FloatArray:
     """Return the payoffs of eq. 8: q_k^diagonal for a path against itself, sqrt(q_k q_l) d_kl for two; (K, K), symmetric.
 
-    Args:
-        qualities: (K,), at least 0.
-        distances: (K, K), in [0, 1].
-        diagonal: the power of q on the diagonal, above 0. The paper's 2 lets diversity weigh more than quality where q < 1; with 1
-            two paths without a common node and a path alone are measured alike.
+    The diagonal's power is above 0. The paper's 2 lets diversity weigh more than quality where q < 1; with 1 two paths without a
+    common node and a path alone are measured alike.
     """
     require_range(name="qualities", values=qualities, low=0.0, high=np.inf)
     require_range(name="distances", values=distances, low=0.0, high=1.0)

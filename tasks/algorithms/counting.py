@@ -62,11 +62,9 @@ class Lists:
     """Lists of numbers, each by its place, one behind the other."""
 
     def __init__(self) -> None:
-        """Begin with no list."""
         self._flat, self._ends = array("i"), array("i", [0])
 
     def append(self, numbers: Sequence[int]) -> None:
-        """Add a list."""
         self._flat.extend(numbers)
         self._ends.append(len(self._flat))
 
@@ -86,7 +84,6 @@ class Vocabulary(dict[str, int]):
     """
 
     def __init__(self) -> None:
-        """Begin with nothing seen."""
         super().__init__()
         self.codes: dict[str, int] = {}
         self.stems, self.kept, self.words = Lists(), Lists(), array("i")
@@ -137,7 +134,6 @@ class CodedTexts:
         return cls(stems, np.repeat(owners, lengths), kept, np.repeat(owners, kept_lengths), words, vocabulary.codes)
 
     def __len__(self) -> int:
-        """Return the number of texts."""
         return len(self.words)
 
 

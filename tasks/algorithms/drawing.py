@@ -21,10 +21,8 @@ def order_layers(*, layers: Sequence[Sequence[int]], links: Links, sweeps: int) 
     Equal means and slots without neighbours keep their place. Of the orders seen, the given one first, the one with the fewest
     crossings is returned, the earliest of equals.
 
-    Args:
-        layers: the columns from left to right, each with its slots from top to bottom; no slot stands twice.
-        links: between slots of columns side by side; weights are at least 0, and all of them 0 count as equal.
-        sweeps: passes over all columns, at most.
+    Columns go from left to right, their slots from top to bottom; no slot stands twice. Links are between columns side by side;
+    their weights are at least 0, and all of them 0 count as equal. At most so many `sweeps` pass over all columns.
     """
     best = places = [list(layer) for layer in layers]
     fewest = count_crossings(layers=best, links=links)
@@ -114,13 +112,8 @@ def lay_out_paths(*, paths: Sequence[Sequence[int]], flows: Sequence[float], nod
     column; a chain of one node stands in the first. Ties go by the order of the paths. Paths may form a cycle: the weakest arc
     that closes one is drawn back, without points between.
 
-    Args:
-        paths: node numbers in 0..nodes - 1, at least one a path; a node repeated at once counts once.
-        flows: what each path carries, finite and at least 0.
-        nodes: how many nodes there are; each stands on a path.
-
-    Raises:
-        ValueError: a path is empty or names a node that is not there, a node is on no path, a flow is negative or not finite.
+    A node repeated at once counts once. A path that is empty or names no node of 0..nodes - 1, a node on no path, and a flow that
+    is negative or not finite raise ValueError.
     """
     _check(paths, flows, nodes)
     arcs = _sum_arcs(paths, flows, nodes)

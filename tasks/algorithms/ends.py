@@ -10,12 +10,10 @@ from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors
 
 
 def density(*, word_counts: FloatArray, percentile: float) -> FloatArray:
-    """Return rho = words / percentile (n,), at most 1.
+    """Return rho = words / percentile (n,), at most 1, from the words in the summary of each node.
 
-    Args:
-        word_counts: (n,), words in the summary of each node, at least 0.
-        percentile: the 95th percentile of these counts over the asked scope; the maximum would leave the scale to a single giant.
-            Where it is 0, a node with any words has 1.
+    The percentile is the 95th of these counts over the asked scope; the maximum would leave the scale to a single giant. Where it
+    is 0, a node with any words has 1.
     """
     require_range(name="word counts", values=word_counts, low=0.0, high=np.inf)
     # The limit of words / percentile as the percentile goes to 0, without the division; cut before, so that none overflows.
@@ -30,11 +28,7 @@ def answerability(
     Only nodes with r > 0 get the bonus: it is there so that a relevant figure of few words is not lost among long texts,
     and alone it would make a sink of every figure that has nothing to do with the question.
 
-    Args:
-        relevance: (n,), r, in [0, 1].
-        density: (n,), rho, in [0, 1].
-        is_visual: (n,), true for figures and tables.
-        visual_bonus: beta_v, at least 0.
+    Relevance r and density rho are in [0, 1], the bonus beta_v is at least 0.
     """
     scores = relevance * density + visual_bonus * (is_visual & (relevance > 0))
     require_range(name="answerability", values=scores, low=0.0, high=np.inf)
@@ -57,9 +51,6 @@ def diverse_sources(*, scores: FloatArray, vectors: Vectors, count: int, trade_o
         vectors: (n, d), unit or zero.
         count: at least 0.
         trade_off: lambda, in [0, 1]; 1 looks at scores only.
-
-    Returns:
-        The indices of the nodes in the order of choice; equal values by index.
     """
     require_range(name="scores", values=scores, low=0.0, high=np.inf)
     require_finite_vectors(vectors)

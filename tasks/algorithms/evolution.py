@@ -33,9 +33,8 @@ def candidates_of(
     """Return for each of the rows its nearest neighbours at a cosine above 0 united with its linked ones, in reading order.
 
     Args:
-        rows: the nodes that have meaning, (n,), as row numbers of the document.
-        indices: (n, k), the nearest of each, as places in `rows`.
-        cosines: (n, k).
+        rows: (n,), row numbers of the nodes that have meaning.
+        indices: (n, k), the nearest of each, as places in `rows`; `cosines` likewise.
         pairs: the current links of the document.
         askable: the rows to be judged; the others are only candidates.
     """
@@ -57,11 +56,8 @@ def links_after(
 
     A pair goes where at least one of its two was asked about the other, and none of these named it.
 
-    Args:
-        before: the links of the round before.
-        candidates: what each node was asked about.
-        named: the relation to each other node that a node which was judged named; nodes without a judgement are missing.
-        number: of this round, at least 1.
+    `candidates` is what each node was asked about, `named` the relation to each other node that a judged node named; nodes without
+    a judgement are missing there. The number is that of this round, at least 1.
     """
     judged = {_pair(row, other) for row in named for other in candidates[row]}
     relations = {(row, other): relation for row, links in named.items() for other, relation in links.items()}
@@ -91,13 +87,7 @@ def evolve_lite(*, vectors: Vectors, rounds: int, neighbours: int) -> EvolvedVec
     e_i becomes e_i + the sum over N of max(cos(e_i, e_j), 0) e_j, scaled to length 1. The pairs of i with N join the
     pairs found before; a pair's round is the last one that found it. Pruning is left to the caller, who knows the last vectors.
 
-    Args:
-        vectors: n unit or zero vectors, one a row; a zero vector stays zero and is nobody's neighbour.
-        rounds: T, at least 0; with 0 the vectors come back as they are and there are no pairs.
-        neighbours: size of N, at least 1.
-
-    Returns:
-        The vectors of round T and the pairs found, sorted.
+    Vectors are unit or zero; a zero vector stays zero and is nobody's neighbour. Without a round they come back as they are.
     """
     pairs, pair_rounds = np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
     for number in range(1, rounds + 1):
@@ -111,13 +101,7 @@ def evolve_lite(*, vectors: Vectors, rounds: int, neighbours: int) -> EvolvedVec
 
 
 def average_with_neighbours(*, vectors: Vectors, indices: IntArray, cosines: FloatArray) -> Vectors:
-    """Return each vector plus its neighbours' weighted by max(cos, 0), at length 1; zero vectors stay zero.
-
-    Args:
-        vectors: (n, d), unit or zero.
-        indices: (n, k), the neighbours of each row, nearest first.
-        cosines: (n, k), the cosine with each of them.
-    """
+    """Return each of n vectors plus its neighbours' (n, k) weighted by max(cos, 0), at length 1; zero vectors stay zero."""
     weights = np.maximum(cosines, 0.0)
     summed = vectors.astype(np.float64)
     # One neighbour at a time: all at once would hold k copies of the matrix.

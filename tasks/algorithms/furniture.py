@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from storage.records import NodeKind, ParsedPage
 from tasks.algorithms.boxes import BODY_KINDS, FURNITURE_KINDS, count_words
@@ -49,7 +49,12 @@ def find_furniture(pages: Sequence[ParsedPage], *, repeated_share: float, edge_b
     on `repeated_share` of the pages (three at least); a title must return on half of them (five at least), since slides
     repeat real ones. A bare number counts where it follows the numbering of several pages.
     """
-    found = {place for place in _places(pages) if _is_named_furniture(pages, place)}
+    found = {
+        (index, position)
+        for index, page in enumerate(pages)
+        for position, block in enumerate(page.blocks)
+        if block.kind in FURNITURE_KINDS and count_words(block.text) <= _MAXIMUM_WORDS
+    }
     edges = [place for index, page in enumerate(pages) for place in _edge_places(index, page, edge_band=edge_band)]
     found |= _find_repeated(pages, edges, repeated_share=repeated_share)
     numberings = _fit_numberings(pages, found | set(edges))
@@ -69,17 +74,6 @@ def fit_labels(pages: Sequence[ParsedPage], furniture: frozenset[Place]) -> tupl
         return tuple(page.label for page in pages)
     numberings = _fit_numberings(pages, furniture)
     return tuple(_write_label(numberings.get(index), page.number) for index, page in enumerate(pages))
-
-
-def _places(pages: Sequence[ParsedPage]) -> Iterator[Place]:
-    for index, page in enumerate(pages):
-        for position in range(len(page.blocks)):
-            yield index, position
-
-
-def _is_named_furniture(pages: Sequence[ParsedPage], place: Place) -> bool:
-    block = pages[place[0]].blocks[place[1]]
-    return block.kind in FURNITURE_KINDS and count_words(block.text) <= _MAXIMUM_WORDS
 
 
 def _edge_places(index: int, page: ParsedPage, *, edge_band: float) -> list[Place]:

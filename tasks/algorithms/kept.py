@@ -95,9 +95,7 @@ def _is_name_word(token: str) -> bool:
 def kept_stems(text: str, *, named: AbstractSet[str]) -> tuple[str, ...]:
     """Return the stems of the words that say something, repetitions included, compounds by their parts.
 
-    Args:
-        text: of any length; without words it has no stems.
-        named: stems that stay although their word says nothing, because a name has it ("Best" of "Best Buy").
+    Stems that are `named` stay although their word says nothing, because a name has it ("Best" of "Best Buy").
     """
     kept: list[str] = []
     for word in words_of(text):
@@ -108,22 +106,16 @@ def kept_stems(text: str, *, named: AbstractSet[str]) -> tuple[str, ...]:
 
 
 def asked_stems(question: str, kept: Collection[str]) -> tuple[str, ...]:
-    """Return the stems of the words that a question looks for as they follow each other, compounds by their parts.
+    """Return those of the `kept` stems that a question looks for as they follow each other, compounds by their parts.
 
-    Args:
-        question: in its own words; what says how to write the answer is left out.
-        kept: its stems as `question_terms` finds them, each once, a compound beside its parts.
+    What says how to write the answer is left out.
     """
     looked_for = frozenset(kept)
     return tuple(part for word in words_of(asked_part(question)) for part in parts_of(word) if part in looked_for)
 
 
 def neighbouring_pairs(stems_in_order: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the pairs of stems that follow each other, each once, in the order asked; fewer than two stems have none.
-
-    Args:
-        stems_in_order: as `asked_stems` finds them: with repetitions, and a compound by its parts only.
-    """
+    """Return the pairs of stems that follow each other as `asked_stems` finds them, each once; fewer than two stems have none."""
     return tuple(dict.fromkeys(pairwise(stems_in_order)))
 
 

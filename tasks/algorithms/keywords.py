@@ -39,11 +39,7 @@ TITLE_BOOST = 1.3
 
 
 def document_phrases(texts: Iterable[Sequence[str]]) -> frozenset[tuple[str, str]]:
-    """Return the pairs of neighbouring lower-case content words that occur in the document at least twice.
-
-    Args:
-        texts: the tokens of each node.
-    """
+    """Return the pairs of neighbouring lower-case content words that occur at least twice in the tokens of a document's nodes."""
     counts: Counter[tuple[str, str]] = Counter()
     for tokens in texts:
         counts.update(pairwise(tokens))
@@ -61,11 +57,10 @@ def keywords_of(
     """Return the most salient terms, each exactly as in the text, the most salient first, equal ones by text.
 
     Args:
-        tokens: the tokens of the node.
+        tokens: those of the node.
         rarity: inverse document frequency of each lower-case word; words not in it count 0.
         phrases: pairs of common words that make a term together, as `document_phrases` finds them.
         title_words: lower-case words of the titles above the node; terms that share one count more.
-        limit: terms at most.
     """
     counts: Counter[str] = Counter()
     boosts: dict[str, float] = {}

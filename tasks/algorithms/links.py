@@ -21,12 +21,8 @@ SPARE = 8
 def nearest_neighbours(*, vectors: Vectors, limit: int) -> tuple[IntArray, FloatArray]:
     """Find the `limit` rows of greatest cosine for each row, itself left out.
 
-    Args:
-        vectors: n unit or zero vectors, one a row.
-        limit: neighbours of a row, at least 1; a row has n - 1 where there are no more.
-
-    Returns:
-        The neighbours' row numbers and their cosines, both (n, min(limit, n - 1)), nearest first, equal cosines by row number.
+    Returned are the neighbours' row numbers and their cosines, both (n, min(limit, n - 1)), nearest first, equal cosines by row
+    number. The n vectors are unit or zero.
     """
     count = len(vectors)
     width = min(limit, max(count - 1, 0))
@@ -80,11 +76,7 @@ def neighbour_pairs(*, indices: IntArray, cosines: FloatArray) -> IntArray:
 def unite_pairs(
     *, current: IntArray, current_rounds: IntArray, found: IntArray, found_rounds: IntArray
 ) -> tuple[IntArray, IntArray]:
-    """Unite two lists of pairs (low, high); a pair in both takes its round from `found`.
-
-    Returns:
-        The pairs (p, 2), sorted, each once, and the round of each (p,).
-    """
+    """Return the pairs (low, high) of both lists (p, 2), sorted, each once, and their rounds (p,); those in both have `found`'s."""
     pairs, places = np.unique(np.concatenate([found, current]), axis=0, return_index=True)
     return pairs, np.concatenate([found_rounds, current_rounds])[places]
 
@@ -96,37 +88,22 @@ Link = tuple[int, int, float]
 """A row of the one, a row of the other, and the weight of the edge between them."""
 
 
-def mutual_links(*, first: Vectors, second: Vectors, minimum: float, limit: int) -> list[Link]:
-    """Link rows that are each other's nearest (ties: the lower row), the strongest first.
-
-    Args:
-        first: n unit or zero vectors of the document that comes first in every order of the two.
-        second: m vectors of the other document.
-        minimum: least weight max(cos, 0) of a link; a weight of 0 never links.
-        limit: links at most; equal weights by row of `first`.
-
-    Returns:
-        (row of first, row of second, weight to six decimals). Exchanging the two yields the same links reversed wherever
-        no two weights are equal, and always where `limit` cuts nothing off.
-    """
-    return _mutual_links(snap_fine(first), snap_fine(second), minimum, limit)
-
-
 def links_to_others(
     *, own: Vectors, others: Vectors, starts: IntArray, own_first: npt.NDArray[np.bool_], minimum: float, limit: int
 ) -> list[Link]:
-    """Link one document with many, each pair exactly as `mutual_links` does.
+    """Link rows of one document and of s others that are each other's nearest (ties: the lower row).
 
     Args:
-        own: vectors of the document.
-        others: vectors of the other documents, stacked.
-        starts: (s + 1,), where each of the s documents begins in `others`, and the end.
+        own: n unit or zero vectors.
+        others: those of the other documents, stacked.
+        starts: (s + 1,), where each of them begins in `others`, and the end.
         own_first: (s,), whether `own` is the first of the two in the order of all documents; it settles equal weights.
-        minimum: as in `mutual_links`.
-        limit: links at most for each pair of documents.
+        minimum: least weight max(cos, 0) of a link; a weight of 0 never links.
+        limit: links at most for each pair of documents; equal weights by row of the first.
 
     Returns:
-        (row of own, row of others, weight), document by document.
+        (row of own, row of others, weight to six decimals), document by document, the strongest first. A pair of documents has the
+        same links whichever is `own`.
     """
     links: list[Link] = []
     fine = snap_fine(own)

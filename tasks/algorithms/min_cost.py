@@ -29,13 +29,8 @@ def min_cost_flow(network: FlowNetwork, *, demand: float) -> RoutedFlow:
 
     The paper's LP has no solution where the demand does not fit, which is the common case; here it is cut down to what fits.
 
-    Args:
-        network: with any finite costs; where some are below 0 the flow may also run in circles that pay.
-        demand: F, at least 0.
-
-    Raises:
-        ValueError: a demand that is not finite or below 0.
-        FlowError: numbers too large for the solver.
+    Where costs are below 0 the flow may also run in circles that pay. A demand F that is not finite or below 0 raises ValueError,
+    numbers too large for the solver FlowError.
     """
     require_range(name="demand", values=demand, low=0.0, high=np.inf)
     arcs = solver_arcs(network)
@@ -84,11 +79,7 @@ class MaximumFlow:
 
 
 def max_flow(network: FlowNetwork) -> MaximumFlow:
-    """Find the greatest flow from supersource to supersink and its minimum cut.
-
-    Raises:
-        FlowError: capacities too large for the solver.
-    """
+    """Find the greatest flow from supersource to supersink and its minimum cut; capacities too large raise FlowError."""
     # 0.1 s of a cold start, and only questions that route pay it.
     from ortools.graph.python.max_flow import SimpleMaxFlow
 

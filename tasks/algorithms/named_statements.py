@@ -111,10 +111,8 @@ _READ_RATIOS, _READ_LINES = _read(_RATIOS), _read(_LINES)
 def named_statements(question: str, *, ratio: float, item: float) -> dict[Statement, float]:
     """Return the statements that show what a question names, with the larger weight of what names each.
 
-    Args:
-        question: in its own words; what says how to write the answer names nothing.
-        ratio: weight of what is computed from a statement, at least 0.
-        item: weight of a line of it, at least 0.
+    `ratio` is the weight of what is computed from a statement, `item` that of a line of it, both at least 0. What says how to write
+    the answer names nothing.
     """
     require_range(name="weights of named statements", values=(ratio, item), low=0.0, high=np.inf)
     asked = asked_part(question)

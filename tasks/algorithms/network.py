@@ -29,16 +29,6 @@ class FlowNetwork:
     sink: int
 
 
-def edge_costs(*, cosines: FloatArray, tail_scores: FloatArray, head_scores: FloatArray) -> FloatArray:
-    """Return 1 - max(cos, 0) (h_u + h_v) / 2 for each edge (eq. 5); below 0 only where a score is above 1."""
-    return np.asarray(1.0 - np.maximum(cosines, 0.0) * (tail_scores + head_scores) / 2.0)
-
-
-def edge_capacities(*, tail_scores: FloatArray, head_scores: FloatArray) -> FloatArray:
-    """Return min(h_u, h_v) for each edge: a chain carries what its weakest node bears (section 3.4)."""
-    return np.minimum(tail_scores, head_scores)
-
-
 def build_network(
     *,
     nodes: int,
@@ -50,16 +40,18 @@ def build_network(
     sinks: IntArray,
     answerability: FloatArray,
 ) -> FlowNetwork:
-    """Build the network of section 3.4, with the paper's costs and capacities.
+    """Build the network of section 3.4.
+
+    An edge costs 1 - max(cos, 0) (h_u + h_v) / 2 (eq. 5), below 0 only where a score is above 1, and has room for min(h_u, h_v): a
+    chain carries what its weakest node bears.
 
     Args:
         nodes: n.
-        tails: (m,), where each edge begins; parallel edges add up.
-        heads: (m,), where each edge ends.
+        tails, heads: (m,), where each edge begins and ends; parallel edges add up.
         cosines: (m,), in [-1, 1].
         scores: (n,), h, at least 0.
         sources: distinct nodes; each may send its h.
-        sinks: distinct nodes; each may take its a. A node that is a source too is a chain of its own.
+        sinks: distinct nodes; each may take its a. One that is a source too is a chain of its own.
         answerability: (n,), a, at least 0.
 
     Raises:
@@ -72,13 +64,12 @@ def build_network(
         require_range(name=name, values=values, low=0.0, high=np.inf)
     for name, places in (("tails", tails), ("heads", heads), ("sources", sources), ("sinks", sinks)):
         require_places(name=name, places=places, count=nodes)
-    ends = {"tail_scores": scores[tails], "head_scores": scores[heads]}
     return assemble_network(
         nodes=nodes,
         tails=tails,
         heads=heads,
-        costs=edge_costs(cosines=cosines, **ends),
-        capacities=edge_capacities(**ends),
+        costs=1.0 - np.maximum(cosines, 0.0) * (scores[tails] + scores[heads]) / 2.0,
+        capacities=np.minimum(scores[tails], scores[heads]),
         sources=sources,
         source_capacities=scores[sources],
         sinks=sinks,
@@ -98,28 +89,19 @@ def assemble_network(
     sinks: IntArray,
     sink_capacities: FloatArray,
 ) -> FlowNetwork:
-    """Set the graph between a supersource and a supersink whose arcs cost nothing.
+    """Set a graph of n nodes and m edges between a supersource and a supersink whose arcs cost nothing.
 
-    Args:
-        nodes: n.
-        tails: (m,), where each edge begins.
-        heads: (m,), where each edge ends.
-        costs: (m,), of one unit of flow.
-        capacities: (m,), at least 0.
-        sources: (s,), distinct nodes.
-        source_capacities: (s,), at least 0.
-        sinks: (t,), distinct nodes; one may be a source too.
-        sink_capacities: (t,), at least 0.
-
-    Raises:
-        ValueError: lengths that differ, nodes that are not there or named twice, numbers that are not finite, a capacity below 0.
+    Costs are of one unit of flow. Sources are distinct, and so are sinks; a node may be both. Lengths that differ, nodes that are
+    not there or named twice, numbers that are not finite and capacities below 0 raise ValueError.
     """
     _require_lengths(expected=len(tails), heads=heads, costs=costs, capacities=capacities)
     _require_lengths(expected=len(sources), source_capacities=source_capacities)
     _require_lengths(expected=len(sinks), sink_capacities=sink_capacities)
     for name, places in (("tails", tails), ("heads", heads), ("sources", sources), ("sinks", sinks)):
         require_places(name=name, places=places, count=nodes)
-    _require_distinct(sources=sources, sinks=sinks)
+    for name, places in (("sources", sources), ("sinks", sinks)):
+        if len(np.unique(places)) != len(places):
+            raise ValueError(f"{name} name a node twice: {places.tolist()}; name each once")
     source, sink = nodes, nodes + 1
     network = FlowNetwork(
         nodes=nodes,
@@ -139,12 +121,6 @@ def _require_lengths(*, expected: int, **arrays: FloatArray | IntArray) -> None:
     for name, array in arrays.items():
         if len(array) != expected:
             raise ValueError(f"{name} has {len(array)} entries where {expected} are needed; give one for each")
-
-
-def _require_distinct(**places: IntArray) -> None:
-    for name, array in places.items():
-        if len(np.unique(array)) != len(array):
-            raise ValueError(f"{name} name a node twice: {array.tolist()}; name each once")
 
 
 UNITS_OF_FLOW = 10**9

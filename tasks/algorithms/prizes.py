@@ -102,12 +102,6 @@ def page_leaders(*, documents: IntArray, pages: IntArray, scores: FloatArray, co
     """Return the best node of each of the at most `count` best pages, the best first, equal ones by index.
 
     A page is as good as its best node. Pages without a score above 0 have no leader.
-
-    Args:
-        documents: (n,), the document that each node is of.
-        pages: (n,), its page there.
-        scores: (n,), at least 0.
-        count: at least 0.
     """
     order = _best_first(scores)
     order = order[scores[order] > 0]
@@ -157,11 +151,8 @@ def _same(documents: IntArray, pages: IntArray) -> np.ndarray[tuple[int], np.dty
 def paying_flow(network: FlowNetwork) -> RoutedFlow:
     """Route the flow of least cost among those of any amount; nothing where no chain has a cost below 0.
 
-    Args:
-        network: with costs below 0 for what is earned; circles inside it that pay would be run as well, so it should have none.
-
-    Raises:
-        FlowError: numbers too large for the solver.
+    What is earned costs below 0. Circles that pay would be run as well, so the network should have none. Numbers too large for the
+    solver raise FlowError.
     """
     arcs = solver_arcs(network)
     solver = cost_solver(network, arcs)

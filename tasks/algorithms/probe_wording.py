@@ -61,13 +61,9 @@ def forms_of(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 def word_heading(title: str, *, use: WordUse, english: bool, most: int) -> Wording | None:
-    """Return the question where a heading is discussed; None where too little is left of it.
+    """Return the question where a heading is discussed, of at most so many words; None where too little is left of it.
 
-    Args:
-        title: its number may stand before it.
-        use: how the corpus uses words.
-        english: another language keeps its words as they are, without a sentence around them.
-        most: words at most.
+    Another language than English keeps its words as they are, without a sentence around them.
     """
     numbering = read_numbering(title)
     if numbering:

@@ -30,11 +30,7 @@ class Coverage:
 
 
 def term_shares(weights: Sequence[float]) -> Scores:
-    """Return what each of m terms weighs as shares that sum to 1; where none weighs anything, all weigh the same.
-
-    Raises:
-        ValueError: a weight is negative or no number.
-    """
+    """Return what each of m terms weighs as shares that sum to 1; where none weighs anything, all weigh the same."""
     values = np.asarray(weights, dtype=np.float64)
     require_range(name="weights of terms", values=values, low=0.0, high=np.inf)
     if not values.any():
@@ -55,8 +51,6 @@ def quote_scores(
         worth_share: what the node's worth counts; the rest is the share of the terms' weight that the piece covers.
         misfit: what remains of the score of a piece that does not fit.
 
-    Raises:
-        ValueError: a worth is no number in 0..1.
     """
     require_range(name="worths of nodes", values=worths, low=0.0, high=1.0)
     shares = coverage.inside @ coverage.weights + beside_share * (coverage.beside @ coverage.weights)
@@ -138,13 +132,8 @@ def read_row(text: str, cells: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ce
 def tell_row(text: str, cells: Sequence[str], *, caption: str, weights: Mapping[str, float]) -> str:
     """Return a row in words: its group and label, then the columns that the question speaks of, or all where it speaks of none.
 
-    A row that cannot be read so is returned as it is.
-
-    Args:
-        text: the row as ingest writes it.
-        cells: what its cells hold.
-        caption: of the table; it is told with the place, not with the row.
-        weights: what each stem of the question weighs.
+    Text and cells are as `read_row` takes them; a row that cannot be read so comes back as it is. The caption belongs to the place,
+    not to the row. `weights` is what each stem of the question weighs.
     """
     before, found = read_row(text, cells)
     if len(found) < 2:
@@ -195,10 +184,7 @@ def pairs_to_compare(groups: int, *, limit: int) -> list[Pair]:
 def agreement(*, sizes: Sequence[int], compared: Collection[Pair], contradicting: Collection[Pair]) -> float:
     """Return the share of all known pairs of answers that do not contradict each other, 0..1; 1 where none is known.
 
-    Args:
-        sizes: how many answers are equal, of each kind.
-        compared: pairs of kinds whose relation is known; others do not count.
-        contradicting: those of them that contradict each other.
+    `sizes` says how many answers are equal, of each kind; pairs of kinds that were not compared do not count.
     """
     equal = sum(size * (size - 1) // 2 for size in sizes)
     known = equal + sum(sizes[first] * sizes[second] for first, second in compared)

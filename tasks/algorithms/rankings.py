@@ -45,13 +45,8 @@ def ranking_metrics(*, ranked: Sequence[Hashable], gold: Collection[Hashable], c
     min(n, K) for n gold pages, as MoLoRAG does: a gold page below rank n counts nothing, and with one gold page `ndcg@5` is
     `ndcg@1`. The usual nDCG sums to K; the two agree for K <= n.
 
-    Args:
-        ranked: distinct pages, best first. It may be shorter than K; precision divides by K all the same.
-        gold: at least one page.
-        cutoffs: each at least 1.
-
-    Raises:
-        ValueError: pages that come twice, no gold page, a cutoff below 1.
+    The ranking may be shorter than K; precision divides by K all the same. Pages that come twice, no gold page and a cutoff below 1
+    raise ValueError.
     """
     require_distinct(ranked)
     if min(cutoffs, default=1) < 1:
@@ -101,11 +96,7 @@ def recall_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], me
 
 
 def first_pages(*, ranked: Sequence[Hashable], pages: int) -> Sequence[Hashable]:
-    """Return the first `pages` of the ranking, all of it where it is shorter.
-
-    Raises:
-        ValueError: fewer than 0 pages, a page that comes twice.
-    """
+    """Return the first `pages` of the ranking, all of it where it is shorter."""
     require_distinct(ranked)
     if pages < 0:
         raise ValueError(f"a ranking cannot be cut at {pages} pages; give 0 or more")
@@ -116,9 +107,6 @@ def shares_of_cut(mean: float) -> tuple[tuple[int, float], ...]:
     """Return where to cut, and how often, so that the mean is `mean`: 5.4 is 5 pages at 0.6 and 6 pages at 0.4, and 5 is 5 at 1.
 
     Weighing both cuts by their shares is what drawing one of them for each question comes to, without the luck of the draw.
-
-    Raises:
-        ValueError: a mean below 0, or none.
     """
     require_range(name="mean number of pages", values=mean, low=0.0, high=math.inf)
     below = math.floor(mean)
@@ -132,15 +120,8 @@ def cut_of_mean(*, lengths: IntArray, mean: float) -> float:
     It is above the mean where some rankings are too short to keep so many: cut at the mean itself, all together would keep less
     than the reader that they are compared with, and lose for that alone.
 
-    Args:
-        lengths: (n,), pages of each ranking, n at least 1.
-        mean: from 0 to the mean of the lengths.
-
-    Returns:
-        The cut, to be given to `recall_at_mean` as `mean_pages`, from 0 to the longest ranking.
-
-    Raises:
-        ValueError: no rankings, a mean that all their pages do not reach.
+    The cut, from 0 to the longest ranking, is the `mean_pages` of `recall_at_mean`. No rankings, or a mean that all their pages do
+    not reach, raise ValueError.
     """
     if not len(lengths):
         raise ValueError("there is no ranking to cut; give the length of at least one")

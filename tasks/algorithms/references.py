@@ -19,25 +19,11 @@ _CONTENTS_SHARE = 0.6
 
 _WORDS = {
     **{word: label.casefold() for word, label in LABEL_KINDS.items()},
-    "section": "section",
-    "sect": "section",
-    "sec": "section",
-    "§": "section",
-    "page": "page",
-    "pp": "page",
-    "p": "page",
-    "pg": "page",
-    "slide": "page",
-    "appendix": "appendix",
-    "appendice": "appendix",
-    "annex": "appendix",
-    "equation": "equation",
-    "eq": "equation",
-    "eqn": "equation",
-    "note": "note",
-    "item": "item",
-    "chapter": "chapter",
-    "part": "part",
+    **dict.fromkeys(("section", "sect", "sec", "§"), "section"),
+    **dict.fromkeys(("page", "pp", "p", "pg", "slide"), "page"),
+    **dict.fromkeys(("appendix", "appendice", "annex"), "appendix"),
+    **dict.fromkeys(("equation", "eq", "eqn"), "equation"),
+    **{word: word for word in ("note", "item", "chapter", "part")},
 }
 _WITHOUT_CAPITAL = frozenset({"section", "page", "equation", "figure", "table", "chapter", "appendix"})
 _ONE = rf"\(?(?:\d{{1,4}}[A-Z]\b|{LABEL_NUMBER})(?:(?<=\d)\s?\(?[a-z]\)?(?!\w))?\)?"

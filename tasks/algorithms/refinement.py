@@ -24,15 +24,8 @@ def gate(
 ) -> Trigger | None:
     """Return the gravest trigger, or None where the answer may be given as it is.
 
-    Args:
-        supported: answers that a path supports.
-        saturation: of the routed flow, in [0, 1].
-        consistency: of the supported answers, in [0, 1].
-        saturation_below: the trigger fires under it, not at it; 0 switches it off.
-        consistency_below: likewise.
-
-    Raises:
-        ValueError: a saturation or a consistency that is not a number in [0, 1]; it would never fire.
+    `supported` is the number of answers that a path supports. A trigger fires under its bound, not at it; 0 switches it off. A
+    saturation or consistency that is no number in [0, 1] would never fire, and raises ValueError.
     """
     require_range(name="saturation and consistency", values=[saturation, consistency], low=0.0, high=1.0)
     if supported == 0:
@@ -55,13 +48,7 @@ def cut_pairs(
     All such pairs are too many to ask about, so the strongest nodes of both sides are paired, few with few: all pairs of the k
     first of either side come before any with a later one. By capacity alone, one weak node would be in every pair.
 
-    Args:
-        source_side: (n,), of the minimum cut.
-        sink_side: (n,), likewise.
-        tails: (m,), where each edge begins.
-        heads: (m,), where each edge ends.
-        scores: (n,), h; a node of h = 0 is in no pair, because its edges carry nothing.
-        limit: pairs at most.
+    The sides (n,) are those of the minimum cut. A node of h = 0 is in no pair, because its edges carry nothing.
 
     Returns:
         (p, 2), distinct, p <= limit; ordered by the later of the two ranks by h (equal h by index), then their sum, then that of u.
@@ -81,12 +68,7 @@ def cut_pairs(
 
 
 def accepted_bridges(*, scores: FloatArray, above: float) -> IntArray:
-    """Return the places of the pairs whose score is above the bound, in order.
-
-    Args:
-        scores: (p,), what the scorer gave, in [0, 1].
-        above: the bound, itself not enough.
-    """
+    """Return the places of the pairs whose score, in [0, 1], is above the bound, in order."""
     require_range(name="bridge scores", values=scores, low=0.0, high=1.0)
     return np.flatnonzero(scores > above)
 
@@ -102,14 +84,8 @@ def _new_pairs(before: IntArray, behind: IntArray, edges: IntArray, nodes: int) 
 def damped_weights(*, old: FloatArray, proposed: FloatArray, damping: float, bound: float) -> FloatArray:
     """Return (1 - damping) old + damping proposed, no further than `bound` from the old weight (appendix C).
 
-    Args:
-        old: (m,), in [0, 1]: the similarity in eq. 5.
-        proposed: (m,), in [0, 1]: what the scorer says.
-        damping: lambda, in [0, 1]; 0 keeps the old, 1 takes the new.
-        bound: largest change, at least 0: one call must not turn an edge about.
-
-    Returns:
-        (m,), each between the old weight and the one proposed, so in [0, 1].
+    Weights (m,) and damping are in [0, 1]; old ones are the similarities of eq. 5, proposed ones what the scorer says. The bound is
+    at least 0: one call must not turn an edge about. Each new weight lies between the old one and the one proposed.
     """
     for name, values in (("old weights", old), ("proposed weights", proposed), ("damping", damping)):
         require_range(name=name, values=values, low=0.0, high=1.0)
@@ -117,11 +93,7 @@ def damped_weights(*, old: FloatArray, proposed: FloatArray, damping: float, bou
 
 
 def top_decile_arcs(*, flow: FloatArray) -> IntArray:
-    """Return the tenth of the arcs in use that carry the most flow, at least one: largest first, equal flows by index.
-
-    Args:
-        flow: (m,), on the edges of the graph, without the arcs of supersource and supersink.
-    """
+    """Return the tenth of the arcs in use that carry the most flow (m,), at least one: largest first, equal flows by index."""
     require_range(name="flows", values=flow, low=0.0, high=np.inf)
     used = np.flatnonzero(flow > SMALLEST_FLOW)
     order = np.argsort(-flow[used], kind="stable")
@@ -136,18 +108,9 @@ def arcs_at(*, members: BoolArray, tails: IntArray, heads: IntArray) -> IntArray
 def expanded_sources(
     *, sources: IntArray, tails: IntArray, heads: IntArray, propagated: FloatArray, depth: int, count: int
 ) -> IntArray:
-    """Choose new sources among the nodes within `depth` steps along the edges from the old ones.
+    """Choose at most `count` new sources among the nodes within `depth` steps along the edges from the old ones.
 
-    Args:
-        sources: the old ones.
-        tails: (m,), where each edge begins.
-        heads: (m,), where each edge ends.
-        propagated: (n,), phi, at least 0; a node of phi = 0 is never chosen.
-        depth: steps at most; 0 finds nothing.
-        count: new sources at most.
-
-    Returns:
-        Distinct nodes that were no sources, the largest phi first, equal ones by index.
+    They are distinct and were no sources, the largest phi (n,) first, equal ones by index; a node of phi = 0 is never chosen.
     """
     nodes = len(propagated)
     require_range(name="propagated scores", values=propagated, low=0.0, high=np.inf)

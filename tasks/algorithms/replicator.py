@@ -24,11 +24,7 @@ class Shares:
 
 
 def proportional_shares(*, weights: FloatArray) -> FloatArray:
-    """Return the weights over their sum, equal shares where all are 0: the start of the dynamics, x = q / sum q in the paper.
-
-    Args:
-        weights: (K,), at least 0: the qualities, or the flows, or their products.
-    """
+    """Return the weights (K,), at least 0, over their sum, equal shares where all are 0: the start of the dynamics."""
     require_range(name="weights", values=weights, low=0.0, high=np.inf)
     largest = weights.max(initial=0.0)
     # Over the largest first: a sum of large weights would overflow, one of tiny weights lose its digits.
@@ -39,15 +35,8 @@ def proportional_shares(*, weights: FloatArray) -> FloatArray:
 def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float, tolerance: float, max_steps: int) -> Shares:
     """Repeat eq. 9 and 10 until the mixed shares move by less than `tolerance` (Euclidean) or `max_steps` are taken.
 
-    Args:
-        payoff: A, (K, K), at least 0.
-        start: (K,), at least 0, of sum 1.
-        mixing: epsilon of eq. 10, in [0, 1]; 0 is the plain dynamics.
-        tolerance: at least 0.
-        max_steps: with 0 the start comes back.
-
-    Raises:
-        ValueError: shapes that do not fit, numbers out of range, shares that do not add up.
+    The payoff A (K, K) is at least 0, the start (K,) of sum 1; mixing, epsilon of eq. 10, in [0, 1], is 0 for the plain dynamics.
+    With no step the start comes back. What does not fit, is out of range or does not add up raises ValueError.
     """
     _require_game(payoff=payoff, start=start, mixing=mixing)
     mixed, unmixed = start, start

@@ -14,9 +14,7 @@ ROWS_AT_ONCE = 128
 def dense_relevance(*, query: Vectors, vectors: Vectors) -> FloatArray:
     """Return max(cos(q, e_i), 0) for each of n nodes (r^dense of section 3.3), in [0, 1].
 
-    Args:
-        query: (d,), the question's vector, unit or zero. ValueError where it holds a number that is not finite.
-        vectors: (n, d), the nodes' vectors, unit or zero. ValueError names the first row that is not finite.
+    Vectors are unit or zero; ValueError names the first that holds a number that is not finite.
     """
     if not np.isfinite(query).all():
         raise ValueError("the vector of the question holds a number that is not finite; embed the question again")
@@ -43,13 +41,7 @@ def min_max(scores: FloatArray) -> FloatArray:
 
 
 def blended_relevance(*, dense: FloatArray, lexical: FloatArray, blend: float) -> FloatArray:
-    """Return r = (1 - alpha) dense + alpha lexical (section 3.3), in [0, 1] where both are.
-
-    Args:
-        dense: (n,), as `dense_relevance` returns it.
-        lexical: (n,), BM25 after `min_max`.
-        blend: alpha, in [0, 1].
-    """
+    """Return r = (1 - alpha) dense + alpha lexical (section 3.3), in [0, 1] where both are: the latter is BM25 after `min_max`."""
     return (1.0 - blend) * dense + blend * lexical
 
 
@@ -81,11 +73,9 @@ def propagate(
 
     Args:
         relevance: (n,), r, at least 0.
-        tails: (m,), the predecessor u of each arc u -> v; a symmetric relation is two arcs, parallel arcs add up.
-        heads: (m,), the v of each arc.
+        tails, heads: (m,), u and v of each arc u -> v; a symmetric relation is two arcs, parallel arcs add up.
         weights: (m,), p_uv, at least 0.
         anchor: alpha_phi, in [0, 1): the share of the predecessors' mean; the node's own relevance has the rest.
-        tolerance: above 0.
         max_steps: ValueError where that many do not settle it.
         keep_unreached: whether a node without predecessors (or only with such that weigh nothing) keeps r. By eq. 4 it has
             (1 - alpha_phi) r: it loses to linked nodes for having no links, which says nothing of what it holds,
@@ -136,14 +126,11 @@ def personalized_pagerank(
     starts everywhere, so that a node that no walk reaches has exactly 0.
 
     Args:
-        nodes: number of nodes.
-        tails: (m,), where each arc begins; parallel arcs add up.
-        heads: (m,), where it ends.
+        tails, heads: (m,), where each arc begins and ends; parallel arcs add up.
         weights: (m,), at least 0.
         seeds: (s,), nodes to return to; without any, all results are 0.
         seed_weights: (s,), at least 0; the same where they are all 0.
         damping: in [0, 1).
-        tolerance: above 0.
         max_steps: ValueError where that many do not settle it.
     """
     require_range(name="arc weights", values=weights, low=0.0, high=np.inf)
@@ -184,11 +171,7 @@ WEIGHT_ERROR = 1e-9
 def combined_score(*, relevance: FloatArray, propagated: FloatArray, diffused: FloatArray, weights: FloatArray) -> FloatArray:
     """Return h = lambda_r r + lambda_phi phi + lambda_psi psi (n,), in [0, 1] where all three are.
 
-    Args:
-        relevance: (n,), r.
-        propagated: (n,), phi.
-        diffused: (n,), psi, scaled to be comparable with the others.
-        weights: (3,), the lambdas in this order. ValueError where they are not three, one is negative or their sum is not 1.
+    The weights are the three lambdas; ValueError where one is negative or their sum is not 1.
     """
     if weights.shape != (3,) or not ((weights >= 0).all() and abs(weights.sum() - 1.0) <= WEIGHT_ERROR):
         raise ValueError(f"the weights of the combined score are {weights.tolist()}; give three from 0 to 1 that sum to 1")

@@ -86,11 +86,7 @@ _BARE_SCHEMES = frozenset({"arabic", "letter", "roman"})
 def said_titles(titles: Sequence[str], stems: Collection[str]) -> list[int]:
     """Return the places of the titles of two or more terms, all of which the question says, in whatever order.
 
-    The number that a title opens with, function words and endings do not count.
-
-    Args:
-        titles: of sections, as they stand there; empty ones are never said.
-        stems: of the question, as `question_terms` finds them.
+    The number that a title opens with, function words and endings do not count; empty titles are never said.
     """
     said = frozenset(stems)
     return [place for place, title in enumerate(titles) if len(terms := _terms_of(title)) >= _FEWEST_TERMS and terms <= said]

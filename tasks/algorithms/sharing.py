@@ -21,13 +21,7 @@ def fair_shares(*, needs: Sequence[int], room: int) -> list[int]:
 def group_in_order(*, sizes: Sequence[int], most_items: int, most_size: int) -> list[range]:
     """Cut the row into runs of at most `most_items` items and `most_size` in sum; an item that is larger stands alone.
 
-    Args:
-        sizes: the size of each item, at least 0.
-        most_items: at least 1.
-        most_size: at least 0.
-
-    Returns:
-        The places of each run, in order; together all places, each once.
+    Returned are the places of each run, in order; together all places, each once.
     """
     groups: list[range] = []
     start, total = 0, 0

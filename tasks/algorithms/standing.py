@@ -61,10 +61,7 @@ def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
     Of runs that hold the same the middle one of the first row of them is taken, so that what stands before and after the terms is
     in it: a label's number may be on either side. A text without any of the terms gives its first words.
 
-    Args:
-        text: of any length; a text that is short enough comes back whole.
-        weights: what each stem weighs, at least 0.
-        most_words: at least 1.
+    `weights` is what each stem weighs, at least 0.
     """
     words = text.split()
     if len(words) <= most_words or not weights:
@@ -105,10 +102,7 @@ def without_controls(text: str) -> str:
 def verbatim_terms(*, terms: Sequence[str], source: str | None, limit: int) -> tuple[str, ...]:
     """Return the terms without signs of formulas, each once whatever its case, only those that stand in the source.
 
-    Args:
-        terms: in the order of their weight.
-        source: the text; spaces and case do not count. None where there is none to compare with: all terms pass.
-        limit: terms at most.
+    Spaces and case do not count; without a source to compare with all terms pass.
     """
     kept: dict[str, str] = {}
     text = None if source is None else _bare(source)

@@ -41,10 +41,8 @@ WORDS_PER_SIGN = 8
 def is_meaningless_text(*, text: str, title: str, is_prose: bool) -> bool:
     """Say whether a text carries no meaning that a reader could search for.
 
-    Args:
-        text: the node's own words.
-        title: the title of its section, "" where there is none.
-        is_prose: formulas, code, tables and figures are not; signs are their nature, and any letter or digit is meaning.
+    The title is that of its section, "" where there is none. Formulas, code, tables and figures are no prose: signs are their
+    nature, and any letter or digit is meaning.
     """
     bare = DOT_LEADER.sub("", text)
     readable = len(UNREADABLE.sub("", bare))
@@ -91,11 +89,8 @@ def summarize(*, sentences: Sequence[str], rarity: Mapping[str, float], title_wo
     A word weighs its count in the text times its rarity in the document; a sentence scores the weights of its distinct words over
     the root of their number, so that neither the shortest nor the longest wins by length.
 
-    Args:
-        sentences: the text, cut; where it has at most `words` words it is returned whole.
-        rarity: inverse document frequency of each lower-case word; words not in it count 0.
-        title_words: lower-case words of the titles above the text.
-        words: greatest length; the best sentence is cut there if it alone is longer.
+    A text of at most `words` words comes back whole; the best sentence is cut there if it alone is longer. Rarity is the inverse
+    document frequency of lower-case words, 0 for others; title words are lower-case, too, those of the titles above the text.
     """
     if sum(map(count_words, sentences)) <= words:
         return " ".join(" ".join(sentences).split())

@@ -153,8 +153,8 @@ def value_consistency(
     said of the same row or subject. Rows of one table, sentences of one passage do not contradict each other.
 
     Args:
-        quotes: sentences and rows of tables, the best first; a text that is given twice counts once.
-        sources: for each quote the node that it is taken from.
+        quotes: the best first; a text that is given twice counts once.
+        sources: the node that each is taken from.
         same_subject: share of the words of two subjects, from which on they are the same.
         tolerance: relative difference up to which two numbers agree.
         most_pairs: comparable pairs looked at, in the order of the quotes.

@@ -183,7 +183,6 @@ def _one_answer(row: Row, answer_format: str) -> str:
 
 
 def _by_name(file: Path, kinds: Mapping[str, str], known: bool) -> str:
-    """Return the subset that a CSV file's name tells."""
     return next((kind for part, kind in kinds.items() if part in file.stem.lower()), "") if known and file.suffix == ".csv" else ""
 
 

@@ -160,7 +160,6 @@ def _unnamed_documents(folders: Sequence[Path], named: Mapping[str, str]) -> dic
 
 
 def _shelf(top: Path) -> dict[str, list[Path]]:
-    """Return the files below a folder by their path in it and by every end of that path."""
     shelf: dict[str, list[Path]] = {}
     for path in _files(top):
         parts = path.relative_to(top).parts

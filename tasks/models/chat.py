@@ -6,11 +6,13 @@ A call is looked up in the cache, asked, checked, asked once more with the error
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -21,7 +23,6 @@ from storage.kept_replies import KeptReplies
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_budget import Budget, price
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
-from tasks.models.chat_counts import Counts, PurposeUsage
 from tasks.models.chat_errors import (
     ChatEndedError,
     ChatError,
@@ -31,14 +32,55 @@ from tasks.models.chat_errors import (
     RejectedCallError,
 )
 from tasks.models.chat_faults import without_key
-from tasks.models.chat_loop import on_the_loop
 from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, parsed, value_of
-from tasks.models.chat_request import Message, Request, call_key, first_messages, request_of, second_messages
-from tasks.models.chat_services import Shared, borrow, give_back
+from tasks.models.chat_request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
+from tasks.models.chat_service import Shared, borrow, give_back, on_the_loop
 from tasks.models.chat_stream import Completion
-from tasks.models.data_urls import PictureError
 from tasks.models.endpoints import ChatEndpoint
 from tasks.progress import StoppedError, stop_requested
+
+
+@dataclass(slots=True)
+class PurposeUsage:
+    """`calls` were sent and `cached` were not; `failed` of the sent ones gave no value; `requests` counts all that went out."""
+
+    calls: int = 0
+    cached: int = 0
+    failed: int = 0
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    seconds: float = 0.0
+
+    def add(self, call: ModelCall) -> None:
+        """Count one more."""
+        self.cached += call.outcome == Outcome.CACHED
+        self.calls += call.attempts > 0
+        self.failed += call.outcome not in {Outcome.OK, Outcome.CACHED}
+        self.requests += call.attempts
+        self.input_tokens += call.input_tokens
+        self.output_tokens += call.output_tokens
+        self.cost += call.cost
+        self.seconds += call.seconds
+
+
+@dataclass(slots=True)
+class Counts:
+    """The usage of each purpose; safe for many threads."""
+
+    _usage: dict[str, PurposeUsage] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, call: ModelCall) -> None:
+        with self._lock:
+            self._usage.setdefault(call.purpose, PurposeUsage()).add(call)
+
+    def by_purpose(self) -> dict[str, PurposeUsage]:
+        """Return a copy, by name of the purpose."""
+        with self._lock:
+            return {purpose: replace(usage) for purpose, usage in sorted(self._usage.items())}
+
 
 T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
@@ -84,7 +126,6 @@ class ChatModel:
         self._in_flight: set[asyncio.Timeout] = set()
 
     def __enter__(self) -> Self:
-        """Return the model."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -14,7 +14,6 @@ from tasks.models.chat_request import Request
 
 
 def price(input_tokens: int, output_tokens: int, prices: ChatPrices) -> float:
-    """Return what tokens cost."""
     return (input_tokens * prices.input_per_million + output_tokens * prices.output_per_million) / 1e6
 
 

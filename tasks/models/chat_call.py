@@ -14,7 +14,6 @@ T = TypeVar("T", bound=BaseModel)
 
 
 def nothing_wrong(_value: Any) -> str:  # noqa: ANN401 - any form
-    """Find nothing wrong with a reply."""
     return ""
 
 

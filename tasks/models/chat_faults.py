@@ -39,7 +39,6 @@ class FaultError(Exception):
     def __init__(
         self, kind: FaultKind, message: str, *, wait_seconds: float | None = None, output_tokens: int | None = None
     ) -> None:
-        """Keep what the retries need to know."""
         super().__init__(message)
         self.kind = kind
         self.wait_seconds = wait_seconds
@@ -89,7 +88,6 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
 
 
 def without_key(text: str, endpoint: ChatEndpoint) -> str:
-    """Return the text with the API key blotted out, in case the server repeats it."""
     return text.replace(endpoint.api_key, "(the key)") if endpoint.api_key else text
 
 

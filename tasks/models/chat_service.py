@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
-from tasks.model_settings import ModelSettings
-from tasks.models.chat_breaker import Breaker
+from tasks.model_settings import ChatBudget, ChatPrices, ModelSettings
 from tasks.models.chat_call import Tally
 from tasks.models.chat_errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
 from tasks.models.chat_faults import FaultError, FaultKind, problem_of, without_key
-from tasks.models.chat_limits import Minute
+from tasks.models.chat_patience import Breaker, Minute, Patience
 from tasks.models.chat_request import Request, text_tokens
-from tasks.models.chat_retries import Patience
 from tasks.models.chat_stream import Completion
 from tasks.models.chat_transport import ChatTransport
 from tasks.models.endpoints import ChatEndpoint
 from tasks.models.served_models import ServedModel, chosen_model, same_model
+
+R = TypeVar("R")
+
+_starting = threading.Lock()
+_loops: list[asyncio.AbstractEventLoop] = []
+
+
+def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
+    """Start the work on the loop, which is started with the first; the result may be waited for in any other thread."""
+    with _starting:
+        if not _loops:
+            _loops.append(asyncio.new_event_loop())
+            threading.Thread(target=_loops[0].run_forever, name="chat", daemon=True).start()
+    return asyncio.run_coroutine_threadsafe(work, _loops[0])
+
 
 NO_REQUEST = Request(b"", 0, 0)
 
@@ -146,3 +162,41 @@ def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
     tally.input_tokens += input_tokens
     tally.output_tokens += output_tokens
     return input_tokens + output_tokens
+
+
+@dataclass(slots=True)
+class Shared:
+    """A service and how many runs use it."""
+
+    service: ChatService
+    users: int = 0
+
+
+_shared: dict[tuple[ChatEndpoint, ModelSettings], Shared] = {}
+_opening = asyncio.Lock()
+
+
+async def borrow(endpoint: ChatEndpoint, settings: ModelSettings) -> Shared:
+    """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits."""
+    key = endpoint, settings.model_copy(update={"budget": ChatBudget(), "prices": ChatPrices()})
+    async with _opening:
+        shared = _shared.get(key)
+        if shared is None or shared.service.given_up:
+            shared = Shared(ChatService(endpoint, settings))
+            try:
+                await shared.service.open()
+            except BaseException:
+                await shared.service.close()
+                raise
+            _shared[key] = shared
+        shared.users += 1
+        return shared
+
+
+async def give_back(shared: Shared) -> None:
+    """Let go; the last user closes the connections."""
+    shared.users -= 1
+    if shared.users == 0:
+        for key in [key for key, known in _shared.items() if known is shared]:
+            del _shared[key]
+        await shared.service.close()

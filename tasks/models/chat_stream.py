@@ -21,7 +21,6 @@ class BrokenStreamError(ValueError):
     """
 
     def __init__(self, message: str, said: str = "") -> None:
-        """Keep the server's words out of the message."""
         super().__init__(message)
         self.said = said
 

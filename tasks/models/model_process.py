@@ -133,6 +133,5 @@ def _end_with_parent() -> None:
 
 
 def reply(replies: BinaryIO, line: bytes) -> None:
-    """Send a line to the parent."""
     replies.write(line)
     replies.flush()

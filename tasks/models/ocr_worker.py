@@ -82,7 +82,6 @@ class Reader:
             engine(blank)
 
     def read(self, pictures: Sequence[bytes]) -> list[dict[str, Any]]:
-        """Return for each picture its lines and its problem, as tasks/models/ocr.py expects them."""
         finding = [self._pool.submit(self._find, picture) for picture in pictures]
         # the lines of the first pictures are read while the last are searched, so that no thread waits for another
         reading = [

@@ -60,7 +60,6 @@ class ParseError(Exception):
     """The document cannot be read, whoever tries: the state it ends in, and the reason in words. Every other one is unharmed."""
 
     def __init__(self, state: DocumentState, reason: str) -> None:
-        """Keep the state and the reason."""
         # Both, so that it can be sent to another process.
         super().__init__(state, reason)
         self.state = state

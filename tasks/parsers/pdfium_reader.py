@@ -161,7 +161,6 @@ def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, .
 
 
 def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) -> ParsedPage:
-    """Return the page with the names of the pictures written for it."""
     figures = [
         place
         for place, block in enumerate(parsed.blocks)
@@ -189,7 +188,6 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
 
 
 def _share(box: Box) -> float:
-    """Return the share of the page that the box covers."""
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
@@ -201,7 +199,6 @@ def _characters(block: Block) -> int:
 
 
 def _words_inside(page: pdfium.PdfPage, box: Box) -> str:
-    """Return the words of the text layer inside the box."""
     corners = []
     for x, y in (box[:2], box[2:]):
         across, up = pdfium_c.c_double(), pdfium_c.c_double()

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from storage.answer_records import Answer, GateReport, RankedPage, Usage
+from tasks.judging import told_money
 from tasks.report.evidence import Evidence, PageKey
 from tasks.report.markup import Markup, escape, join, tag
 from tasks.report.wording import bar, cut, figure, numbers_line, place_line
-from tasks.verdict import told_money
 
 EDITS_SHOWN = 20
 PAGES_UNFOLDED = 10
@@ -144,7 +144,6 @@ def _pairs(values: Mapping[str, Any]) -> Markup:
 
 
 def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield every value with its dotted name."""
     for name, value in values.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

@@ -69,7 +69,6 @@ class Evidence:
     left_out: tuple[str, ...]
 
     def holds(self, document: NamedDocument) -> bool:
-        """Say whether the document is still in the corpus."""
         return document.id in self.documents
 
     def place(self, document_id: str, page: int) -> str:
@@ -81,7 +80,6 @@ class Evidence:
         return f"{word} {page}{printed}" if word else ""
 
     def name(self, document_id: str) -> str:
-        """Return the document's name, its id's beginning where it is gone."""
         record = self.documents.get(document_id)
         return record.name if record else document_id[:12]
 
@@ -161,7 +159,6 @@ def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Pag
 
 
 def _places(answer: Answer, nodes: Iterable[Node], candidates: int) -> set[PageKey]:
-    """Return every page that the report names."""
     shown: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages[:candidates], *answer.evidence_pages]
     return {(place.document.id, place.page) for place in shown} | {(node.document_id, node.page) for node in nodes}
 

@@ -53,7 +53,6 @@ def draw_graph(paths: Sequence[EvidencePath], evidence: Evidence, cited: Mapping
 
 
 def draw_lying(paths: Sequence[EvidencePath], evidence: Evidence, cited: Mapping[str, tuple[int, ...]]) -> Markup:
-    """Return the graph of the paths as one drawing, for a desk."""
     drawing = _drawing(paths, evidence, cited)
     return _draw(drawing, lying_frame(drawing.layout), _card, "lying", top=30)
 

@@ -49,7 +49,6 @@ class Frame:
         return self.margin + self.terminal + (column + 0.5) * self.column, (row + 0.5) * self.row
 
     def paper(self, point: Point) -> Point:
-        """Return x and y."""
         return (point[1], point[0]) if self.standing else point
 
 
@@ -136,7 +135,6 @@ def _stack(layout: PathLayout, frame: Frame, widths: Sequence[float], *, outgoin
 
 
 def _other_row(layout: PathLayout, route: Route, *, outgoing: bool) -> float:
-    """Return the row where the route goes to next, or comes from."""
     if route.between:
         return route.between[0][1] if outgoing else route.between[-1][1]
     other = route.target if outgoing else route.source

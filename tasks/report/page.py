@@ -10,6 +10,7 @@ from pathlib import Path
 
 from storage.answer_records import Answer, AnswerStatus, Citation, EvidencePath
 from storage.records import Modality
+from tasks.judging import STATUS_WORDS, head_of, words_of
 from tasks.report.accounts import list_pages, show_cost, show_gate, show_notes, show_settings
 from tasks.report.evidence import Evidence
 from tasks.report.evidence_graph import draw_graph, draw_lying, numbers_by_node
@@ -17,7 +18,6 @@ from tasks.report.markup import Markup, fill, join, tag
 from tasks.report.report_settings import ReportSettings
 from tasks.report.sheets import box_rules, citation_targets, show_sheets
 from tasks.report.wording import GONE, REMOVED, cut, few_words, figure, place_line, why_gone
-from tasks.verdict import STATUS_WORDS, head_of, words_of
 
 PAGE = Path(__file__).with_name("page.html")
 STYLE = Path(__file__).with_name("style.css")

@@ -47,7 +47,6 @@ class Picture:
 
     @cached_property
     def address(self) -> str:
-        """The picture itself as an address."""
         return f"data:image/webp;base64,{base64.b64encode(self.data).decode()}"
 
 
@@ -94,7 +93,6 @@ class SourceCopies:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Remove the copies."""
         if self._folder is not None:
             self._folder.cleanup()
 

@@ -26,7 +26,6 @@ ABSENT = "The document is not in the corpus any more."
 
 
 def place_line(evidence: Evidence, document_id: str, name: str, page: int, section: Sequence[str] = ()) -> Markup:
-    """Return document, page and section titles in a line."""
     parts = [tag("bdi", name, class_="document")]
     if where := evidence.place(document_id, page):
         parts.append(tag("span", where))

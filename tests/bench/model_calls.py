@@ -22,8 +22,8 @@ from storage.records import identify
 from tasks.model_settings import ChatLimits, ModelSettings
 from tasks.models.chat import open_chat
 from tasks.models.chat_call import ChatCall, ChatReply
-from tasks.models.chat_connection import Connection
 from tasks.models.chat_request import first_messages, request_of
+from tasks.models.chat_transport import Connection
 from tasks.models.endpoints import ChatEndpoint
 from tests.bench.measuring import Figure, Part, at_least, at_most, middle
 from tests.bench.served_model import served_model

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flows.ask_service import USUAL_ADDRESS
+from flows.ask_service_command import USUAL_ADDRESS
 
 ROOT = Path(__file__).parents[2]
 DEPLOYMENTS = ROOT / "deployments"

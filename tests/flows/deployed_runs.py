@@ -50,15 +50,15 @@ async def without_pages(client, called):
     """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
     from prefect.client.schemas.filters import LogFilter, LogFilterLevel
 
-    from flows import ingest, lineage_pages
+    from flows import answer_pages, ingest
 
     async def refused(**_page):
         raise ConnectionError("http://user:secret@server")
 
     before = ingest.acreate_markdown_artifact
-    ingest.acreate_markdown_artifact = lineage_pages.acreate_markdown_artifact = refused
+    ingest.acreate_markdown_artifact = answer_pages.acreate_markdown_artifact = refused
     told = await ran(called)
-    ingest.acreate_markdown_artifact = lineage_pages.acreate_markdown_artifact = before
+    ingest.acreate_markdown_artifact = answer_pages.acreate_markdown_artifact = before
     told["pages"] = [key for key in await pages(client) if key.startswith("ingest-plain")]
     warnings = LogFilter(level=LogFilterLevel(ge_=30))
     deadline = time.monotonic() + 20
@@ -73,9 +73,8 @@ async def without_pages(client, called):
 async def main():
     from prefect.client.orchestration import get_client
 
-    from flows import progress_artifact
-    from flows.ask_run import ask_deployed
-    from flows.ask_task import answer
+    from flows import answer_pages
+    from flows.ask_task import answer, ask_deployed
     from flows.evaluate import evaluate
     from flows.ingest import ingest
     from flows.maintain import maintain
@@ -85,7 +84,7 @@ async def main():
     from tasks.maintaining import MaintainRequest
     from tasks.removing import remove_document
 
-    progress_artifact.RENEW_SECONDS = 0.05
+    answer_pages.RENEW_SECONDS = 0.05
     folder = home() / "in"
     folder.mkdir()
     (folder / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")

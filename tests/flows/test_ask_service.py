@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from flows.ask_service import address, ask_service, report_from_service
+from flows.ask_service_command import address, ask_service, report_from_service
 from flows.showing import CommandError
 from tests.flows.service_worlds import service
 

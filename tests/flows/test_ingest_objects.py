@@ -13,7 +13,7 @@ from tasks.ingest_request import IngestRequest
 from tasks.progress import forget_stop, request_stop
 from tests.object_server import SECRET
 from tests.program import flowreader, said
-from tests.tasks.test_object_discovery import copies, found
+from tests.tasks.test_object_mirror import copies, found
 
 
 def page(words):

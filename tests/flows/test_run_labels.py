@@ -1,6 +1,47 @@
 """Runs are found in the UI by what they are about."""
 
-from flows.run_labels import LONGEST_NAME, first_of
+import asyncio
+import logging
+from uuid import uuid4
+
+import pytest
+from prefect.client.schemas.objects import FlowRun
+from prefect.states import Crashed
+
+from flows import run_labels
+from flows import run_labels as module
+from flows.run_labels import AGAIN, LONGEST_NAME, begin_again, beside_the_work, first_of
+
+
+@pytest.fixture
+def log(monkeypatch, caplog):
+    monkeypatch.setattr(module, "get_run_logger", lambda: logging.getLogger("a run"))
+    return caplog
+
+
+def test_what_goes_well_says_nothing(log):
+    with beside_the_work("the page"):
+        pass
+    assert log.records == []
+
+
+def test_what_fails_is_said_by_its_kind_and_not_in_its_words(log):
+    with beside_the_work("the page"):
+        raise OSError("http://user:secret@server")
+    (record,) = log.records
+    assert record.getMessage() == "the page could not be kept (OSError); the work of this run is done, and stays"
+    assert record.levelno == logging.WARNING
+
+
+def test_who_ends_the_run_is_heard(log):
+    with pytest.raises(KeyboardInterrupt), beside_the_work("the page"):
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("run", [FlowRun(flow_id=uuid4()), FlowRun(flow_id=uuid4(), deployment_id=uuid4(), tags=[AGAIN])])
+def test_who_was_not_deployed_or_began_again_already_ends(run, monkeypatch):
+    monkeypatch.delattr(run_labels, "get_client")
+    asyncio.run(begin_again(None, run, Crashed()))
 
 
 def test_a_name_is_one_short_line():

@@ -1,16 +1,114 @@
 """Which cluster computes: the one that is named, or none, and the words for one that is not to be had."""
 
+import asyncio
 import importlib.util
 import json
 import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
+from prefect.states import Failed
 
-from flows.runners import require_runner, runner_at_work
-from tasks.errands import WorkersError
-from tasks.settings import WorkSettings
-from tests.flows.errands import PAGE
+from flows.runners import Workers, require_runner, runner_at_work
+from storage.records import DocumentState
+from storage.runs import read_run
+from tasks.errands import Account, WorkersError
+from tasks.models.embedder import default_identity
+from tasks.parsing import ParseError
+from tasks.progress import StoppedError, forget_stop, request_stop
+from tasks.settings import IngestSettings, WorkSettings
+from tests.flows.errands import PAGE, place_of_run, planned
 from tests.program import flowreader
+
+REFUSED = Account((), ParseError(DocumentState.NEEDS_PASSWORD, "it is locked"))
+BUSY = Account((), OSError(11, "try again"))
+
+
+class Future:
+    """As much of a Prefect future as is used, of what a thread returns."""
+
+    def __init__(self, future):
+        self.future, self.add_done_callback = future, future.add_done_callback
+
+    def result(self, raise_on_failure):
+        told = self.future.result()
+        return told.data if hasattr(told, "is_failed") else told
+
+
+class Cluster:
+    """A cluster of one thread; the first errands get the accounts that are given, the others are done."""
+
+    def __init__(self, *accounts):
+        self.accounts, self.threads, self.names = list(accounts), ThreadPoolExecutor(1), []
+
+    def submit(self, task, parameters):
+        self.names.append(task.task_run_name)
+        told = self.accounts.pop(0) if self.accounts else None
+        if callable(told):
+            return Future(self.threads.submit(told))
+        if told is not None:
+            return Future(self.threads.submit(lambda: Failed(data=told) if told.error else told))
+        return Future(self.threads.submit(task.fn, **parameters))
+
+
+@pytest.fixture
+def work(home, tmp_path):
+    (tmp_path / "tides{1}.html").write_text(PAGE)
+    return planned(tmp_path / "tides{1}.html")
+
+
+def read(cluster, work):
+    workers = Workers(cluster, IngestSettings(), default_identity(), "", place_of_run())
+    try:
+        asyncio.run(workers.read(work))
+    finally:
+        cluster.threads.shutdown()
+    return workers.place
+
+
+def test_what_a_process_did_is_in_the_log_of_the_run_and_what_may_pass_is_tried_twice(work):
+    cluster = Cluster(BUSY)
+    place = read(cluster, work)
+    assert [record.step for record in read_run(place.log.path).steps()][-1] == "evolve"
+    assert cluster.names == ["read tides(1).html"] * 2
+
+
+@pytest.mark.parametrize(("accounts", "error"), [((REFUSED,), ParseError), ((BUSY, BUSY), OSError)])
+def test_what_ended_the_reading_there_is_raised_here(work, accounts, error):
+    with pytest.raises(error, match=r"it is locked|try again"):
+        read(Cluster(*accounts), work)
+
+
+def test_a_process_with_a_home_of_its_own_is_found_out(work, home):
+    done = read(Cluster(), work)
+    told = Account(tuple(read_run(done.log.path).steps()))
+    elsewhere = Account((*told.steps[:-1], replace(told.steps[-1], key="0" * 64)))
+    with pytest.raises(WorkersError, match="FLOWREADER_HOME"):
+        read(Cluster(elsewhere), work)
+
+
+def test_a_process_that_is_lost_for_good_fails_its_document(work):
+    with pytest.raises(ZeroDivisionError):
+        read(Cluster(lambda: ZeroDivisionError("lost")), work)
+
+
+def test_the_wish_to_stop_is_met_while_the_cluster_works(work):
+    began = time.monotonic()
+
+    async def stopped():
+        cluster = Cluster(lambda: time.sleep(2))
+        reading = asyncio.create_task(Workers(cluster, IngestSettings(), default_identity(), "", place_of_run()).read(work))
+        await asyncio.sleep(0.1)
+        request_stop()
+        with pytest.raises(StoppedError):
+            await reading
+        return time.monotonic() - began
+
+    try:
+        assert asyncio.run(stopped()) < 1.5
+    finally:
+        forget_stop()
 
 
 def test_this_process_needs_no_runner():

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from storage.records import EdgeKind
-from tasks.refinement import refine
 from tasks.retrieval import find_candidates, score
 from tasks.routing import lay_out, route
+from tasks.terrain_editor import refine
 from tests.asking_worlds import Passage, asked, at_place, ordinals_of, written
 
 SIMILAR = EdgeKind.SEMANTIC

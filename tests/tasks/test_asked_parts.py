@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.algorithms.kinds import AnswerKind
-from tasks.asked_parts import parts_of
+from tasks.extractive_reader import parts_of
 from tasks.question import NAMED_PLACE
 from tests.asking_worlds import Passage, asked, at_desk, published, written
 

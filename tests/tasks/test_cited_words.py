@@ -7,7 +7,7 @@ import pytest
 from storage.records import NodeKind
 from tasks.call_book import counting_calls
 from tasks.cited_words import MOST_PROOFS, checked_quotes, proofs, standing_text
-from tasks.model_forms import Cited
+from tasks.model_desk import Cited
 from tasks.path_reader import PathText
 from tasks.shown_passages import Shown
 from tests.asking_worlds import Passage, written

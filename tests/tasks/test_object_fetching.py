@@ -6,8 +6,7 @@ import pytest
 
 from storage.disk import DiskFullError
 from storage.object_address import store_address
-from tasks.object_fetching import Ahead, fetch_all, tell_nobody
-from tasks.object_source import ObjectSource
+from tasks.object_source import Ahead, ObjectSource, fetch_all, tell_nobody
 
 
 def targets(store, folder):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.rated_pairs import rate
+from tasks.model_reader import rate
 from tests.asking_worlds import Passage, asked, at_desk, published, written
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, of_form, pairs_of, pieces_of, read_by

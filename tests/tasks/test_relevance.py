@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from storage.records import NodeKind
 from storage.scope import Scope
-from tasks.read_texts import read_texts
 from tasks.relevance import count_asked, own_vectors, texts_of, weigh_relevance
 from tasks.retrieval import find_candidates
+from tasks.scope_statistics import read_texts
 from tests.asking_worlds import AXES, Passage, asked, at_desk, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 

@@ -19,7 +19,7 @@ from storage.records import identify
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
 from tasks import removing
-from tasks.object_discovery import discover_objects
+from tasks.object_mirror import discover_objects
 from tasks.publishing import clean_up, collect_garbage, erase_removed, wipe
 from tasks.removing import remove_corpus, remove_document
 from tests.storage import worlds

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from storage.scope import Scope
-from tasks.read_texts import read_texts
 from tasks.relevance import count_asked
 from tasks.retrieval import find_candidates
-from tasks.scope_statistics import Statistics, scope_statistics
+from tasks.scope_statistics import Statistics, read_texts, scope_statistics
 from tests.asking_worlds import Passage, asked, at_desk, at_place, published, written
 from tests.storage.worlds import document_id
 

@@ -7,7 +7,7 @@ import numpy as np
 from storage.candidate_graph import MODALITIES
 from storage.records import EdgeKind, Modality
 from tasks.ask_settings import RoutingSettings
-from tasks.terrain import kept_arcs, paper_terrain, told_of_terrain
+from tasks.prize_terrain import kept_arcs, paper_terrain, told_of_terrain
 from tests.tasks.routing_worlds import a_graph, scored
 
 SETTINGS = RoutingSettings(formulation="paper", sources=2, sinks=2, diversity=1)

@@ -1,12 +1,107 @@
 """Bridges, sources and weights: where the reader says so, within the bounds, and what each formulation can use of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from storage.records import EdgeKind
 from tasks.algorithms.refinement import Trigger
+from tasks.ask_settings import RoutingSettings
+from tasks.path_reader import PathReading, Quote
+from tasks.prize_terrain import prize_terrain
 from tasks.routing import route
-from tests.asking_worlds import at_desk, published
+from tasks.terrain_editor import joined_both_ways, laid_downhill, let_in, new_pages
+from tests.asking_worlds import Passage, at_desk, published, run_of, written
 from tests.tasks.refining_worlds import ISLANDS, edits_of, scene
+from tests.tasks.routing_worlds import COUNT, a_graph, asked, scored
+
+
+@pytest.mark.parametrize("formulation", ["paper", "prizes"])
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(desk, formulation, trigger):
+    before = scene(desk, formulation=formulation)
+    after = before.refined(trigger).terrain
+    nodes, arcs = len(before.graph), len(before.terrain.tails)
+    assert len(after.tails) == len(after.heads) == len(after.similarities) >= arcs
+    assert np.array_equal(after.tails[:arcs], before.terrain.tails) and after.heads.max(initial=0) < nodes
+    assert ((after.similarities >= 0) & (after.similarities <= 1)).all() and len(after.scores) == nodes
+    assert np.array_equal(after.sources[: len(before.terrain.sources)], before.terrain.sources)
+    known = {*before.graph.ids, ""}
+    edits = before.refined(trigger).edits
+    assert edits and all({edit.source, edit.target} <= known and edit.before != edit.after for edit in edits)
+
+
+def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(desk):
+    before = scene(desk, cited_boost=0.9)
+    node = before.desk.snapshot.nodes_by_id([before.graph.ids[before.place(5)]])[0]
+    quote = Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": node})
+    after = before.refined(Trigger.LOW_CONSISTENCY, (PathReading("a harbour", (quote,)),)).terrain
+    changed = np.flatnonzero(after.scores != before.terrain.scores).tolist()
+    assert changed == [before.place(5)] and after.scores.max() <= 1.0
+    assert after.scores[before.place(5)] == pytest.approx(min(1.0, before.terrain.scores[before.place(5)] + 0.9))
+
+
+def test_without_a_quote_no_score_moves(desk):
+    before = scene(desk)
+    for trigger in Trigger:
+        assert np.array_equal(before.refined(trigger).terrain.scores, before.terrain.scores)
+
+
+@pytest.mark.parametrize("trigger", list(Trigger))
+def test_where_there_is_nothing_to_edit_nothing_is(tmp_path, trigger):
+    with at_desk(published(tmp_path, written("note", Passage("a cable")))) as desk:
+        before = scene(desk, "which cable?")
+        refined = before.refined(trigger)
+        assert refined.edits == () and len(refined.terrain.tails) == 0 and len(refined.terrain.sources) == 1
+
+
+def test_an_edit_leaves_its_record_and_repeats_to_the_last_bit(desk):
+    before = scene(desk)
+    one, two = before.refined(Trigger.LOW_SATURATION), before.refined(Trigger.LOW_SATURATION)
+    assert one.edits == two.edits and np.array_equal(one.terrain.similarities, two.terrain.similarities)
+    first, second = run_of(desk.snapshot.location).steps()[-2:]
+    assert first.step == second.step == "refine" and first.outputs == second.outputs and set(first.outputs) == {"edits"}
+
+
+EDGES = [(0, 12, EdgeKind.REFERS_TO, 0.8), (0, 9, EdgeKind.SEMANTIC, 0.9)]
+
+
+def laid_out(scores, **settings):
+    return prize_terrain(asked(), a_graph(EDGES), scores, RoutingSettings(**settings))
+
+
+def test_the_ends_of_a_usable_arc_need_no_bridge_either_way():
+    tails, heads = joined_both_ways(laid_out(scored(n0=0.8, n12=0.3)))
+    pairs = set(zip(tails.tolist(), heads.tolist(), strict=True))
+    assert {(0, 12), (12, 0), (0, 1), (1, 0)} <= pairs
+    # What is alike is no arc of prizes.
+    assert not {(0, 9), (9, 0)} & pairs
+
+
+def test_a_bridge_leads_from_the_stronger_to_the_weaker_end():
+    pairs = np.array([[0, 6], [6, 0], [7, 8], [8, 7]])
+    assert laid_downhill(laid_out(scored(n0=0.8, n6=0.3)), pairs).tolist() == [[0, 6], [0, 6], [7, 8], [7, 8]]
+    assert laid_downhill(laid_out(scored()), np.zeros((0, 2), dtype=np.int64)).shape == (0, 2)
+
+
+def test_new_pages_are_those_near_by_where_nothing_begins_the_largest_phi_first():
+    terrain = laid_out(scored(n0=0.8, n6=0.7), start_pages=2)
+    propagated = np.linspace(0.1, 0.9, COUNT)
+    graph, near = a_graph(), np.array([1, 3, 4, 7, 9, 12, 13])
+    assert new_pages(graph, terrain, near=near, propagated=propagated, count=8).tolist() == [13, 9, 4]
+    assert new_pages(graph, terrain, near=near, propagated=propagated, count=1).tolist() == [13]
+    assert new_pages(graph, terrain, near=np.array([1, 7]), propagated=propagated, count=8).tolist() == []
+    assert new_pages(graph, terrain, near=near, propagated=np.zeros(COUNT), count=8).tolist() == []
+
+
+def test_a_lower_entry_lets_those_sources_in_that_it_was_too_high_for():
+    terrain = laid_out(scored(n0=0.8, n6=0.4, n12=0.3))
+    assert let_in(terrain, entry=0.7).tolist() == []
+    assert let_in(terrain, entry=0.5).tolist() == [6]
+    assert let_in(terrain, entry=0.37).tolist() == [6, 12]
+    nothing = replace(terrain, scores=np.zeros(COUNT))
+    assert let_in(nothing, entry=0.5).tolist() == []
 
 
 @pytest.fixture(scope="module")

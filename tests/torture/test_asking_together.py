@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.ask_service import ask_service
+from flows.ask_service_command import ask_service
 from flows.showing import CommandError
 from tests.deployments.brought_up import TORQUE
 from tests.torture.conftest import ASK_TOKEN, ROOM

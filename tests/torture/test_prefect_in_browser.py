@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from flows.ask_service import ask_service
+from flows.ask_service_command import ask_service
 from tests.browser import browser, find_browser
 from tests.deployments.brought_up import TORQUE
 

@@ -1,9 +1,16 @@
-"""Small networks for the tests of the routing: by hand, seeded, and drawn by Hypothesis."""
+"""Small networks for the tests of the routing, by hand, seeded, and drawn by Hypothesis; unit vectors."""
 
 import numpy as np
 from hypothesis import strategies as st
 
 from tasks.algorithms.network import assemble_network, build_network
+
+
+def unit_or_zero(rows):
+    """Return the rows at length 1, those of zeros as they are."""
+    rows = rows.astype(np.float32)
+    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
 
 def arcs(*pairs):

@@ -169,43 +169,34 @@ def test_every_list_holds_itself_in_any_order_and_misses_what_it_has_not(items, 
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "abstaining"),
     [
-        "",
-        " \n",
-        "Not answerable",
-        "Not  answerable\n by the text",
-        "unanswerable.",
-        "not found in these documents",
-        "The question cannot be answered.",
-        "The answer is not given in the text",
-        "This can't be determined from the passages.",
-        "Unknown",
-        "No information is given about it.",
-        "The document does not mention any bike, or its colour.",
-        "These documents don't say who.",
-        "Insufficient information",
-        "I don't know",
-        "fail to answer",
-        "None",
-        "N/A",
+        ("", True),
+        (" \n", True),
+        ("Not answerable", True),
+        ("Not  answerable\n by the text", True),
+        ("unanswerable.", True),
+        ("not found in these documents", True),
+        ("The question cannot be answered.", True),
+        ("The answer is not given in the text", True),
+        ("This can't be determined from the passages.", True),
+        ("Unknown", True),
+        ("No information is given about it.", True),
+        ("The document does not mention any bike, or its colour.", True),
+        ("These documents don't say who.", True),
+        ("Insufficient information", True),
+        ("I don't know", True),
+        ("fail to answer", True),
+        ("None", True),
+        ("N/A", True),
+        ("No", False),
+        ("0", False),
+        ("None of the three", False),
+        ("Not answerable, but about 5", False),
+        ("It was not found guilty", False),
+        ("The report does not support wars", False),
+        ("nation", False),
     ],
 )
-def test_what_says_that_there_is_no_answer_abstains(answer):
-    assert abstains(answer)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "No",
-        "0",
-        "None of the three",
-        "Not answerable, but about 5",
-        "It was not found guilty",
-        "The report does not support wars",
-        "nation",
-    ],
-)
-def test_what_says_something_does_not(answer):
-    assert not abstains(answer)
+def test_what_says_that_there_is_no_answer_abstains(answer, abstaining):
+    assert abstains(answer) is abstaining

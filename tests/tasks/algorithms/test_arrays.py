@@ -17,11 +17,11 @@ from tasks.algorithms.arrays import (
     strongest,
     sums_by_page,
 )
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 
 def unit_rows(seed, rows, columns=384):
-    vectors = np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return unit_or_zero(np.random.default_rng(seed).normal(size=(rows, columns)))
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -81,22 +81,9 @@ def test_a_place_that_is_not_there_is_named(wrong):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_the_first_row_that_is_not_finite_is_named(bad):
+    require_finite_vectors(np.ones((3, 4), dtype=np.float32))
     with pytest.raises(ValueError, match="the vector of row 1 holds a number that is not finite; embed its document again"):
         require_finite_vectors(np.array([[0, 1], [1, bad], [bad, 0]], dtype=np.float32))
-
-
-def test_finite_vectors_and_no_rows_pass():
-    require_finite_vectors(np.zeros((0, 4), dtype=np.float32))
-    require_finite_vectors(np.ones((3, 4), dtype=np.float32))
-
-
-def test_strongest_worked_by_hand():
-    scores = np.array([0.2, 0.9, 0.0, 0.9, -1.0, 0.5])
-    assert strongest(scores=scores, count=3).tolist() == [1, 3, 5]
-    assert strongest(scores=scores, count=9).tolist() == [1, 3, 5, 0]
-    assert strongest(scores=scores, count=0).tolist() == []
-    assert strongest(scores=np.zeros(4), count=2).tolist() == []
-    assert strongest(scores=np.zeros(0), count=2).tolist() == []
 
 
 @given(st.lists(st.integers(-2, 5), max_size=12), st.integers(0, 12))
@@ -114,11 +101,6 @@ def numbered(places):
     return pages_of_nodes(documents=documents, pages=pages)
 
 
-def drawn(nodes, seed=7):
-    vectors = np.random.default_rng(seed).normal(size=(nodes, 3)).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 def test_pages_are_counted_by_document_and_number_and_only_those_that_have_nodes():
     assert numbered([(1, 3), (0, 9), (1, 3), (0, 2), (1, 1)]).tolist() == [3, 1, 3, 0, 2]
 
@@ -133,13 +115,6 @@ def test_a_mean_leans_to_the_longer_node_and_has_length_one():
     vectors = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]], dtype=np.float32)
     means = page_means(vectors=vectors, weights=np.array([3.0, 4.0, 0.0]), pages=np.array([0, 0, 1]))
     assert means.dtype == np.float32 and np.allclose(means, [[0.6, 0.8], [0.0, 1.0]])
-
-
-def test_a_node_without_words_counts_as_one_word():
-    vectors = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
-    pages = np.array([0, 0])
-    weightless = page_means(vectors=vectors, weights=np.zeros(2), pages=pages)
-    assert np.array_equal(weightless, page_means(vectors=vectors, weights=np.ones(2), pages=pages))
 
 
 def test_vectors_that_cancel_leave_zero_and_not_nan():
@@ -172,7 +147,7 @@ def test_sums_are_those_of_a_loop_and_lose_nothing(places):
 
 @given(PLACES)
 def test_means_are_those_of_a_loop(places):
-    pages, vectors, weights = numbered(places), drawn(len(places)), np.arange(len(places), dtype=np.float64)
+    pages, vectors, weights = numbered(places), unit_rows(7, len(places), 3), np.arange(len(places), dtype=np.float64)
     means = page_means(vectors=vectors, weights=weights, pages=pages)
     for page in range(len(means)):
         sums = (vectors[pages == page].astype(np.float64) * np.maximum(weights[pages == page], 1.0)[:, None]).sum(axis=0)
@@ -181,7 +156,7 @@ def test_means_are_those_of_a_loop(places):
 
 @given(PLACES, st.integers(0, 11))
 def test_the_mean_of_a_page_does_not_hang_on_other_pages(places, kept):
-    pages, vectors, weights = numbered(places), drawn(len(places)), np.arange(len(places), dtype=np.float64)
+    pages, vectors, weights = numbered(places), unit_rows(7, len(places), 3), np.arange(len(places), dtype=np.float64)
     if kept >= len(places):
         return
     own = pages == pages[kept]

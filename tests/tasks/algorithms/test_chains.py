@@ -59,18 +59,6 @@ def test_chains_worked_by_hand():
     assert decompose(world, flow=flow, limit=0) == ()
 
 
-def test_of_equally_wide_chains_the_shorter_is_first():
-    edges = {(0, 1): (1, 2), (1, 2): (1, 1), (1, 3): (1, 1), (2, 3): (1, 1)}
-    world = network(4, edges, sources={0: 2.0}, sinks={3: 2.0})
-    paths = decompose(world, flow=np.array([2.0, 1.0, 1.0, 1.0, 2.0, 2.0]), limit=60)
-    assert [path.nodes for path in paths] == [(0, 1, 3), (0, 1, 2, 3)]
-
-
-def test_a_source_that_is_a_sink_is_a_chain_of_one_node():
-    world = network(1, {}, sources={0: 0.5}, sinks={0: 0.5})
-    assert decompose(world, flow=np.array([0.5, 0.5]), limit=60) == (FlowPath((0,), 0.5),)
-
-
 def test_a_circle_is_in_no_chain():
     edges = {(0, 1): (1, 1), (1, 2): (0, 1), (2, 1): (0, 1), (2, 3): (1, 1), (4, 5): (0, 1), (5, 4): (0, 1)}
     world = network(6, edges, sources={0: 1.0}, sinks={3: 1.0})

@@ -180,10 +180,3 @@ def test_without_cycles_all_flow_runs_to_the_right_over_as_many_columns_as_the_l
     assert all(layout.columns[a] < layout.columns[b] for a, b in graph.edges)
     assert layout.width == (nx.dag_longest_path_length(graph) + 1 if graph else 0)
     assert all(layout.columns[node] == layout.width - 1 for node in graph if graph.in_degree(node) and not graph.out_degree(node))
-
-
-@given(worlds())
-def test_the_same_paths_are_drawn_alike(world):
-    first, again = lay_out_paths(**world), lay_out_paths(**world)
-    assert first.routes == again.routes
-    assert np.array_equal(first.rows, again.rows)

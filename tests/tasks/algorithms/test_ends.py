@@ -6,6 +6,7 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import snap_fine
 from tasks.algorithms.ends import answerability, density, diverse_sources, strongest_sinks
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 unit = arrays(np.float64, 6, elements=st.floats(0, 1))
 
@@ -61,11 +62,6 @@ def test_numbers_that_are_none_are_refused():
         strongest_sinks(answerability=np.array([np.nan]), count=1)
 
 
-def unit_or_zero(rows):
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
 @st.composite
 def worlds(draw):
     """Scores and vectors; scores of 0, zero vectors, duplicates and equal values are common."""
@@ -102,26 +98,6 @@ def test_sources_worked_by_hand():
     assert diverse_sources(scores=scores, vectors=vectors, count=2, trade_off=0.7).tolist() == [0, 2]
     assert diverse_sources(scores=scores, vectors=vectors, count=8, trade_off=0.7).tolist() == [0, 2, 1]
     assert diverse_sources(scores=scores, vectors=vectors, count=2, trade_off=1.0).tolist() == [0, 1]
-
-
-@given(worlds(), st.integers(0, 9))
-def test_sources_are_distinct_positive_and_as_many_as_there_are(world, count):
-    scores, vectors = world
-    sources = diverse_sources(scores=scores, vectors=vectors, count=count, trade_off=0.7).tolist()
-    assert len(sources) == len(set(sources)) == min(count, np.count_nonzero(scores))
-    assert all(scores[source] > 0 for source in sources)
-
-
-@given(worlds())
-def test_a_shorter_choice_is_the_beginning_of_a_longer_one(world):
-    scores, vectors = world
-    longer = diverse_sources(scores=scores, vectors=vectors, count=8, trade_off=0.7).tolist()
-    assert diverse_sources(scores=scores, vectors=vectors, count=3, trade_off=0.7).tolist() == longer[:3]
-
-
-def test_nodes_without_score_are_no_sources():
-    sources = diverse_sources(scores=np.zeros(3), vectors=np.eye(3, dtype=np.float32), count=2, trade_off=0.7)
-    assert (sources.tolist(), sources.dtype) == ([], np.int64)
 
 
 def test_numbers_that_are_none_are_refused_among_sources():

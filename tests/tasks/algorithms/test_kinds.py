@@ -1,10 +1,12 @@
 import time
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records import Modality
+from tasks.algorithms.kept import asked_part
 from tasks.algorithms.kinds import (
     AnswerKind,
     asked_modalities,
@@ -15,86 +17,69 @@ from tasks.algorithms.kinds import (
     speaks_of_document,
     surveys,
 )
+from tasks.algorithms.named_statements import named_statements
+from tasks.algorithms.places import named_places
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "collecting"),
     [
-        "How many charts are there?",
-        "how\nmany suppliers were audited",
-        "List the suppliers that were audited.",
-        "Enumerate the risks",
-        "Which regions are named in all of the tables?",
-        "What did each plant cost?",
-        "What did every plant cost?",
-        "How much was paid in total?",
-        "What is the total number of plants?",
+        ("How many charts are there?", True),
+        ("how\nmany suppliers were audited", True),
+        ("List the suppliers that were audited.", True),
+        ("Enumerate the risks", True),
+        ("Which regions are named in all of the tables?", True),
+        ("What did each plant cost?", True),
+        ("What did every plant cost?", True),
+        ("How much was paid in total?", True),
+        ("What is the total number of plants?", True),
+        ("", False),
+        ("Why did the pump fail?", False),
+        ("What was the total cost of the plant?", False),
+        ("How much did it cost?", False),
+        ("Is it listed?", False),
+        ("What is the tallest wall?", False),
+        ('Which slide shows a map? Write the answer as a list, e.g. ["Slide 1"].', False),
     ],
 )
-def test_a_question_that_counts_or_collects_is_known(question):
-    assert collects(question)
+def test_a_question_that_counts_or_collects_is_known(question, collecting):
+    assert collects(question) is collecting
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "surveying"),
     [
-        "",
-        "Why did the pump fail?",
-        "What was the total cost of the plant?",
-        "How much did it cost?",
-        "Is it listed?",
-        "What is the tallest wall?",
-        'Which slide shows a map? Write the answer as a list, e.g. ["Slide 1"].',
+        ("How many suppliers does the report name?", True),
+        ("List all risks of the appendix.", True),
+        ("how\nmany of the bar charts show losses", True),
+        ("Enumerate the pages with a stamp", True),
+        ("What is the total number of tables?", True),
+        ("Which plant is drawn in every single wiring diagram?", True),
+        ("", False),
+        ("How many people voted in 2020?", False),
+        ("How many turbines were inspected, and what did the last one of them that is drawn on a chart cost?", False),
+        ("What does the report say of losses?", False),
+        ("Which chart shows losses?", False),
+        ("How many pumps failed? Write the answer as a list of pages.", False),
     ],
 )
-def test_another_question_is_not(question):
-    assert not collects(question)
-
-
-@given(st.text())
-def test_the_case_of_letters_makes_no_difference(question):
-    assert collects(f"how many {question.upper()}")
-    assert collects(f"HOW MANY {question}")
+def test_a_question_that_counts_all_over_a_document_surveys_it(question, surveying):
+    assert surveys(question) is surveying
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "speaking"),
     [
-        "How many suppliers does the report name?",
-        "List all risks of the appendix.",
-        "how\nmany of the bar charts show losses",
-        "Enumerate the pages with a stamp",
-        "What is the total number of tables?",
-        "Which plant is drawn in every single wiring diagram?",
+        ("Who wrote this report?", True),
+        ("Which year do the SLIDES look at?", True),
+        ("What is the manual for?", True),
+        ("", False),
+        ("Who reported the loss?", False),
+        ("What is sold? Answer with the words of the document.", False),
     ],
 )
-def test_a_question_that_counts_all_over_a_document_surveys_it(question):
-    assert surveys(question)
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "How many people voted in 2020?",
-        "How many turbines were inspected, and what did the last one of them that is drawn on a chart cost?",
-        "What does the report say of losses?",
-        "Which chart shows losses?",
-        "How many pumps failed? Write the answer as a list of pages.",
-    ],
-)
-def test_a_question_for_a_number_or_for_one_place_does_not(question):
-    assert not surveys(question)
-
-
-@pytest.mark.parametrize("question", ["Who wrote this report?", "Which year do the SLIDES look at?", "What is the manual for?"])
-def test_a_question_that_names_the_document_speaks_of_it(question):
-    assert speaks_of_document(question)
-
-
-@pytest.mark.parametrize("question", ["", "Who reported the loss?", "What is sold? Answer with the words of the document."])
-def test_another_one_does_not(question):
-    assert not speaks_of_document(question)
+def test_a_question_that_names_the_document_speaks_of_it(question, speaking):
+    assert speaks_of_document(question) is speaking
 
 
 @given(st.text())
@@ -103,53 +88,46 @@ def test_who_surveys_collects(question):
 
 
 @given(st.text())
-def test_the_case_of_letters_makes_no_difference_of_whole_document(question):
-    assert surveys(f"HOW MANY CHARTS {question}")
+def test_the_case_of_letters_makes_no_difference(question):
+    assert surveys(f"HOW MANY CHARTS {question}") and collects(f"how many {question.upper()}")
     assert speaks_of_document(f"this REPORT {question}")
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "kinds"),
     [
-        "Which colour is the bar for Spain?",
-        "What does the bar-chart on page 3 show?",
-        "How many men wear a hat in the photographs?",
-        "WHAT IS IN FIGURE 5?",
-        "What do the illustrations have in common?",
+        ("Which colour is the bar for Spain?", {Modality.FIGURE}),
+        ("What does the bar-chart on page 3 show?", {Modality.FIGURE}),
+        ("How many men wear a hat in the photographs?", {Modality.FIGURE}),
+        ("WHAT IS IN FIGURE 5?", {Modality.FIGURE}),
+        ("What do the illustrations have in common?", {Modality.FIGURE}),
+        ("What is in the last column?", {Modality.TABLE}),
+        ("Do the chart and the table agree?", {Modality.FIGURE, Modality.TABLE}),
+        ("How many rows has Table 2?", {Modality.TABLE}),
+        ("", set()),
+        ("Who signed the report?", set()),
+        ("What is the third heading in the table of contents?", set()),
+        ("How do the figures for 2021 compare?", set()),
+        ("Who signed it? Write the answer as a list of table rows.", set()),
+        ("Which barrier is stable?", set()),
     ],
 )
-def test_words_of_what_is_seen_ask_for_figures(question):
-    assert asked_modalities(question) == {Modality.FIGURE}
+def test_words_of_what_is_seen_ask_for_figures_and_those_of_rows_for_tables(question, kinds):
+    assert asked_modalities(question) == kinds
 
 
-@pytest.mark.parametrize("question", ["What is in the last column?", "How many rows has Table 2?"])
-def test_words_of_rows_and_columns_ask_for_tables(question):
-    assert asked_modalities(question) == {Modality.TABLE}
+HOSTILE = {
+    asked_part: ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "],
+    asked_modalities: ["table of ", "figures for ", "chart ", "table\n"],
+    named_places: ["section ", "the ", "A and ", '"', "page ", "1-", "last ", "\n\t ", "the a "],
+    partial(named_statements, ratio=1.0, item=0.5): ["return on ", "debt to/", "net ", "'s ", "&a"],
+}
 
 
-def test_a_question_may_ask_for_both():
-    assert asked_modalities("Do the chart and the table agree?") == {Modality.FIGURE, Modality.TABLE}
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "",
-        "Who signed the report?",
-        "What is the third heading in the table of contents?",
-        "How do the figures for 2021 compare?",
-        "Who signed it? Write the answer as a list of table rows.",
-        "Which barrier is stable?",
-    ],
-)
-def test_what_only_looks_like_a_kind_is_none(question):
-    assert asked_modalities(question) == frozenset()
-
-
-@pytest.mark.parametrize("piece", ["table of ", "figures for ", "chart ", "table\n"])
-def test_a_long_hostile_question_is_read_in_time(piece):
+@pytest.mark.parametrize(("read", "piece"), [(read, piece) for read, pieces in HOSTILE.items() for piece in pieces])
+def test_a_long_hostile_question_is_read_in_time(read, piece):
     started = time.process_time()
-    asked_modalities(piece * (100_000 // len(piece)))
+    read(piece * (100_000 // len(piece)))
     assert time.process_time() - started < 5
 
 

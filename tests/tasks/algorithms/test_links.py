@@ -5,7 +5,8 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms import links
 from tasks.algorithms.arrays import snap_fine
-from tasks.algorithms.links import links_to_others, mutual_links, nearest_neighbours, neighbour_pairs, unite_pairs
+from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 
 def slow_neighbours(vectors, limit):
@@ -16,21 +17,21 @@ def slow_neighbours(vectors, limit):
     return [sorted((j for j in rows if j != i), key=lambda j: (-cosines[i][j], j))[:limit] for i in rows]
 
 
-def unit_or_zero(rows):
-    rows = rows.astype(np.float32)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
-
 # Small whole numbers: zero vectors, duplicates and equal cosines are common.
-worlds = st.integers(1, 8).flatmap(lambda n: arrays(np.int8, (n, 3), elements=st.integers(-2, 2))).map(unit_or_zero)
+documents = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n, 3), elements=st.integers(-2, 2))).map(unit_or_zero)
 
 
-@given(worlds, st.integers(1, 6))
+def mutual_links(*, first, second, minimum, limit):
+    return links_to_others(
+        own=first, others=second, starts=np.array([0, len(second)]), own_first=np.array([True]), minimum=minimum, limit=limit
+    )
+
+
+@given(documents, st.integers(1, 6))
 def test_neighbours_equal_a_full_sort(vectors, limit):
     indices, cosines = nearest_neighbours(vectors=vectors, limit=limit)
     assert indices.tolist() == slow_neighbours(vectors, limit)
-    assert indices.shape == cosines.shape == (len(vectors), min(limit, len(vectors) - 1))
+    assert indices.shape == cosines.shape == (len(vectors), min(limit, max(len(vectors) - 1, 0)))
 
 
 def test_neighbours_worked_by_hand():
@@ -77,12 +78,6 @@ def test_a_pair_found_again_takes_the_later_round():
     assert rounds.tolist() == [0, 2, 2]
 
 
-def documents(columns=3):
-    shape = st.integers(0, 6)
-    # Small whole numbers: zero vectors, duplicates and equal cosines are common.
-    return shape.flatmap(lambda n: arrays(np.int8, (n, columns), elements=st.integers(-2, 2))).map(unit_or_zero)
-
-
 def slow_links(first, second, minimum, limit):
     a, b = snap_fine(first), snap_fine(second)
     cosine = {(i, j): sum((a[i] * b[j]).tolist()) for i in range(len(a)) for j in range(len(b))}
@@ -106,19 +101,19 @@ def test_links_worked_by_hand():
     assert mutual_links(first=first, second=second, minimum=0.5, limit=0) == []
 
 
-@given(documents(), documents(), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 4))
+@given(documents, documents, st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 4))
 def test_links_equal_the_definition(first, second, minimum, limit):
     assert mutual_links(first=first, second=second, minimum=minimum, limit=limit) == slow_links(first, second, minimum, limit)
 
 
-@given(documents(), documents())
+@given(documents, documents)
 def test_links_are_the_same_from_both_sides(first, second):
     there = mutual_links(first=first, second=second, minimum=0.0, limit=100)
     back = mutual_links(first=second, second=first, minimum=0.0, limit=100)
     assert sorted(there) == sorted((row, column, weight) for column, row, weight in back)
 
 
-@given(documents(), st.lists(st.tuples(documents(), st.booleans()), min_size=1, max_size=5), st.integers(0, 3))
+@given(documents, st.lists(st.tuples(documents, st.booleans()), min_size=1, max_size=5), st.integers(0, 3))
 def test_many_documents_at_once_equal_pair_by_pair(own, others, limit):
     starts = np.cumsum([0, *(len(other) for other, _ in others)])
     expected = []

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays as float_arrays
 
 from tasks.algorithms.network import (
     UNITS_OF_COST,
@@ -10,8 +9,6 @@ from tasks.algorithms.network import (
     assemble_network,
     build_network,
     cost_units,
-    edge_capacities,
-    edge_costs,
     flow_units,
     refused,
     solver_arcs,
@@ -48,24 +45,6 @@ def test_a_network_worked_by_hand():
     # 1 - 0.5 * (0.8 + 0.4) / 2 = 0.7; a cosine below 0 counts as 0.
     assert built.costs.tolist() == [pytest.approx(0.7), 1.0, 0.0, 0.0, 0.0]
     assert built.capacities.tolist() == [0.4, 0.4, 0.8, 0.6, 0.3]
-
-
-unit = st.floats(0, 1)
-
-
-@given(st.integers(0, 6).flatmap(lambda n: st.tuples(*[float_arrays(float, n, elements=unit)] * 3)))
-def test_an_edge_between_scores_up_to_one_costs_no_less_than_nothing_and_no_more_than_one(numbers):
-    cosines, tail_scores, head_scores = numbers
-    costs = edge_costs(cosines=cosines, tail_scores=tail_scores, head_scores=head_scores)
-    assert ((costs >= 0) & (costs <= 1)).all()
-    capacities = edge_capacities(tail_scores=tail_scores, head_scores=head_scores)
-    assert ((capacities <= tail_scores) & (capacities <= head_scores)).all()
-
-
-def test_a_dearer_edge_is_less_alike_or_weaker():
-    base = {"cosines": np.array([0.5]), "tail_scores": np.array([0.5]), "head_scores": np.array([0.5])}
-    for name in base:
-        assert edge_costs(**{**base, name: np.array([0.9])}) < edge_costs(**base)
 
 
 def test_costs_of_ones_own_take_the_place_of_the_papers():

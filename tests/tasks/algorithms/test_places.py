@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from tasks.algorithms.places import NamedPlace, PlaceKind, counted_pages, named_places
@@ -62,38 +60,22 @@ def shown(question):
         ("In the Section Health and Safety, what", ["TITLED Health and Safety"]),
         ("In the market outlook section, who", ["TITLED market outlook"]),
         ("stated in the Introduction", ["TITLED Introduction"]),
+        ("the table of contents", []),
+        ("this page, the page count, how many pages?", []),
+        ("the page 2019 report", []),
+        ("the page I read", []),
+        ("S&P 500", []),
+        ("Eq. (2)", []),
+        ("the figures for 2019", []),
+        ("at 5 p.m.", []),
+        ("the main section", []),
+        ('Which pages? The answer should be a list like ["Page 2", "Page 4"].', []),
+        ("", []),
     ],
 )
-def test_a_place_is_named(question, places):
+def test_a_place_is_named_and_what_only_looks_like_one_is_not(question, places):
     assert shown(question) == places
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "the table of contents",
-        "this page, the page count, how many pages?",
-        "the page 2019 report",
-        "the page I read",
-        "S&P 500",
-        "Eq. (2)",
-        "the figures for 2019",
-        "at 5 p.m.",
-        "the main section",
-        'Which pages? The answer should be a list like ["Page 2", "Page 4"].',
-        "",
-    ],
-)
-def test_what_only_looks_like_a_place_is_none(question):
-    assert named_places(question) == ()
 
 
 def test_places_compare_and_sort():
     assert sorted([NamedPlace(PlaceKind.PAGE, "2"), NamedPlace(PlaceKind.LABEL, "table 1")])[0].kind is PlaceKind.LABEL
-
-
-@pytest.mark.parametrize("piece", ["section ", "the ", "A and ", '"', "page ", "1-", "last ", "\n\t ", "the a "])
-def test_a_long_hostile_question_is_read_in_time(piece):
-    started = time.process_time()
-    named_places(piece * (100_000 // len(piece)))
-    assert time.process_time() - started < 5

@@ -43,18 +43,6 @@ def test_the_gravest_reason_wins_and_a_threshold_itself_is_enough(supported, sat
 unit = st.floats(0, 1)
 
 
-@given(st.integers(0, 3), unit, unit, unit, unit)
-def test_the_gate_is_quiet_exactly_where_no_reason_holds(supported, saturation, consistency, saturation_below, consistency_below):
-    trigger = gate(
-        supported=supported,
-        saturation=saturation,
-        consistency=consistency,
-        saturation_below=saturation_below,
-        consistency_below=consistency_below,
-    )
-    assert (trigger is None) == (supported > 0 and saturation >= saturation_below and consistency >= consistency_below)
-
-
 @pytest.mark.parametrize("wrong", [math.nan, -0.1, 1.1])
 def test_a_number_that_could_never_fire_is_refused(wrong):
     with pytest.raises(ValueError, match="saturation and consistency must be finite, from 0 to 1"):
@@ -188,16 +176,6 @@ def test_the_top_tenth_of_the_arcs_in_use_is_at_least_one():
     assert top_decile_arcs(flow=flow).tolist() == [8, 20]  # two of thirteen
     assert top_decile_arcs(flow=np.full(5, SMALLEST_FLOW)).tolist() == []
     assert top_decile_arcs(flow=np.zeros(0)).tolist() == []
-
-
-@given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), max_size=40))
-def test_no_arc_left_out_carries_more_than_one_chosen(flows):
-    flow = np.array(flows)
-    chosen = top_decile_arcs(flow=flow)
-    used = np.count_nonzero(flow)
-    assert len(chosen) == int(np.ceil(used / 10))
-    left_out = np.delete(flow, chosen)
-    assert len(chosen) == 0 or left_out.max(initial=0.0) <= flow[chosen].min()
 
 
 def test_a_flow_that_is_no_amount_is_refused():

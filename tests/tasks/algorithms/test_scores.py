@@ -21,12 +21,7 @@ from tasks.algorithms.scores import (
     scaled_by_maximum,
     top_seeds,
 )
-
-
-def unit_or_zero(rows):
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
-
+from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 worlds = st.integers(0, 8).flatmap(lambda n: arrays(np.int8, (n + 1, 4), elements=st.integers(-3, 3))).map(unit_or_zero)
 shares = st.floats(0, 1)
@@ -162,19 +157,6 @@ def test_propagation_worked_by_hand():
 def test_propagation_is_the_fixed_point_of_the_equation(graph, anchor, keep_unreached):
     scores = propagate(**graph, anchor=anchor, **STEPS, keep_unreached=keep_unreached)
     assert np.allclose(scores, one_step(graph, scores.tolist(), anchor, keep_unreached), atol=1e-9)
-
-
-@given(graphs(), anchors, st.booleans())
-def test_propagation_stays_between_zero_and_the_greatest_relevance(graph, anchor, keep_unreached):
-    scores = propagate(**graph, anchor=anchor, **STEPS, keep_unreached=keep_unreached)
-    assert (scores >= 0).all()
-    assert (scores <= graph["relevance"].max() * (1 + 1e-12)).all()
-
-
-@given(graphs(), st.booleans())
-def test_without_a_share_for_the_predecessors_nothing_changes(graph, keep_unreached):
-    scores = propagate(**graph, anchor=0.0, **STEPS, keep_unreached=keep_unreached)
-    assert scores.tolist() == graph["relevance"].tolist()
 
 
 @given(graphs(), anchors)
@@ -380,17 +362,6 @@ def test_the_score_never_leaves_its_parts(parts, raw):
     assert (scores <= parts.max(axis=0)).all()
     assert (scores >= parts.min(axis=0) - 1e-15).all()
     assert (scores >= 0).all()
-
-
-def test_a_weight_of_one_is_the_part_itself():
-    parts = np.random.default_rng(0).random((3, 4))
-    for place, name in enumerate(("relevance", "propagated", "diffused")):
-        named = dict(zip(("relevance", "propagated", "diffused"), parts, strict=True))
-        assert combined_score(**named, weights=np.eye(3)[place]).tolist() == named[name].tolist()
-
-
-def test_no_nodes_have_no_scores():
-    assert combined_score(relevance=np.zeros(0), propagated=np.zeros(0), diffused=np.zeros(0), weights=PAPER).tolist() == []
 
 
 @pytest.mark.parametrize("weights", [[0.5, 0.3, 0.3], [1.2, -0.2, 0.0], [0.0, 0.0, 0.0], [np.nan, 0.5, 0.5], [0.5, 0.5]])

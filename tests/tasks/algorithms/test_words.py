@@ -71,23 +71,24 @@ def test_rarity_counts_a_single_text_as_two():
 
 
 @pytest.mark.parametrize(
-    "question", ["What does a unicorn eat?", "HOW DEEP IS LOCH NESS?", "Who founded Müller?", "Name the zebra.", "Is price of x y?"]
-)
-def test_english_is_known_by_its_small_words(question):
-    assert looks_english(question)
-
-
-@pytest.mark.parametrize(
-    "question",
+    ("question", "english"),
     [
-        *(
-            "Was kostet ein Apfelkuchen mit Sahne?",
-            "Quel est le prix de la tarte ?",
-            "¿Cuánto cuesta la tarta?",
-            "Hvad koster en kage?",
-        ),
-        *("Wat is de prijs van de taart?", "Какова выручка?", "収益はいくらですか", "كم الإيرادات؟", "torque bolts", ""),
+        ("What does a unicorn eat?", True),
+        ("HOW DEEP IS LOCH NESS?", True),
+        ("Who founded Müller?", True),
+        ("Name the zebra.", True),
+        ("Is price of x y?", True),
+        ("Was kostet ein Apfelkuchen mit Sahne?", False),
+        ("Quel est le prix de la tarte ?", False),
+        ("¿Cuánto cuesta la tarta?", False),
+        ("Hvad koster en kage?", False),
+        ("Wat is de prijs van de taart?", False),
+        ("Какова выручка?", False),
+        ("収益はいくらですか", False),
+        ("كم الإيرادات؟", False),
+        ("torque bolts", False),
+        ("", False),
     ],
 )
-def test_other_languages_and_bare_words_are_not_english(question):
-    assert not looks_english(question)
+def test_english_is_known_by_its_small_words(question, english):
+    assert looks_english(question) is english

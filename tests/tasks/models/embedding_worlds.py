@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tasks.model_settings import ModelSettings
-from tasks.models.embedding_service import EmbeddingService
 from tasks.models.endpoints import Endpoint
+from tasks.models.served_embedder import EmbeddingService
 
 
 def impatient(retries=(), **embeddings):

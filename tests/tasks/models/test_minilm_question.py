@@ -6,12 +6,24 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import torch
 
 from storage.artifacts import hash_bytes
 from tasks.models import minilm_question
+from tasks.models.bert_layers import BertLayers
 from tasks.models.minilm import MiniLM, minilm_identity, model_folder
-from tasks.models.minilm_question import QuestionMiniLM
+from tasks.models.minilm_question import BertInNumpy, QuestionMiniLM
 from tasks.models.vector_checks import EmbeddingError
+from tests.tasks.models.test_bert_layers import seeded_weights
+
+
+@pytest.mark.parametrize("tokens", [[7], [3, 3], list(range(16))])
+def test_the_mean_state_is_that_of_the_layers_in_torch(tokens):
+    weights = seeded_weights()
+    expected = BertLayers(weights, torch.float32).mean_states([tokens])[0].numpy()
+    found = BertInNumpy({name: values.numpy() for name, values in weights.items()}).mean_state(tokens)
+    assert found.dtype == np.float32 and np.allclose(found, expected, atol=1e-5)
+
 
 QUESTIONS = [
     "How many megawatts are possible at the Aldre coast?",

@@ -14,7 +14,7 @@ SCRIPT = """
 import errno, json, os, socket, subprocess, sys
 from pathlib import Path
 from tasks.parsers.jobs import Job
-from tasks.parsers.limits import confine
+from tasks.parsers.child import confine
 job = Job.model_validate_json(sys.argv[1])
 missing = confine(job)
 

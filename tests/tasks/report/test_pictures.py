@@ -13,7 +13,7 @@ from PIL import Image
 
 from storage.artifacts import ArtifactStore
 from storage.records import Page, PageParser
-from tasks.object_discovery import discover_objects
+from tasks.object_mirror import discover_objects
 from tasks.report.pictures import NoPictureError, PictureDesk, PictureError, SourceCopies, shrink_picture
 from tasks.report.report_settings import ReportSettings
 from tasks.settings import LimitSettings, WorkSettings

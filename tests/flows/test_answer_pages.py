@@ -1,10 +1,13 @@
 """Every ingest and every answer leaves its lineage in Prefect, with the records that `flowreader lineage` shows."""
 
+import asyncio
 import json
+import time
 
 import pytest
 
-from flows.lineage_pages import DOCUMENTS_SHOWN, run_page
+from flows import answer_pages
+from flows.answer_pages import DOCUMENTS_SHOWN, run_page
 from storage.answer_records import NamedDocument
 from storage.corpus import open_for_writing
 from storage.snapshot import open_for_reading
@@ -12,9 +15,39 @@ from tasks.lineage_names import Shelf
 from tasks.lineage_records import DocumentInRun
 from tasks.lineage_walk import run_walk
 from tasks.markdown import as_text
+from tasks.planning import DocumentWork
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.program import flowreader
 from tests.storage import worlds
+
+
+def test_an_ingest_leaves_a_bar_that_is_full(deployed):
+    assert deployed["ingest"]["state"] == "Completed"
+    kind, percent, told = deployed["pages"]["ingest-tides-progress"]
+    assert (kind, percent, told) == ("progress", 100.0, "2\\/2 documents\\, 1 pages\\; done")
+    assert "ingest-tides" in deployed["pages"]
+
+
+def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
+    async def made(**_more):
+        return "id"
+
+    async def hangs(*_arguments, **_more):
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(answer_pages, "acreate_progress_artifact", made)
+    monkeypatch.setattr(answer_pages, "aupdate_progress_artifact", hangs)
+
+    async def stopped():
+        work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
+        async with answer_pages.shown_in_prefect(work, key="ingest-x-progress", by_model=False):
+            raise KeyError("why it ended")
+
+    began = time.monotonic()
+    with pytest.raises(KeyError, match="why it ended"):
+        asyncio.run(stopped())
+    assert time.monotonic() - began < 2 * answer_pages.PATIENCE_SECONDS + 2
+
 
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 

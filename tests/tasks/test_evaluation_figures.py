@@ -14,10 +14,9 @@ from storage.locations import corpus_location
 from storage.runs import EntryKind, read_run
 from storage.snapshot import open_for_reading
 from tasks.algorithms.answers import MatchKind
-from tasks.code_identity import code_identity
-from tasks.evaluating import ABLATED, summed_up
+from tasks.benchmark_asking import code_identity
 from tasks.evaluation_arms import FULL
-from tasks.evaluation_figures import ALL, difference_of, figures_of, groups_of, more_than_luck
+from tasks.evaluation_figures import ABLATED, ALL, difference_of, figures_of, groups_of, more_than_luck, summed_up
 from tasks.evaluation_lines import write_lines
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import (
