@@ -17,12 +17,11 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import task_run
 from prefect.states import Cancelled, Failed
 
-from flows.answer_pages import keep_answer_pages, keep_page
+from flows.answer_pages import emit_assets, keep_answer_pages, keep_page, leave_lineage_of_answers
 from flows.ask import ask
 from flows.interruption import ending_in_order
 from flows.run_labels import beside_the_work, question_asked, tag_run
 from flows.showing import CommandError
-from flows.telling_others import emit_assets, leave_lineage_of_answers
 from storage.answer_json import answer_json
 from storage.answer_records import Answer
 from storage.answers import find_answer

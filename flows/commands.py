@@ -10,8 +10,8 @@ from flows.showing import CommandError, Output
 from flows.tables import checkups_json, corpus_json, show_checkups, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import kept_artifacts, write_durably
 from storage.catalog import CatalogDamagedError, StoreTooNewError
-from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
+from storage.in_use import corpora_in
 from storage.lineage_search import short_run
 from storage.locations import corpora_folder, corpus_location, home, steps_folder
 from storage.memo import StepMemo

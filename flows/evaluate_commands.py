@@ -56,7 +56,7 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
 def _checked(request: EvaluationRequest) -> Exam:
     """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
     from tasks.answer_judging import judge_server
-    from tasks.evaluation_lines import check_out
+    from tasks.evaluation_figures import check_out
     from tasks.exam import open_exam
     from tasks.reader_choice import chat_server_of
 

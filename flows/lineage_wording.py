@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import Any
 
 from flows.tables import counting
+from storage.codec import shortened
 from storage.lineage_search import short_run
 from storage.records import Box
-from storage.wording import shortened
 from tasks.ask_settings import AllSettings, AskSettings
 from tasks.judging import told_money
 from tasks.lineage_records import (

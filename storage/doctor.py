@@ -12,11 +12,10 @@ import pyarrow.compute as pc
 
 from storage.adjacency_files import intact, place_of
 from storage.catalog import CatalogDamagedError
-from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
 from storage.graph_checks import GraphError, check_vectors
 from storage.graph_store import GraphDamagedError
-from storage.in_use import KEEP_SECONDS, in_use, unnamed_files
+from storage.in_use import KEEP_SECONDS, corpora_in, in_use, unnamed_files
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 from storage.pulled import pull_again, pulled_from

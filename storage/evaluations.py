@@ -19,11 +19,10 @@ from pathlib import Path
 import duckdb
 
 from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError, opened
-from storage.codec import canonical_json
+from storage.codec import canonical_json, storable
 from storage.disk import check_writable, full_disk_explained
 from storage.evaluation_records import Evaluation, Figure, Scored
 from storage.lock import CorpusBusyError, wait_for
-from storage.wording import storable
 
 SCHEMA_VERSION = 1
 

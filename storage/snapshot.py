@@ -18,8 +18,8 @@ import duckdb
 
 from storage import catalog
 from storage.catalog import CatalogHead
-from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError, held, snapshot_path
+from storage.in_use import corpora_in
 from storage.locations import CorpusLocation
 from storage.records import (
     DocumentRecord,

@@ -8,8 +8,8 @@ from typing import Any
 
 from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus, Citation, NamedDocument, Usage
+from storage.codec import shortened
 from storage.records import WHOLE_PAGE, StepRecord
-from storage.wording import shortened
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook
 from tasks.path_reader import Quote

@@ -18,10 +18,10 @@ from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.quotes import Coverage, Mask, Scores, choose_quotes, joint_coverage, quote_scores, term_shares
 from tasks.algorithms.values import value_consistency
 from tasks.ask_settings import ReadingOutSettings
+from tasks.cited_words import pieces_on, quotes_on, says_nothing_new, shortened
 from tasks.judging import Verdict
 from tasks.path_reader import PathReading, PathText, Quote, Synthesis
 from tasks.question import NAMED_PLACE, Question
-from tasks.quotable import pieces_on, quotes_on, says_nothing_new, shortened
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from storage.records import StepRecord
-from tasks.happening_lines import error_kind, step_outcome
 from tasks.happenings import (
     CallEnded,
     DocumentEnded,
@@ -19,6 +18,7 @@ from tasks.happenings import (
     RunKilled,
     StepEnded,
 )
+from tasks.json_log import error_kind, step_outcome
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

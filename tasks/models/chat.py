@@ -18,8 +18,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from pydantic import BaseModel
 
-from storage.call_cache import CachedReply, CallCache
-from storage.kept_replies import KeptReplies
+from storage.kept_replies import CachedReply, CallCache, KeptReplies
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_budget import Budget, price
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
