@@ -212,7 +212,6 @@ async def staying(who: str, work: Callable[[], Awaitable[None]]) -> None:
 
 
 def say(line: str) -> None:
-    """Tell who watches the process."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -84,7 +84,6 @@ class Waiting:
         self._begun: set[UUID] = set()
 
     def __len__(self) -> int:
-        """Return how many questions are inside."""
         return len(self._futures)
 
     def for_run(self, run_id: UUID) -> asyncio.Future[Answers]:
@@ -114,12 +113,10 @@ class Waiting:
         return None if future is None or future.done() else future
 
     def begin(self, run_id: UUID) -> None:
-        """Take note that a worker of this process took the run."""
         if run_id in self._futures:
             self._begun.add(run_id)
 
     def has_begun(self, run_id: UUID) -> bool:
-        """Say whether a worker of this process took the run."""
         return run_id in self._begun
 
     async def nobody(self, *, seconds: float) -> None:

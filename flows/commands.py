@@ -27,7 +27,6 @@ WELL, PROBLEM = 0, 1
 
 
 def status(arguments: argparse.Namespace, output: Output) -> int:
-    """Show what a corpus holds."""
     location = corpus_location(arguments.corpus)
     lost, going = killed(location), ingests_at_work(location)
     if not output.as_json:
@@ -134,7 +133,6 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
-    """Check every promise of the store, or the servers of the models."""
     if arguments.models:
         return _doctor_models(output)
     from storage.doctor import examine

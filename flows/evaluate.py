@@ -113,7 +113,6 @@ async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, st
 
 
 async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | None) -> Mapping[str, Judged]:
-    """Return what is said of each answer."""
     judged: dict[str, Judged] = {}
     for batch in batches(exam.questions):
         answered = [(question, asked[question.id]) for question in batch]

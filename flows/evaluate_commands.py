@@ -157,7 +157,6 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def compared(arguments: argparse.Namespace, output: Output) -> int:
-    """Show what changed between two evaluations."""
     from flows.evaluation_tables import compare_json, show_changes
     from tasks.comparing import ComparisonError, compare, what_else_differs
     from tasks.evaluation_figures import SEED
@@ -206,7 +205,6 @@ class AskingMeter:
         self._lock = threading.Lock()
 
     def hear(self, progress: Progress) -> None:
-        """Take one report."""
         with self._lock:
             if progress.step == "ask":
                 self._asked += progress.done

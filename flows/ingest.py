@@ -70,7 +70,6 @@ class IngestDesk:
         return reader_identity(self.request.settings, self.chat.name if self.chat else "")
 
     def survey(self, discovery: Discovery) -> Survey:
-        """Compare what was found with what is published."""
         return survey(self.request, discovery, self.corpus.documents(), self.corpus.embedder, self.reader)
 
     def workers(self) -> Workers | None:

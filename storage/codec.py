@@ -61,7 +61,6 @@ ADAPTERS: dict[type, TypeAdapter[object]] = {}
 
 
 def adapter(kind: type[T]) -> TypeAdapter[T]:
-    """Return the checker of a record."""
     if kind not in ADAPTERS:
         ADAPTERS[kind] = TypeAdapter(kind)
     return cast(TypeAdapter[T], ADAPTERS[kind])

@@ -146,7 +146,6 @@ def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
 
 
 def _named(asked: str, run_ids: Sequence[str]) -> str:
-    """Return the id that is meant."""
     if asked in run_ids:
         return asked
     found = [run_id for run_id in run_ids if run_id.startswith(asked)] if len(asked) >= SHORTEST_PREFIX else []

@@ -65,7 +65,6 @@ class CallCache:
         return self.folder / subject[:2] / f"{subject}.replies"
 
     def subjects(self) -> list[str]:
-        """Return every document and question with replies."""
         return sorted(entry.stem for entry in self.folder.glob("??/*.replies"))
 
     def forget(self, subject: str) -> None:

@@ -61,7 +61,6 @@ class Scope:
 
     @property
     def everything(self) -> bool:
-        """Whether nothing is left out."""
         return self == EVERYTHING
 
     @property

@@ -105,5 +105,4 @@ def noted(calls: CallBook) -> tuple[str, ...]:
 
 
 def told_of_scope(request: AskRequest) -> dict[str, Any]:
-    """Return what the question was limited to, as it was asked."""
     return request.model_dump(mode="json", include={"documents", "pages", "modality"})

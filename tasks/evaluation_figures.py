@@ -175,7 +175,6 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Evaluation:
-    """Score what came of the questions and make figures of it."""
     if exam.request.what == "answers":
         scored = scored_answers(exam.questions, found.asked, found.judged)
     else:

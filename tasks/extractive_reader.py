@@ -106,7 +106,6 @@ class ExtractiveReader:
         return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes), said=path.said)
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
-        """Compare the values that the paths quote for the same thing."""
         quotes = [quote for reading in readings for quote in reading.quotes]
         nodes = {quote.node.id: number for number, quote in enumerate(quotes)}
         return value_consistency(
@@ -207,7 +206,6 @@ def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
 
 
 def open_parts(answers: Sequence[PartAnswer]) -> list[str]:
-    """Return a note for each part that nothing supports."""
     return [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
 
 

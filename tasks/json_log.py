@@ -203,7 +203,6 @@ class _Teller:
         self._logger, self._names = logger, dict[str, str]()
 
     def hear(self, happening: Happening) -> None:
-        """Write its line."""
         if not isinstance(happening, Logged):
             return
         if isinstance(happening, DocumentBegan):

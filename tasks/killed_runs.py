@@ -123,7 +123,6 @@ class KilledRun:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is something left to do that the same command would."""
         return self.kind is RunKind.INGEST and bool(self.paths)
 
 

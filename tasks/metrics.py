@@ -63,7 +63,6 @@ class Metrics:
         self._refused = counter("questions_refused_total", "Questions that the query service did not take, by reason.", "reason")
 
     def hear(self, happening: Happening) -> None:
-        """Count it."""
         match happening:
             case StepEnded(record=record):
                 self._count_step(record)

@@ -50,7 +50,6 @@ class CleanedUp:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing stood in the way."""
         return not (self.snapshots_kept or self.garbage.postponed)
 
 
@@ -185,7 +184,6 @@ def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[
 def cross_edges(
     corpus: CorpusWriter, graphs: Sequence[DocumentGraph], *, without: Sequence[str], settings: EvolutionSettings
 ) -> list[Edge]:
-    """Return every edge between a document of the batch and any other, of the batch or published."""
     fresh = [linkable(graph) for graph in graphs]
     replaced = {*without, *(document.document_id for document in fresh)}
     edges: list[Edge] = []

@@ -53,7 +53,6 @@ class PurposeUsage:
     seconds: float = 0.0
 
     def add(self, call: ModelCall) -> None:
-        """Count one more."""
         self.cached += call.outcome == Outcome.CACHED
         self.calls += call.attempts > 0
         self.failed += call.outcome not in {Outcome.OK, Outcome.CACHED}
@@ -128,7 +127,6 @@ class ChatModel:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:
