@@ -215,6 +215,14 @@ def test_clean_up_can_wait_for_readers(place):
         reader.join()
 
 
+def test_clean_up_does_not_wait_for_ever(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        with open_for_reading(place) as reader:
+            corpus.publish(removed=[REPORT.document_id])
+            assert corpus.tidy(keep_seconds=0, wait_seconds=0.1).kept == (reader.number,)
+
+
 def test_a_snapshot_whose_reader_takes_too_long_stays_and_the_others_go(place):
     with writing(place) as corpus:
         publish(corpus, REPORT)
