@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from storage.call_cache import CachedReply, CallCache
+
 from storage.artifacts import ArtifactStore
 from storage.asked_questions import AskedQuestions
-from storage.call_cache import CachedReply, CallCache
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
 from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_words
