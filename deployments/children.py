@@ -132,14 +132,12 @@ def _send(pid: int, number: signal.Signals) -> None:
 
 
 def _reap() -> None:
-    """Take note of the ends of our children, so that they are gone."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def descendants(pid: int) -> set[int]:
-    """Return the ids of all living processes below a process."""
     found: set[int] = set()
     waiting = [pid]
     while waiting:

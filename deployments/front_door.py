@@ -86,7 +86,6 @@ def require_welcome(request: Request, token: str) -> None:
 
 
 def report_of(answer_id: str, corpus: str) -> str:
-    """Return the page of an answer, with what is published now."""
     location = corpus_location(corpus)
     with open_for_reading(location) as snapshot:
         answer = find_answer(location, answer_id, present={record.id for record in snapshot.documents()})

@@ -18,8 +18,8 @@ from prefect.states import Scheduled
 
 from flows.ask_task import Answers, answer, waiting
 from flows.showing import CommandError
+from storage.codec import without_sign_in
 from storage.locations import called_with_folder
-from storage.wording import without_sign_in
 from tasks.ask_request import AskRequest
 
 RETRY_SECONDS = 5

@@ -33,7 +33,7 @@ from deployments.children import ALONE, kill_all, say_ready
 from deployments.declared import declared_deployments
 from flows.run_labels import begin_again
 from storage.at_work import killed_runs
-from storage.corpora import corpora_in
+from storage.in_use import corpora_in
 from storage.locations import corpora_folder
 from tasks.metrics_endpoint import MetricsError, shows_all
 

@@ -6,23 +6,30 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from prefect.artifacts import acreate_markdown_artifact, acreate_progress_artifact, aupdate_progress_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactCreate
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.events import emit_event
+from prefect.runtime import flow_run as run_at_work
 
 from flows.lineage_tables import Line, heading, markdown_of, told_lines, walk_lines
 from flows.progress_display import WorkMeter
+from storage.answer_json import answer_from_json
 from storage.answer_records import Answer
 from storage.locations import corpus_location
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_page import answer_markdown, page_key
+from tasks.data_flow import DataFlow, answered, ingested
 from tasks.ingest_report import artifact_key
+from tasks.ingest_request import IngestRequest
 from tasks.lineage_documents import documents_told
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import RunWalk
-from tasks.lineage_walk import walk
+from tasks.lineage_walk import run_walk, walk
 from tasks.markdown import as_text, lineage_key
 from tasks.planning import DocumentWork
 from tasks.progress import listening
@@ -136,3 +143,36 @@ async def keep_page(answer: Answer) -> None:
     await acreate_markdown_artifact(
         key=page_key(answer.answer_id), markdown=answer_markdown(answer, kept), description=as_text(answer.question)
     )
+
+
+async def leave_lineage(request: IngestRequest) -> None:
+    """Leave the page and the asset events of the ingest at work; its lineage file is walked through once."""
+    run_id = UUID(str(run_at_work.id))
+    with open_for_reading(corpus_location(request.corpus)) as snapshot:
+        shelf = Shelf(snapshot)
+        walked = await asyncio.to_thread(run_walk, shelf, str(run_id))
+        emit_assets(ingested(request, shelf, walked), flow_run_id=run_id)
+        await keep_run_page(snapshot, walked)
+
+
+async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments
+    """As a hook of a flow that completed: whoever asked has the answers before this is made. Prefect logs what goes wrong in it."""
+    answers = [answer_from_json(each) for each in await state.aresult()]
+    for answer in answers:
+        emit_assets(answered(answer), flow_run_id=flow_run.id)
+    await keep_answer_pages(answers, flow_run_id=flow_run.id)
+
+
+def emit_assets(data: DataFlow, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+    kind = "flow-run" if flow_run_id else "task-run"
+    made_by = {"prefect.resource.id": f"prefect.{kind}.{flow_run_id or task_run_id}", "prefect.resource.role": kind}
+    made_of = [{"prefect.resource.id": each.key, "prefect.resource.role": "asset"} for each in data.inputs]
+    for each in data.inputs:
+        emit_event("prefect.asset.referenced", resource={"prefect.resource.id": each.key}, related=[made_by])
+    for each in data.outputs:
+        emit_event(
+            "prefect.asset.materialization.succeeded",
+            resource={"prefect.resource.id": each.key},
+            related=[made_by, *made_of],
+            payload={"left out": data.left_out} if data.left_out else {},
+        )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from flows.showing import Output
 from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus
-from storage.wording import shortened
+from storage.codec import shortened
 from tasks.judging import head_of, place_of, told_calls, verdict_of, words_of
 
 STATUS_STYLE = {

@@ -131,5 +131,4 @@ def prepare_report(path: Path) -> None:
 
 
 def published(snapshot: Snapshot) -> set[str]:
-    """Return the ids of the documents that are published now."""
     return {record.id for record in snapshot.documents()}

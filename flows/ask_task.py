@@ -17,12 +17,11 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import task_run
 from prefect.states import Cancelled, Failed
 
-from flows.answer_pages import keep_answer_pages, keep_page
+from flows.answer_pages import emit_assets, keep_answer_pages, keep_page, leave_lineage_of_answers
 from flows.ask import ask
 from flows.interruption import ending_in_order
 from flows.run_labels import beside_the_work, question_asked, tag_run
 from flows.showing import CommandError
-from flows.telling_others import emit_assets, leave_lineage_of_answers
 from storage.answer_json import answer_json
 from storage.answer_records import Answer
 from storage.answers import find_answer
@@ -85,7 +84,6 @@ class Waiting:
         self._begun: set[UUID] = set()
 
     def __len__(self) -> int:
-        """Return how many questions are inside."""
         return len(self._futures)
 
     def for_run(self, run_id: UUID) -> asyncio.Future[Answers]:
@@ -115,12 +113,10 @@ class Waiting:
         return None if future is None or future.done() else future
 
     def begin(self, run_id: UUID) -> None:
-        """Take note that a worker of this process took the run."""
         if run_id in self._futures:
             self._begun.add(run_id)
 
     def has_begun(self, run_id: UUID) -> bool:
-        """Say whether a worker of this process took the run."""
         return run_id in self._begun
 
     async def nobody(self, *, seconds: float) -> None:

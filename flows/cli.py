@@ -23,7 +23,6 @@ STAYS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code."""
     parsed = build_parser().parse_args(arguments)
     output = Output(as_json=parsed.json)
     try:

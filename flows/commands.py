@@ -10,8 +10,8 @@ from flows.showing import CommandError, Output
 from flows.tables import checkups_json, corpus_json, show_checkups, show_corpus, show_document, show_findings, show_settings, totals
 from storage.artifacts import kept_artifacts, write_durably
 from storage.catalog import CatalogDamagedError, StoreTooNewError
-from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
+from storage.in_use import corpora_in
 from storage.lineage_search import short_run
 from storage.locations import corpora_folder, corpus_location, home, steps_folder
 from storage.memo import StepMemo
@@ -26,7 +26,6 @@ WELL, PROBLEM = 0, 1
 
 
 def status(arguments: argparse.Namespace, output: Output) -> int:
-    """Show what a corpus holds."""
     location = corpus_location(arguments.corpus)
     lost, going = killed(location), ingests_at_work(location)
     if not output.as_json:
@@ -133,7 +132,6 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
-    """Check every promise of the store, or the servers of the models."""
     if arguments.models:
         return _doctor_models(output)
     from storage.doctor import examine

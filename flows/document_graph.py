@@ -24,7 +24,6 @@ async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
 
 
 async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, bool]:
-    """Return the graph of a document, and whether a model that did not reply left it unfinished."""
     readable = await read_pages(work, tools)
     structured = await structure.submit(work, readable, tools)
     analyzed = await analyze.submit(work, structured, tools)

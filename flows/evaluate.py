@@ -32,8 +32,7 @@ from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_judging import ModelJudge, judge_batch, opened_judge
 from tasks.benchmark_asking import ExamDesk, ask_batch, batches, recalled
 from tasks.evaluation_arms import Arm
-from tasks.evaluation_figures import summed_up
-from tasks.evaluation_lines import write_lines
+from tasks.evaluation_figures import summed_up, write_lines
 from tasks.evaluation_pictures import write_pictures
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import Judged
@@ -114,7 +113,6 @@ async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, st
 
 
 async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | None) -> Mapping[str, Judged]:
-    """Return what is said of each answer."""
     judged: dict[str, Judged] = {}
     for batch in batches(exam.questions):
         answered = [(question, asked[question.id]) for question in batch]

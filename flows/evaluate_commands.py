@@ -55,7 +55,7 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
 def _checked(request: EvaluationRequest) -> Exam:
     """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
     from tasks.answer_judging import judge_server
-    from tasks.evaluation_lines import check_out
+    from tasks.evaluation_figures import check_out
     from tasks.exam import open_exam
     from tasks.reader_choice import chat_server_of
 
@@ -157,7 +157,6 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def compared(arguments: argparse.Namespace, output: Output) -> int:
-    """Show what changed between two evaluations."""
     from flows.evaluation_tables import compare_json, show_changes
     from tasks.comparing import ComparisonError, compare, what_else_differs
     from tasks.evaluation_figures import SEED
@@ -206,7 +205,6 @@ class AskingMeter:
         self._lock = threading.Lock()
 
     def hear(self, progress: Progress) -> None:
-        """Take one report."""
         with self._lock:
             if progress.step == "ask":
                 self._asked += progress.done

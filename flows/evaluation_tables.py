@@ -73,7 +73,6 @@ def compare_json(
 def show_changes(
     before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
 ) -> None:
-    """Show by how much each metric moved, which of that is more than luck, and what else differs."""
     output.line(f"{before.run_id[:8]} ({minute(before)}) -> {after.run_id[:8]} ({minute(after)}), {after.benchmark}")
     moved = [change for change in changes if change.difference or change.low or change.high]
     if moved:

@@ -22,11 +22,10 @@ from flows.lineage_wording import (
 )
 from flows.showing import Output
 from storage.answer_json import writable
-from storage.codec import adapter
+from storage.codec import adapter, shortened
 from storage.lineage_search import short_run
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
-from storage.wording import shortened
 from tasks.lineage_records import AnswerWalk, DocumentTold, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
 from tasks.lineage_runs import sum_of_calls, sum_of_steps
 from tasks.lineage_walk import walk

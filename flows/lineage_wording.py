@@ -7,9 +7,9 @@ from itertools import groupby
 from typing import Any
 
 from flows.tables import counting
+from storage.codec import shortened
 from storage.lineage_search import short_run
 from storage.records import Box
-from storage.wording import shortened
 from tasks.ask_settings import AllSettings, AskSettings
 from tasks.judging import told_money
 from tasks.lineage_records import (
@@ -40,7 +40,6 @@ STEP_WIDTH = 14
 
 
 def run_line(run: RunHead) -> str:
-    """Return what ran, when, of which code, and how it ended."""
     began = f", {when(run.began)}" if run.began else ""
     code = f", code {run.code_version}" if run.code_version else ""
     ended = f", {run.outcome}" + ("" if run.snapshot is None else f" at snapshot {run.snapshot}")
@@ -76,7 +75,6 @@ def call_line(call: CallSum) -> str:
 
 
 def document_line(document: DocumentTold) -> str:
-    """Return a document with how much there is of it, or why there is nothing."""
     short = document.document.id[:8]
     if document.standing is Standing.GONE:
         return f"{short}, not in the corpus any more"
@@ -137,7 +135,6 @@ def settings_words(kind: RunKind, settings: Mapping[str, Any]) -> str:
 
 
 def damage_line(damage: Damage) -> str:
-    """Say what of a run's file cannot be read."""
     name = f"the file of run {damage.run_id}"
     if damage.unreadable:
         return f"{name} cannot be read: {damage.unreadable}; what it tells is missing here"

@@ -51,7 +51,6 @@ class WorkMeter:
         return cls(work, MODEL_STEP_SHARES if by_model else STEP_SHARES)
 
     def hear(self, progress: Progress) -> None:
-        """Take one report."""
         with self._lock:
             if progress.subject not in self._steps:
                 return
@@ -93,7 +92,6 @@ class WorkMeter:
         return f"{self.describe_counts()}, {when}; {self.what_happens()}"
 
     def describe_counts(self) -> str:
-        """Return how many documents and pages are done."""
         return f"{len(self.finished)}/{self.documents} documents, {self.pages} pages"
 
     def what_happens(self) -> str:

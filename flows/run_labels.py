@@ -11,7 +11,7 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run, task_run
 
-from storage.wording import shortened
+from storage.codec import shortened
 from tasks.ask_request import AskRequest, clean
 from tasks.exam import probed_corpus
 

@@ -59,7 +59,6 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        """The terminal or pipe that people read."""
         return Console(highlight=False, soft_wrap=True)
 
     @cached_property

@@ -123,7 +123,6 @@ def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) ->
 
 
 def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> None:
-    """Show what doctor found, or that all is well."""
     for finding in findings:
         output.line(f"{finding.check}: {finding.what}", style="red")
         output.line(f"  {finding.remedy}")

@@ -14,7 +14,6 @@ from storage.transfer import Tell, Transferred
 
 
 def corpora_push(arguments: argparse.Namespace, output: Output) -> int:
-    """Send the published snapshot of a corpus to an object store."""
     from storage.transfer import push
 
     address = _address(arguments.address)

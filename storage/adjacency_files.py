@@ -125,7 +125,6 @@ def _mapped(path: Path, dtype: npt.DTypeLike) -> np.memmap[Any, Any]:
 
 
 def _header(dtype: npt.DTypeLike, count: int) -> bytes:
-    """Return how an .npy file of these numbers begins."""
     stream = io.BytesIO()
     about = {"descr": np.lib.format.dtype_to_descr(np.dtype(dtype)), "fortran_order": False, "shape": (count,)}
     np.lib.format.write_array_header_1_0(stream, about)
@@ -133,7 +132,6 @@ def _header(dtype: npt.DTypeLike, count: int) -> bytes:
 
 
 def _fits(adjacency: Adjacency) -> bool:
-    """Say whether the arrays belong together."""
     nodes, arcs = len(adjacency.ids), len(adjacency.heads)
     return {*(len(getattr(adjacency, name)) for name in OF_NODES), len(adjacency.starts) - 1} == {nodes} and (
         {len(adjacency.arc_kinds), len(adjacency.weights), int(adjacency.starts[-1])} == {arcs}

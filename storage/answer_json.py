@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError
 
 from storage.answer_records import Answer, AnswerStatus
-from storage.codec import CodecError, adapter
-from storage.wording import storable
+from storage.codec import CodecError, adapter, storable
 
 RULES_READ = "extractive"
 """The reader of an answer that no model gave, as an answer names it in its models."""

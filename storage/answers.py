@@ -76,7 +76,6 @@ def _removed(location: CorpusLocation, present: Collection[str]) -> set[str]:
 
 
 def _answers_in(path: Path, sign: bytes, gone: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
-    """Yield those of one file."""
     for line in path.read_bytes().splitlines():
         entry = read_entry(line) if sign in line else None
         if entry is None or entry["kind"] != EntryKind.ANSWER:
@@ -94,7 +93,6 @@ def answer_ids(location: CorpusLocation) -> set[str]:
 
 
 def removed_note(document: NamedDocument) -> str:
-    """Say why an answer has no words any more."""
     return f"{NOTE_BEGINS}{document.name} was removed"
 
 

@@ -45,7 +45,6 @@ def at_work(run_file: Path) -> Iterator[None]:
 
 
 def put_away(run_file: Path) -> None:
-    """Remove the sign of a run that has its last line."""
     sign_of(run_file).unlink(missing_ok=True)
     run_file.with_suffix(TOLD).unlink(missing_ok=True)
 
@@ -89,7 +88,6 @@ def drop_empty_signs(location: CorpusLocation, *, before: float) -> int:
 
 
 def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
-    """Write the last line of a killed run in its stead, and put its sign away."""
     continued(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)
     put_away(run_file)
 

@@ -44,7 +44,6 @@ class CandidateGraph:
     weights: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
-        """Return the number of nodes."""
         return len(self.ids)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import duckdb
 
+from storage.codec import storable
 from storage.lock import FencedError
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Section
-from storage.wording import storable
 
 SCHEMA_VERSION = 1
 

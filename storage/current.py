@@ -35,7 +35,6 @@ class Current:
 
 
 def snapshot_path(location: CorpusLocation, number: int) -> Path:
-    """Return where the readers' copy of a snapshot lies."""
     return location.snapshots / f"{number}.duckdb"
 
 

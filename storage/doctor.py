@@ -12,11 +12,10 @@ import pyarrow.compute as pc
 
 from storage.adjacency_files import intact, place_of
 from storage.catalog import CatalogDamagedError
-from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError
 from storage.graph_checks import GraphError, check_vectors
 from storage.graph_store import GraphDamagedError
-from storage.in_use import KEEP_SECONDS, in_use, unnamed_files
+from storage.in_use import KEEP_SECONDS, corpora_in, in_use, unnamed_files
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 from storage.pulled import pull_again, pulled_from
@@ -53,7 +52,6 @@ def _findings(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
 
 
 def examine_graph(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check ids, versions, counts, edges' ends, vectors and the arcs derived from them."""
     yield from examine_ids(snapshot)
     yield from examine_versions(snapshot)
     yield from examine_counts(snapshot)
@@ -63,7 +61,6 @@ def examine_graph(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def examine_ids(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check that no id stands twice in a table."""
     for name in TableName:
         ids = snapshot.graph_store.read(name, columns=["id"])["id"]
         doubled = len(ids) - pc.count_distinct(ids).as_py()
@@ -72,7 +69,6 @@ def examine_ids(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def examine_versions(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check that every row belongs to the published version of a ready document."""
     published = {(record.id, record.version) for record in snapshot.documents() if record.state is DocumentState.READY}
     for name in (TableName.NODES, TableName.ROWS, TableName.PAGES):
         found = snapshot.graph_store.read(name, columns=["document_id", "version"])
@@ -84,7 +80,6 @@ def examine_versions(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def examine_counts(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check that the graph holds as much of each document as the catalog says."""
     graph = snapshot.graph_store
     held = {
         name: Counter(graph.read(name, columns=[column])[column].to_pylist())
@@ -106,7 +101,6 @@ def examine_counts(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def examine_edges(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check that every edge runs between nodes that are there."""
     nodes = snapshot.graph_store.read(TableName.NODES, columns=["id"])["id"]
     edges = snapshot.graph_store.read(TableName.EDGES, columns=["source", "target"])
     for end in ("source", "target"):

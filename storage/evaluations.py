@@ -19,11 +19,10 @@ from pathlib import Path
 import duckdb
 
 from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError, opened
-from storage.codec import canonical_json
+from storage.codec import canonical_json, storable
 from storage.disk import check_writable, full_disk_explained
 from storage.evaluation_records import Evaluation, Figure, Scored
 from storage.lock import CorpusBusyError, wait_for
-from storage.wording import storable
 
 SCHEMA_VERSION = 1
 
@@ -147,7 +146,6 @@ def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
 
 
 def _named(asked: str, run_ids: Sequence[str]) -> str:
-    """Return the id that is meant."""
     if asked in run_ids:
         return asked
     found = [run_id for run_id in run_ids if run_id.startswith(asked)] if len(asked) >= SHORTEST_PREFIX else []

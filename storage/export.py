@@ -6,10 +6,9 @@ import hashlib
 from dataclasses import fields
 from typing import Any
 
-from storage.codec import canonical_json
+from storage.codec import canonical_json, storable
 from storage.records import DocumentRecord, Vectors
 from storage.snapshot import Snapshot
-from storage.wording import storable
 
 
 def export_document(snapshot: Snapshot, document_id: str) -> bytes:

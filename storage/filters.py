@@ -61,10 +61,8 @@ def between(column: Column, first: int, last: int) -> Filter:
 
 
 def either(*filters: Filter) -> Filter:
-    """Keep rows that one of the filters keeps."""
     return Filter(" OR ".join(f"({part})" for part in filters))
 
 
 def every(*filters: Filter) -> Filter:
-    """Keep rows that all of the filters keep."""
     return Filter(" AND ".join(f"({part})" for part in filters))

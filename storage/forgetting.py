@@ -9,11 +9,10 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.asked_questions import AskedQuestions
-from storage.call_cache import CallCache, questions_owner
 from storage.catalog import CatalogDamagedError
-from storage.corpora import corpora_in
 from storage.erasing import erase_quotes
-from storage.in_use import delete_files, in_use
+from storage.in_use import corpora_in, delete_files, in_use
+from storage.kept_replies import CallCache, questions_owner
 from storage.locations import CorpusLocation, calls_folder, reports_folder
 
 

@@ -13,6 +13,13 @@ from storage.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 
+
+def corpora_in(folder: Path) -> list[CorpusLocation]:
+    """Return every corpus in the folder, by name."""
+    names = {entry.name for entry in folder.iterdir() if entry.is_dir()} if folder.is_dir() else set()
+    return [CorpusLocation(name, folder / name) for name in sorted(names)]
+
+
 KEEP_SECONDS = 3600.0
 """What was replaced stays so long for its readers: longer than any question may last."""
 

@@ -128,7 +128,6 @@ def _unknown(snapshot: Snapshot, asked: str) -> str:
 
 
 def short_run(run_id: str) -> str:
-    """Return as many digits of a run's id as people are shown."""
     return run_id[: RUN_DIGITS + len(ASKING) * run_id.startswith(ASKING)]
 
 

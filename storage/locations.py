@@ -100,7 +100,6 @@ class CorpusLocation:
 
     @property
     def snapshots(self) -> Path:
-        """The readers' immutable copies of the catalog."""
         return self.folder / "snapshots"
 
     @property

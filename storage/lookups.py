@@ -10,8 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from storage.filters import Filter
-from storage.graph_store import GraphStore, damage_explained
-from storage.indexes import FULL_TEXT, NEAREST
+from storage.graph_store import FULL_TEXT, NEAREST, GraphStore, damage_explained
 from storage.records import Vectors
 from storage.tables import TableName
 

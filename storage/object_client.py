@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from storage.wording import without_sign_in
+from storage.codec import without_sign_in
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 20.0
 """For a connection, and between two signs of life on one; to delete a thousand objects takes a busy store some seconds."""

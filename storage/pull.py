@@ -7,7 +7,6 @@ from pathlib import Path
 
 from storage import catalog
 from storage.artifacts import ArtifactStore, write_durably
-from storage.call_cache import CallCache
 from storage.codec import CodecError, from_json, to_json
 from storage.current import (
     Current,
@@ -21,8 +20,8 @@ from storage.current import (
 )
 from storage.disk import full_disk_explained, require_room
 from storage.forgetting import forget_told
-from storage.garbage import collect
 from storage.in_use import KEEP_SECONDS
+from storage.kept_replies import CallCache
 from storage.locations import CorpusLocation, artifacts_folder, calls_folder, corpus_location, steps_folder
 from storage.lock import acquire
 from storage.memo import StepMemo
@@ -31,6 +30,7 @@ from storage.object_prefix import ObjectPrefix
 from storage.pulled import pulled_from
 from storage.records import DocumentRecord
 from storage.removals import note_removals, noted_removals, removal_of
+from storage.tidying import collect
 from storage.transfer import (
     Manifest,
     Meter,

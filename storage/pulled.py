@@ -13,7 +13,7 @@ def pulled_from(location: CorpusLocation) -> str:
     """Return the address that a corpus was pulled from, "" for one of this machine's own."""
     try:
         return location.pulled.read_text("utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
 
 

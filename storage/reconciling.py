@@ -76,7 +76,6 @@ def look_at_current(location: CorpusLocation, messages: list[str]) -> Current | 
 
 
 def remove_partial_files(location: CorpusLocation) -> None:
-    """Drop the half-written files of a killed publish, and of a removal that was killed at the answers."""
     for folder in (location.folder, location.snapshots, location.runs):
         for leftover in folder.glob(".partial-*"):
             leftover.unlink(missing_ok=True)

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from storage.artifacts import write_durably
-from storage.codec import CodecError, from_json, to_json
+from storage.codec import CodecError, from_json, storable, to_json
 from storage.disk import full_disk_explained
 from storage.locations import CorpusLocation
 from storage.records import DocumentRecord
-from storage.wording import storable
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,6 @@ class RunLog:
         self.append(EntryKind.ANSWER, told)
 
     def end(self, *, run_id: str, outcome: str, snapshot: int) -> None:
-        """Say how the run ended and what was published last."""
         self.append(EntryKind.END, {"run_id": run_id, "outcome": outcome, "snapshot": snapshot})
 
     def append(self, kind: EntryKind, said: Mapping[str, Any]) -> None:

@@ -12,14 +12,85 @@ import numpy.typing as npt
 
 from storage.adjacency import Adjacency, IntArray
 from storage.candidate_graph import MODALITIES, CandidateGraph, assemble
-from storage.hops import expand
+from storage.filters import Column, Filter, between, every, one_of
 from storage.lookups import RowIds, matching_nodes, matching_rows, nearest_nodes
-from storage.records import Vectors
-from storage.scope import Scope as Scope
+from storage.records import Modality, Vectors
 
 if TYPE_CHECKING:
     from storage.graph_view import GraphView
     from storage.snapshot import Snapshot
+
+
+def expand(adjacency: Adjacency, seeds: IntArray, *, hops: int, limit: int, allowed: npt.NDArray[np.bool_] | None) -> IntArray:
+    """Return at most `limit` positions, the seeds first, then what each hop reaches; only `allowed` (n,) ones, all without it.
+
+    A hop follows arcs either way. Within a hop the nodes come by their strongest arc from the hop before, ties by id.
+    """
+    open_to_hops = np.ones(len(adjacency.ids), bool) if allowed is None else allowed.copy()
+    found = [seeds[:limit]]
+    for _ in range(hops):
+        open_to_hops[found[-1]] = False
+        _owners, listed = adjacency.arcs_of(found[-1])
+        heads = adjacency.heads[listed]
+        way = open_to_hops[heads]
+        found.append(_strongest(adjacency, heads[way], adjacency.weights[listed[way]])[: limit - sum(map(len, found))])
+    return np.concatenate(found)
+
+
+def _strongest(adjacency: Adjacency, heads: IntArray, weights: npt.NDArray[np.float64]) -> IntArray:
+    """Return each head once, by falling weight of its strongest arc, ties by id."""
+    reached, which = np.unique(heads, return_inverse=True)
+    best = np.full(len(reached), -np.inf)
+    np.maximum.at(best, which, weights)
+    by_id = np.argsort(adjacency.ids[reached])
+    return reached[by_id[np.argsort(-best[by_id], kind="stable")]].astype(np.int64)
+
+
+LAST_PAGE = 2**31 - 1
+"""What a page column can hold at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Ids of documents (none: all), the first and the last page (1-based, both included, None: no limit), and a modality."""
+
+    documents: tuple[str, ...] = ()
+    first_page: int | None = None
+    last_page: int | None = None
+    modality: Modality | None = None
+
+    @property
+    def everything(self) -> bool:
+        return self == EVERYTHING
+
+    @property
+    def pages(self) -> tuple[int, int]:
+        """The first and the last page, both included."""
+        return self.first_page or 0, LAST_PAGE if self.last_page is None else min(self.last_page, LAST_PAGE)
+
+    def node_filter(self) -> Filter | None:
+        """Return what keeps the nodes of the scope; None keeps all."""
+        own = [one_of(Column.MODALITY, [self.modality])] if self.modality else []
+        return joined([*self._place_filters(), *own])
+
+    def row_filter(self) -> Filter | None:
+        """Return what keeps the table rows of the scope; None keeps all. Only a table has rows."""
+        own = [one_of(Column.DOCUMENT, ())] if self.modality not in {None, Modality.TABLE} else []
+        return joined([*self._place_filters(), *own])
+
+    def _place_filters(self) -> list[Filter]:
+        documents = [one_of(Column.DOCUMENT, self.documents)] if self.documents else []
+        limited = self.first_page is not None or self.last_page is not None
+        return [*documents, *([between(Column.PAGE, *self.pages)] if limited else [])]
+
+
+def joined(filters: list[Filter]) -> Filter | None:
+    """Return a filter that keeps what all of them keep; None where there is none."""
+    return every(*filters) if filters else None
+
+
+EVERYTHING = Scope()
+
 
 Mask = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float32]

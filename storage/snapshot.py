@@ -18,8 +18,8 @@ import duckdb
 
 from storage import catalog
 from storage.catalog import CatalogHead
-from storage.corpora import corpora_in
 from storage.current import CurrentDamagedError, held, snapshot_path
+from storage.in_use import corpora_in
 from storage.locations import CorpusLocation
 from storage.records import (
     DocumentRecord,
@@ -89,7 +89,6 @@ class Snapshot:
 
     @property
     def embedder(self) -> EmbedderIdentity:
-        """What made the vectors."""
         return self._head.embedder
 
     @cached_property
@@ -203,7 +202,6 @@ class Snapshot:
         )
 
     def _tally(self, query: str, document_id: str | None) -> dict[str, int]:
-        """Return the (name, number) rows of a query that takes an id, or '' for all."""
         return {str(name): int(number) for name, number in sorted(self._rows(query, [document_id or ""]))}
 
     def nodes(self, document_id: str) -> list[Node]:

@@ -100,7 +100,6 @@ def table(schema: pa.Schema, data: Mapping[str, Any]) -> pa.Table:
 
 
 def graph_tables(graphs: Sequence[DocumentGraph], cross_edges: Iterable[Edge], dimension: int) -> dict[TableName, pa.Table]:
-    """Return all rows that a batch of documents brings."""
     schema = schemas(dimension)
     nodes = columns(Node, [node for graph in graphs for node in graph.nodes])
     nodes["initial_vector"] = vector_column([graph.initial_vectors for graph in graphs], dimension)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from storage.answer_records import AnswerStatus
 from storage.artifacts import hash_bytes
-from storage.call_cache import CallCache, questions_owner
 from storage.codec import to_json
 from storage.evaluation_records import Asked, BenchmarkQuestion
+from storage.kept_replies import CallCache, questions_owner
 from storage.locations import calls_folder
 from storage.records import identify
 from tasks.algorithms.answers import MatchKind, judge_by_rules

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 
 from storage.answer_records import Answer, Citation
-from storage.wording import shortened
+from storage.codec import shortened
 from tasks.judging import head_of, place_of, told_calls, verdict_of, words_of
 from tasks.markdown import as_text, lineage_link, paragraphs
 from tasks.reporting import KeptReport

@@ -8,8 +8,8 @@ from typing import Any
 
 from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus, Citation, NamedDocument, Usage
+from storage.codec import shortened
 from storage.records import WHOLE_PAGE, StepRecord
-from storage.wording import shortened
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook
 from tasks.path_reader import Quote
@@ -105,5 +105,4 @@ def noted(calls: CallBook) -> tuple[str, ...]:
 
 
 def told_of_scope(request: AskRequest) -> dict[str, Any]:
-    """Return what the question was limited to, as it was asked."""
     return request.model_dump(mode="json", include={"documents", "pages", "modality"})

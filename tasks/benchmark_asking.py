@@ -17,7 +17,7 @@ from storage.asked_questions import AskedQuestions
 from storage.codec import to_json
 from storage.evaluation_records import Asked, BenchmarkQuestion, PageOf
 from storage.records import DocumentState, identify
-from storage.scope import Scope
+from storage.search import Scope
 from storage.snapshot import Snapshot
 from tasks.ask_request import AskRequest, checked_questions
 from tasks.evaluation_arms import Arm

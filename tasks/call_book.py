@@ -67,17 +67,14 @@ class CallBook:
 
     @property
     def most_calls(self) -> int:
-        """How many calls the question may make in all."""
         return sum(self.bounds.values())
 
     @property
     def calls(self) -> int:
-        """How many were sent to the server."""
         return sum(call.attempts > 0 for call in self.heard)
 
     @property
     def cached(self) -> int:
-        """How many were answered from the cache."""
         return sum(call.outcome is Outcome.CACHED for call in self.heard)
 
     @property

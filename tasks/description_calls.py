@@ -174,7 +174,6 @@ def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions
 
 
 def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDescriptions]:
-    """Return the call about some figures and tables, with the pictures of those that have one."""
     shown = [place for place in group if place in asking.pictures]
     pieces = []
     for place in group:

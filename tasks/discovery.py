@@ -41,7 +41,6 @@ class Discovery:
     listed: frozenset[str] = frozenset()
 
     def __or__(self, other: Discovery) -> Discovery:
-        """Return what was found in both places."""
         return Discovery(
             files=self.files + other.files,
             skipped=self.skipped + other.skipped,

@@ -37,7 +37,6 @@ class Tools:
 
     @property
     def judges_links(self) -> bool:
-        """Whether a model evolves what it described."""
         return self.settings.reading.evolution.mode == "model"
 
 

@@ -5,16 +5,20 @@ A step's version is raised when its code makes another result of the same inputs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+import numpy as np
 
 from storage.locations import pictures_folder
 from storage.records import (
     DocumentGraph,
     DocumentState,
     Node,
+    Page,
     PageParser,
     ParsedDocument,
     Vectors,
@@ -35,19 +39,85 @@ from tasks.document_step_keys import (
     version_key,
     words_key,
 )
-from tasks.embedding import embed_nodes, page_vectors
 from tasks.evolution import evolve_document
 from tasks.link_judgements import Judge
 from tasks.model_analysis import describe_nodes
 from tasks.model_evolution import evolve_by_model
 from tasks.models.chat import ChatModel
+from tasks.models.chat_errors import ChatError, Outcome
+from tasks.models.embedder import Embedder
 from tasks.parsing import ParseError, parse_file
 from tasks.picture_reading import read_words
 from tasks.planning import DocumentWork
 from tasks.progress import report
 from tasks.step import step
 from tasks.structure import Structured, structure_document
-from tasks.unanswered import may_be_mended, noted_pages, require_enough_replies
+
+
+def embed_nodes(*, texts: Sequence[str], embedder: Embedder, batch_nodes: int, on_nodes: Callable[[int, int], None]) -> Vectors:
+    """Embed the texts of one document, (texts, dimension); batches are cut in node order, so that a second run cuts the same.
+
+    `on_nodes(done, total)` is called after each batch.
+    """
+    vectors = np.zeros((len(texts), embedder.identity.dimension), dtype=np.float32)
+    for first in range(0, len(texts), batch_nodes):
+        batch = texts[first : first + batch_nodes]
+        vectors[first : first + len(batch)] = embedder.embed_documents(batch)
+        on_nodes(first + len(batch), len(texts))
+    return vectors
+
+
+def page_vectors(*, pages: Sequence[Page], nodes: Sequence[Node], vectors: Vectors) -> Vectors:
+    """Return for each page the unit mean of its nodes' vectors, weighted by their words; zeros for a page without nodes.
+
+    A node without words counts as one word.
+    """
+    row_of_page = {page.number: row for row, page in enumerate(pages)}
+    sums = np.zeros((len(pages), vectors.shape[1]), dtype=np.float64)
+    for node, vector in zip(nodes, vectors, strict=True):
+        words = max(1, len(node.search_text.split()))
+        sums[row_of_page[node.page]] += words * vector.astype(np.float64)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    mean: Vectors = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0).astype(np.float32)
+    return mean
+
+
+class UnansweredError(RuntimeError):
+    """Too many nodes got no usable reply: the document fails, what came is kept, and the next ingest asks for the rest."""
+
+
+def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share: float) -> None:
+    """Raise UnansweredError where more than this share of the nodes asked about, and more than one, got no usable reply."""
+    if len(errors) > max(1.0, share * asked):
+        first = next(iter(errors.values()))
+        raise UnansweredError(
+            f"{len(errors)} of {asked} nodes got no usable reply from the model, the first: {first}; "
+            "what came is kept, the next ingest asks for the rest"
+        )
+
+
+def may_be_mended(errors: Mapping[int, ChatError]) -> bool:
+    """Say whether asking again may help: no reply came. What the model declined or twice got wrong it will again."""
+    return any(error.outcome == Outcome.FAILED for error in errors.values())
+
+
+def noted_pages(pages: Sequence[Page], nodes: Sequence[Node], errors: Mapping[int, ChatError], what: str) -> tuple[Page, ...]:
+    """Return the pages; one with nodes that got no usable reply says of how many, what they have instead, and why."""
+    troubles: dict[int, Counter[str]] = {}
+    for place, error in errors.items():
+        troubles.setdefault(nodes[place].page, Counter())[str(error.outcome)] += 1
+    return tuple(
+        replace(page, note="; ".join(filter(None, (page.note, _note(troubles[page.number], what)))))
+        if page.number in troubles
+        else page
+        for page in pages
+    )
+
+
+def _note(outcomes: Counter[str], what: str) -> str:
+    count = outcomes.total()
+    reasons = ", ".join(f"{outcome} {number} times" if number > 1 else outcome for outcome, number in sorted(outcomes.items()))
+    return f"{count} {'element' if count == 1 else 'elements'} {what}, for want of a usable reply of the model ({reasons})"
 
 
 @step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore, kept_artifacts
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.locations import calls_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import Node

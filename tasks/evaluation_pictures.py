@@ -55,7 +55,6 @@ def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
 
 
 def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the PNG of each picture that the figures make."""
     if evaluation.what == "ablations":
         yield from _ablation_pictures(evaluation)
         return

@@ -102,7 +102,6 @@ def open_exam(request: EvaluationRequest) -> Exam:
 
 
 def corpus_name(request: EvaluationRequest, benchmark: Benchmark) -> str:
-    """Return the corpus asked for, else one of the benchmark's own, apart from the user's documents."""
     if request.what == "probe":
         return probed_corpus(request)
     own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{benchmark.name}")
@@ -154,7 +153,6 @@ def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[st
 
 
 def models_of(desk: ExamDesk, request: EvaluationRequest) -> dict[str, str]:
-    """Return who embedded, read and judges."""
     reader = desk.reader
     named = {"embedder": desk.embedder.identity.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
     return {what: name for what, name in named.items() if name}

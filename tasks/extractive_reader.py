@@ -18,10 +18,10 @@ from tasks.algorithms.question_terms import question_terms
 from tasks.algorithms.quotes import Coverage, Mask, Scores, choose_quotes, joint_coverage, quote_scores, term_shares
 from tasks.algorithms.values import value_consistency
 from tasks.ask_settings import ReadingOutSettings
+from tasks.cited_words import pieces_on, quotes_on, says_nothing_new, shortened
 from tasks.judging import Verdict
 from tasks.path_reader import PathReading, PathText, Quote, Synthesis
 from tasks.question import NAMED_PLACE, Question
-from tasks.quotable import pieces_on, quotes_on, says_nothing_new, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,6 @@ class ExtractiveReader:
         return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes), said=path.said)
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
-        """Compare the values that the paths quote for the same thing."""
         quotes = [quote for reading in readings for quote in reading.quotes]
         nodes = {quote.node.id: number for number, quote in enumerate(quotes)}
         return value_consistency(
@@ -207,7 +206,6 @@ def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
 
 
 def open_parts(answers: Sequence[PartAnswer]) -> list[str]:
-    """Return a note for each part that nothing supports."""
     return [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
 
 

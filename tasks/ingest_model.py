@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.locations import calls_folder
 from storage.records import identify
 from tasks.models.chat import ChatModel, open_chat

@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from storage.at_work import SignedRun, close, drop_empty_signs, is_news, killed_runs, runs_at_work
-from storage.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
 from storage.run_traces import ALWAYS_READ, RunTrace, trace
 from storage.runs import EntryKind
-from tasks.happening_lines import step_outcome
+from storage.tidying import KEEP_UNNAMED_SECONDS
 from tasks.happenings import RunKilled, tell
 from tasks.ingest_request import IngestRequest
+from tasks.json_log import step_outcome
 from tasks.lineage_records import RunKind
 from tasks.lineage_runs import KILLED, RunStory, story_of
 from tasks.planning import displayed
@@ -123,7 +123,6 @@ class KilledRun:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is something left to do that the same command would."""
         return self.kind is RunKind.INGEST and bool(self.paths)
 
 

@@ -28,11 +28,9 @@ class Shelf:
 
     @cached_property
     def names(self) -> set[str]:
-        """The file names of the published documents."""
         return file_names(self.records.values())
 
     def is_readable(self, document_id: str) -> bool:
-        """Say whether the graph holds pages of the document."""
         return document_id in self.records and self.records[document_id].state is DocumentState.READY
 
     def standing(self, document: NamedDocument) -> Standing:

@@ -15,7 +15,7 @@ from storage.codec import adapter
 from storage.records import StepRecord
 from storage.run_traces import RunTrace
 from storage.runs import ASKING, EntryKind
-from tasks.happening_lines import step_outcome
+from tasks.json_log import step_outcome
 from tasks.lineage_records import CallSum, CallTold, Damage, RunHead, RunKind, StepSum
 from tasks.prompt import prompt_files
 

@@ -15,7 +15,7 @@ from storage.memo import HEXADECIMAL
 from storage.run_traces import lines_with, trace
 from storage.runs import EntryKind, asking_files
 from storage.snapshot import Snapshot
-from tasks.happening_lines import step_outcome
+from tasks.json_log import step_outcome
 from tasks.lineage_documents import Places, documents_told, places_of, wordless
 from tasks.lineage_names import Shelf, shown_parameters
 from tasks.lineage_records import (

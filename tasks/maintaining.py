@@ -11,11 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage.answers import answer_ids
 from storage.artifacts import kept_artifacts
-from storage.corpora import corpora_in
 from storage.corpus import CorpusWriter
 from storage.doctor import examine
-from storage.garbage import KEEP_UNNAMED_SECONDS
-from storage.in_use import delete_files, is_older
+from storage.in_use import corpora_in, delete_files, is_older
 from storage.locations import (
     CORPUS_NAME,
     CorpusLocation,
@@ -28,6 +26,7 @@ from storage.locations import (
 from storage.memo import StepMemo
 from storage.records import Finding
 from storage.snapshot import UnknownCorpusError, unknown_corpus
+from storage.tidying import KEEP_UNNAMED_SECONDS
 from tasks.markdown import as_text, table_row
 from tasks.publishing import CleanedUp, look_after
 from tasks.step import StepKey, step

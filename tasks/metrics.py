@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from storage.records import StepRecord
-from tasks.happening_lines import error_kind, step_outcome
 from tasks.happenings import (
     CallEnded,
     DocumentEnded,
@@ -19,6 +18,7 @@ from tasks.happenings import (
     RunKilled,
     StepEnded,
 )
+from tasks.json_log import error_kind, step_outcome
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -63,7 +63,6 @@ class Metrics:
         self._refused = counter("questions_refused_total", "Questions that the query service did not take, by reason.", "reason")
 
     def hear(self, happening: Happening) -> None:
-        """Count it."""
         match happening:
             case StepEnded(record=record):
                 self._count_step(record)

@@ -95,7 +95,6 @@ class Checkup:
 
     @property
     def wrong(self) -> tuple[ServerCheck, ...]:
-        """What is to be mended."""
         return tuple(check for check in self.checks if check.remedy)
 
 

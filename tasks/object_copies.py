@@ -18,8 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from storage.catalog import CatalogDamagedError
-from storage.corpora import corpora_in
-from storage.in_use import paths_in_use
+from storage.in_use import corpora_in, paths_in_use
 from storage.locations import corpora_folder, home, mirrors_folder
 from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries
 from storage.object_address import StoreAddress, is_address

@@ -97,7 +97,6 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
 
 
 def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
-    """Say which parser read which pages where it was not the usual one, and why."""
     told = Counter[tuple[PageParser, str]]()
     first: dict[tuple[PageParser, str], list[int]] = {}
     for page in pages:

@@ -188,5 +188,4 @@ def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) 
 
 
 def _has_something(page: ParsedPage) -> bool:
-    """Say whether a reader got through the page, be it empty."""
     return page.parser is not PageParser.NONE

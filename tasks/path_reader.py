@@ -93,9 +93,7 @@ class PathReader(Protocol):
         """The chat model that reads, "" where rules do."""
         ...
 
-    def keywords(self, question: str) -> Sequence[str]:
-        """Return words of the question to search by, beside those that rules find."""
-        ...
+    def keywords(self, question: str) -> Sequence[str]: ...
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Answer from each path alone, in their order; who waits for a model asks it of all paths at once."""

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tasks.happening_lines import level_of, line_of, words_of
 from tasks.happenings import CallEnded, DocumentBegan, Happening, OfARun, QuestionBegan, StepEnded, heard_by
+from tasks.json_log import level_of, line_of, words_of
 
 UNTOLD = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
 """Too many for a page of the UI, which shows each step as a task with its state."""

@@ -53,7 +53,6 @@ def request_stop() -> None:
 
 
 def stop_requested() -> bool:
-    """Say whether the end was asked for."""
     return _stop.is_set()
 
 
@@ -63,7 +62,6 @@ def kind_of(problem: BaseException) -> str:
 
 
 def is_broken_off(problem: BaseException) -> bool:
-    """Say whether this is the end that was asked for, and not what made others ask for it."""
     return isinstance(problem, StoppedError) or not isinstance(problem, Exception)
 
 

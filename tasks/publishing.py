@@ -9,19 +9,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.artifacts import kept_artifacts
-from storage.call_cache import CallCache
 from storage.corpus import CorpusWriter
 from storage.doctor import examine_ids
 from storage.forgetting import forget_questions, forget_told, forget_words
-from storage.garbage import Garbage, collect
 from storage.graph_checks import GraphError
 from storage.in_use import KEEP_SECONDS
+from storage.kept_replies import CallCache
 from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
 from storage.memo import StepMemo
 from storage.mirrored_copies import forget_copies
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
 from storage.snapshot import open_for_reading
+from storage.tidying import Garbage, collect
 from tasks.evolution import LinkableDocument, link_documents
 from tasks.memory import give_back
 from tasks.object_copies import forget_mirrors
@@ -50,7 +50,6 @@ class CleanedUp:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing stood in the way."""
         return not (self.snapshots_kept or self.garbage.postponed)
 
 
@@ -185,7 +184,6 @@ def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[
 def cross_edges(
     corpus: CorpusWriter, graphs: Sequence[DocumentGraph], *, without: Sequence[str], settings: EvolutionSettings
 ) -> list[Edge]:
-    """Return every edge between a document of the batch and any other, of the batch or published."""
     fresh = [linkable(graph) for graph in graphs]
     replaced = {*without, *(document.document_id for document in fresh)}
     edges: list[Edge] = []

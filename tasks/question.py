@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from storage.answer_records import NamedDocument
 from storage.artifacts import hash_bytes
-from storage.codec import to_json
+from storage.codec import shortened, to_json
 from storage.records import identify
 from storage.search import Scope, TextHits, find_words, nodes_in_scope
 from storage.snapshot import Snapshot
-from storage.wording import shortened
 from tasks.algorithms.places import NamedPlace, named_places
 from tasks.algorithms.question_terms import QuestionTerms, question_terms, with_keywords
 from tasks.ask_settings import AskSettings

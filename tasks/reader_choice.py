@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from storage.call_cache import CallCache, questions_owner
+from storage.kept_replies import CallCache, questions_owner
 from storage.locations import calls_folder
 from storage.snapshot import Snapshot
 from tasks.ask_settings import AskSettings

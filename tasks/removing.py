@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from storage.catalog import CatalogDamagedError, opened, read_documents
+from storage.codec import storable
 from storage.corpus import CorpusWriter, open_for_writing
 from storage.current import CurrentDamagedError, snapshot_numbers, snapshot_path
 from storage.disk import DiskFullError
@@ -22,7 +23,6 @@ from storage.mirrored_copies import forget_copies
 from storage.removals import Removal, note_removals, noted_removals, removal_of
 from storage.snapshot import ID_PREFIX, UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
-from storage.wording import storable
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings
 

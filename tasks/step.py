@@ -41,7 +41,6 @@ class Workplace:
     listener: Callable[[StepRecord], None] = lambda _record: None
 
     def note(self, record: StepRecord) -> None:
-        """Write a step's lineage, and tell who listens."""
         self.log.step(record)
         self.listener(record)
         tell(StepEnded(self.run_id, record))

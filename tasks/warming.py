@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 
-from storage.corpora import corpora_in
+from storage.in_use import corpora_in
 from storage.locations import CorpusLocation, corpora_folder
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.models.embedder import open_question_embedder

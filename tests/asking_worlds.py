@@ -19,7 +19,7 @@ from storage.corpus import open_for_writing
 from storage.locations import CorpusLocation, corpus_location
 from storage.records import DocumentGraph, Edge, EdgeKind, EmbedderIdentity, Modality, Node, NodeKind, Section, TableRow, identify
 from storage.runs import RunFile, asking_files, read_run
-from storage.scope import EVERYTHING, Scope
+from storage.search import EVERYTHING, Scope
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, asked_scope
 from tasks.ask_settings import AskSettings

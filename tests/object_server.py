@@ -14,8 +14,10 @@ import contextlib
 import itertools
 import logging
 import threading
-from functools import cached_property
+from functools import cache, cached_property
 from xml.sax.saxutils import escape
+
+import pytest
 
 SECRET = "a-secret-that-nobody-may-see"
 OURS = "the-tests-themselves"
@@ -131,13 +133,18 @@ class ObjectServer:
 
 @contextlib.contextmanager
 def object_server():
-    """Serve on a port of its own until the block ends."""
+    """Serve on a port of its own until the block ends; clients of this process share what boto3 reads of its own files."""
+    from botocore.loaders import create_loader
+
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     served = ObjectServer()
     thread = threading.Thread(target=served.server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield served
+        with pytest.MonkeyPatch.context() as patched:
+            # Reading them takes each client longer than all that it asks.
+            patched.setattr("botocore.session.create_loader", cache(create_loader))
+            yield served
     finally:
         served.client.close()
         served.hold.set()

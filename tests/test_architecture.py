@@ -65,7 +65,6 @@ RUNS = {
     "automations.py",
     "intake.py",
     "questions.py",
-    "resident_worker.py",
     "declared.py",
     "errand.py",
     "evaluate.py",
@@ -73,7 +72,6 @@ RUNS = {
     "maintain.py",
     "run_labels.py",
     "serve.py",
-    "telling_others.py",
 }
 """Imported where a run is at work already."""
 

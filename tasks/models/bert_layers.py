@@ -58,7 +58,6 @@ class BertLayers:
     """Linear layers and attention in `precision`; embeddings, the running sum and normalisation stay in float32."""
 
     def __init__(self, weights: Mapping[str, Tensor], precision: torch.dtype) -> None:
-        """Take the tensors of a safetensors file under the names that Transformers gives them."""
         self._precision = precision
         self._words = weights["embeddings.word_embeddings.weight"]
         self._places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]

@@ -18,8 +18,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 
 from pydantic import BaseModel
 
-from storage.call_cache import CachedReply, CallCache
-from storage.kept_replies import KeptReplies
+from storage.kept_replies import CachedReply, CallCache, KeptReplies
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_budget import Budget, price
 from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
@@ -54,7 +53,6 @@ class PurposeUsage:
     seconds: float = 0.0
 
     def add(self, call: ModelCall) -> None:
-        """Count one more."""
         self.cached += call.outcome == Outcome.CACHED
         self.calls += call.attempts > 0
         self.failed += call.outcome not in {Outcome.OK, Outcome.CACHED}
@@ -129,7 +127,6 @@ class ChatModel:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Close it."""
         self.close()
 
     def close(self) -> None:

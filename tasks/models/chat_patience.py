@@ -35,7 +35,6 @@ class Breaker:
             await asyncio.shield(self._recovery)
 
     def succeeded(self) -> None:
-        """The server replied."""
         self._failures = 0
 
     def failed(self, error: FaultError) -> None:
@@ -46,7 +45,6 @@ class Breaker:
             self._recovery.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     async def close(self) -> None:
-        """Ask no more."""
         if self._recovery is not None:
             self._recovery.cancel()
             await asyncio.wait([self._recovery])

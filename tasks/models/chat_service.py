@@ -70,7 +70,6 @@ class ChatService:
         return self._breaker.given_up
 
     async def close(self) -> None:
-        """Let the connections go."""
         await self._breaker.close()
         self._transport.close()
 

@@ -132,7 +132,6 @@ class ChatTransport:
         self._idle: list[tuple[float, Connection]] = []
 
     def close(self) -> None:
-        """Close the connections that no request uses."""
         while self._idle:
             self._idle.pop()[1].close()
 

@@ -57,7 +57,6 @@ class BertInNumpy:
     """The layers with their weights."""
 
     def __init__(self, weights: Mapping[str, States]) -> None:
-        """Take the arrays of a safetensors file under the names that Transformers gives them."""
         self._words = weights["embeddings.word_embeddings.weight"]
         self._places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
         self._norm = _affine(weights, "embeddings.LayerNorm")
@@ -88,7 +87,6 @@ def _attended(packed: States) -> States:
 
 
 def _gelu(values: States) -> States:
-    """Return x times the share of a normal distribution below x."""
     size = np.abs(values) / np.float32(np.sqrt(2))
     step = 1 / (1 + np.float32(ERROR_SCALE) * size)
     terms = np.zeros_like(step)

@@ -66,7 +66,6 @@ class ParseError(Exception):
         self.reason = reason
 
     def __str__(self) -> str:
-        """Return the reason."""
         return self.reason
 
 

@@ -129,7 +129,6 @@ def _same_line(first: Box, second: Box) -> bool:
 
 
 def _union(first: Box, second: Box) -> Box:
-    """Return the smallest box around both."""
     return (min(first[0], second[0]), min(first[1], second[1]), max(first[2], second[2]), max(first[3], second[3]))
 
 

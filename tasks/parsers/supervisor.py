@@ -214,7 +214,6 @@ class Children:
 
 
 def _account(job: Job, reply: dict[str, object]) -> Ending:
-    """Say in words how the child ended."""
     code, peak = int(str(reply["code"])), float(str(reply["peak_megabytes"]))
     refusal = _refusal(job.folder)
     problem = "" if code == DONE else _problem(job, code, peak, late=bool(reply["late"]), refusal=refusal)
@@ -230,7 +229,6 @@ def _account(job: Job, reply: dict[str, object]) -> Ending:
 
 
 def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal | None) -> str:
-    """Return the clause that says what went wrong."""
     if late:
         return f"hung for {job.wall_seconds:.0f} s"
     if code == OUT_OF_MEMORY or peak > MEMORY_SHARE * job.limits.memory_megabytes:

@@ -121,7 +121,6 @@ def show_cost(usage: Usage) -> Markup:
 
 
 def show_settings(answer: Answer) -> Markup:
-    """Return everything that decided the answer, as names and values."""
     facts = {
         "answer": answer.answer_id,
         "asked": answer.asked,
@@ -154,7 +153,6 @@ def _flat(values: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def show_notes(notes: Sequence[str], left_out: Sequence[str]) -> Markup:
-    """Return the answer's remarks, and what the report could not show."""
     if not notes and not left_out:
         return escape("")
     shown = [*notes, *(f"Left out: {words}." for words in left_out)]

@@ -147,7 +147,6 @@ def _terminal(ribbons: Sequence[Ribbon], frame: Frame, name: str, *, start: bool
 
 
 def _link(drawing: Drawing, number: int, *children: Markup) -> Markup:
-    """Return a node that leads to its citation, or to its place in the list of paths."""
     node = drawing.node(number)
     cited = drawing.cited.get(drawing.ids[number], ())
     words = cut(few_words(node), TITLE_LETTERS) or "This element is gone."
@@ -160,7 +159,6 @@ def _link(drawing: Drawing, number: int, *children: Markup) -> Markup:
 
 
 def _card(drawing: Drawing, number: int, frame: Frame) -> Markup:
-    """Return a node as a card with its page and a few words."""
     node = drawing.node(number)
     along, across = frame.at(int(drawing.layout.columns[number]), float(drawing.layout.rows[number]))
     width, height = frame.node_along, frame.node_across
@@ -188,7 +186,6 @@ def _card(drawing: Drawing, number: int, frame: Frame) -> Markup:
 
 
 def _token(drawing: Drawing, number: int, frame: Frame) -> Markup:
-    """Return a node as a small token with its page."""
     x, y = frame.paper(frame.at(int(drawing.layout.columns[number]), float(drawing.layout.rows[number])))
     width, height = frame.node_across, frame.node_along
     node = drawing.node(number)

@@ -36,7 +36,6 @@ class Frame:
 
     @property
     def size(self) -> Point:
-        """Width and height on paper."""
         return (self.across, self.along) if self.standing else (self.along, self.across)
 
     @property
@@ -45,7 +44,6 @@ class Frame:
         return self.size[0] * (1.0 if self.standing else SMALLEST_SCALE)
 
     def at(self, column: float, row: float) -> Point:
-        """Return the centre of a place."""
         return self.margin + self.terminal + (column + 0.5) * self.column, (row + 0.5) * self.row
 
     def paper(self, point: Point) -> Point:
@@ -142,7 +140,6 @@ def _other_row(layout: PathLayout, route: Route, *, outgoing: bool) -> float:
 
 
 def _side(layout: PathLayout, frame: Frame, end: int, *, outgoing: bool) -> Point:
-    """Return the middle of the side of a node, or of a terminal, at which flow leaves or arrives."""
     if end == ENTRY:
         return frame.terminal, frame.across / 2
     if end == len(layout.columns):

@@ -13,7 +13,7 @@ from storage.locations import corpus_location
 from storage.records import Vectors
 from storage.snapshot import open_for_reading
 from tasks.analysis import embedding_text
-from tasks.embedding import embed_nodes
+from tasks.document_steps import embed_nodes
 from tasks.models.embedder import default_identity, open_embedder
 from tasks.models.minilm import model_folder
 from tasks.settings import EmbeddingSettings

@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from tasks.model_analysis import describe_nodes
 from tasks.model_settings import ModelSettings
 from tasks.models.chat import open_chat

@@ -17,7 +17,7 @@ from typing import Any
 from PIL import Image
 from pydantic import BaseModel, ConfigDict
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.records import identify
 from tasks.model_settings import ChatLimits, ModelSettings
 from tasks.models.chat import open_chat

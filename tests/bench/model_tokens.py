@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from storage.artifacts import ArtifactStore
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from tasks.analysis import analyze_nodes, embedding_text
 from tasks.description_calls import described_places, describing
-from tasks.embedding import embed_nodes
+from tasks.document_steps import embed_nodes
 from tasks.link_judgements import Judge
 from tasks.model_analysis import describe_nodes
 from tasks.model_evolution import evolve_by_model

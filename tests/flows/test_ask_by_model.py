@@ -9,10 +9,10 @@ from PIL import Image
 
 from storage.answer_records import AnswerStatus
 from storage.artifacts import ArtifactStore, hash_bytes
-from storage.call_cache import CallCache, questions_owner
+from storage.kept_replies import CallCache, questions_owner
 from storage.locations import artifacts_folder, calls_folder
 from storage.records import EdgeKind, NodeKind
-from storage.scope import Scope
+from storage.search import Scope
 from tasks.prompt import load_prompt
 from tests.asking_worlds import Passage, answer_at, at_desk, lasting, published, run_of, written
 from tests.scripted_answers import ONE_PASS, STRAIT, Reader, forms, model_settings, of_form, passages_of, path_answer, read_by

@@ -14,7 +14,7 @@ from flows.ask import ask
 from storage.answer_records import AnswerStatus
 from storage.locations import corpus_location
 from storage.runs import EntryKind
-from storage.scope import Scope
+from storage.search import Scope
 from tasks.ask_request import AskRequest
 from tasks.models.chat_errors import BudgetReachedError, ChatEndedError
 from tasks.models.endpoints import EndpointError

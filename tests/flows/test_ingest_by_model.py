@@ -7,7 +7,7 @@ import pytest
 
 from flows.ingest import read_document
 from storage.artifacts import ArtifactStore
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records import DocumentState, EdgeKind
 from storage.runs import EntryKind, read_run

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import numpy as np
 from storage.corpus import open_for_writing
 from storage.locations import CorpusLocation
 from storage.records import DocumentGraph, Edge, EdgeKind, Modality, NodeKind
+from tests.kept_worlds import kept_world
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, link, record
 
+MAKERS = (Path(__file__), Path(__file__).with_name("worlds.py"))
 NAMES = ("report", "letter", "minutes")
 NODES = 40
 KINDS = (EdgeKind.WINDOW, EdgeKind.SEMANTIC, EdgeKind.PART_OF, EdgeKind.REFERS_TO)
@@ -41,9 +44,14 @@ VECTORS = {node.id: vector for each in GRAPHS for node, vector in zip(each.nodes
 
 
 def published(folder: Path, *, indexed: bool = True) -> CorpusLocation:
-    """The corpus of the three documents."""
+    """The corpus of the three documents, a copy that may be changed."""
+    kept = kept_world("graphs-indexed" if indexed else "graphs", lambda kept: publish_in(kept, indexed=indexed), *MAKERS)
+    shutil.copytree(kept / "corpora", folder / "corpora")
+    return corpus_in(folder)
+
+
+def publish_in(folder: Path, *, indexed: bool) -> None:
     with open_for_writing(corpus_in(folder), embedder=EMBEDDER, wait_seconds=0) as corpus:
         corpus.publish(graphs=GRAPHS, records=[record(each) for each in GRAPHS], cross_edges=LINKS)
         if indexed:
             corpus.index()
-    return corpus.location

@@ -5,8 +5,8 @@ from __future__ import annotations
 from storage.answer_json import answer_json
 from storage.artifacts import ArtifactStore
 from storage.asked_questions import AskedQuestions
-from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.evaluation_records import Asked
+from storage.kept_replies import CachedReply, CallCache, questions_owner
 from storage.locations import (
     CorpusLocation,
     artifacts_folder,

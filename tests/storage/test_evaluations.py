@@ -10,6 +10,7 @@ from dataclasses import replace
 import duckdb
 import pytest
 from hypothesis import given
+from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from storage import evaluations
@@ -45,6 +46,7 @@ def shared_path(tmp_path_factory):
     return tmp_path_factory.mktemp("rows") / "evaluations.duckdb"
 
 
+@examples(max_examples=25)
 @given(questions=st.lists(SCORED, max_size=4), figures=st.lists(FIGURES, max_size=4), models=TEXTS, settings=TEXTS)
 def test_an_evaluation_comes_back_as_it_was_kept_and_in_its_order(shared_path, questions, figures, models, settings):
     kept = evaluation("eval-1", *questions, figures=tuple(figures), models=models, settings=settings)

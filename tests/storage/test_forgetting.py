@@ -2,10 +2,17 @@
 
 from pathlib import Path
 
+from storage.call_cache import CachedReply, CallCache
+
 from storage.artifacts import ArtifactStore
-from storage.forgetting import forget_reports, forget_words
-from storage.locations import reports_folder
-from tests.storage.worlds import graph
+from storage.asked_questions import AskedQuestions
+from storage.corpus import open_for_writing
+from storage.current import snapshot_path
+from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_words
+from storage.locations import calls_folder, reports_folder
+from storage.records import identify
+from tests.storage.removal_worlds import keep_words
+from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
 
 REPORT, PAPER = graph("report"), graph("paper")
 
@@ -18,6 +25,27 @@ def test_only_reports_that_show_a_gone_document_go(home):
     assert forget_reports(home, ()) == 0
     assert forget_reports(home, {REPORT.document_id}) == 2
     assert sorted(path.name for path in reports_folder().iterdir()) == ["c.html", "inner"]
+
+
+def test_what_evaluations_asked_and_models_replied_to_questions_goes(tmp_path):
+    place = corpus_in(tmp_path)
+    keep_words(place, "report")
+    forget_questions(place)
+    assert AskedQuestions(place.evaluations).recall(identify("flow")) == {}
+    assert CallCache(calls_folder(tmp_path)).subjects() == [REPORT.document_id]
+
+
+def test_replies_about_a_document_stay_where_another_corpus_has_it_unless_that_is_damaged(tmp_path):
+    own, other, cache = corpus_in(tmp_path), corpus_in(tmp_path, "other"), CallCache(calls_folder(tmp_path))
+    with open_for_writing(other, embedder=EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, PAPER)
+    for document in (REPORT, PAPER):
+        cache.keep(document.document_id, identify("key"), CachedReply("{}", "model", 1, 1))
+    forget_replies(own, [REPORT.document_id, PAPER.document_id])
+    assert cache.subjects() == [PAPER.document_id]
+    snapshot_path(other, corpus.snapshot).write_bytes(b"x" * 9000)
+    forget_replies(own, [PAPER.document_id])
+    assert cache.subjects() == []
 
 
 def test_words_of_pictures_that_are_gone_are_forgotten_and_the_others_stay(tmp_path):

@@ -2,9 +2,27 @@
 
 import time
 
+import pytest
+
 from storage.corpus import open_for_writing
-from storage.in_use import delete_files, in_use, is_older, quiet
+from storage.in_use import corpora_in, delete_files, in_use, is_older, quiet
+from storage.locations import corpora_folder, corpus_location
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+
+
+@pytest.fixture
+def two(home):
+    for name in ("b", "a"):
+        (corpora_folder() / name).mkdir(parents=True)
+    (corpora_folder() / "file").touch()
+
+
+def test_a_home_without_any_has_none(home):
+    assert corpora_in(corpora_folder()) == []
+
+
+def test_folders_are_listed_by_name(two):
+    assert corpora_in(corpora_folder()) == [corpus_location("a"), corpus_location("b")]
 
 
 def test_a_corpus_is_quiet_unless_somebody_writes_it_and_stays_so(tmp_path):

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from storage import indexes
+from storage import graph_store
 from storage.adjacency import derive
 from storage.graph_store import create_graph
 from storage.lookups import nearest_nodes
 from storage.records import Modality
-from storage.scope import Scope
+from storage.search import Scope
 from storage.tables import TableName, graph_tables
 from tests.storage.worlds import graph
 
@@ -20,7 +20,7 @@ def indexed_columns(store, name):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    monkeypatch.setattr(indexes, "NEAREST_FROM", 600)
+    monkeypatch.setattr(graph_store, "NEAREST_FROM", 600)
     store = create_graph(tmp_path, DIMENSION)
     store.replace(frozenset(), graph_tables([MANY], [], DIMENSION))
     return store
@@ -41,7 +41,7 @@ def test_each_table_is_indexed_by_what_it_is_asked_for(store):
 
 
 def test_few_vectors_are_searched_one_by_one(store, monkeypatch):
-    monkeypatch.setattr(indexes, "NEAREST_FROM", 601)
+    monkeypatch.setattr(graph_store, "NEAREST_FROM", 601)
     store.index()
     assert "vector" not in indexed_columns(store, TableName.NODES)
 

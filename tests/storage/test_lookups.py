@@ -5,7 +5,7 @@ from storage.adjacency import derive
 from storage.graph_store import GraphDamagedError, create_graph, open_graph
 from storage.lookups import WORDS, matching_nodes, matching_rows, nearest_nodes, take_rows
 from storage.records import Modality
-from storage.scope import Scope
+from storage.search import Scope
 from storage.tables import TableName, graph_tables
 from tests.storage.graph_worlds import ALL_NODES, GRAPHS, VECTORS, published
 from tests.storage.worlds import DIMENSION, graph

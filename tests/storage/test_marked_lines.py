@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.call_cache import CachedReply
 from storage.codec import CodecError
 from storage.evaluation_records import Figure
+from storage.kept_replies import CachedReply
 from storage.marked_lines import marked_line, read_marked
 from storage.records import identify
 

@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.node_columns import NodeColumns, WholeColumns
+from storage.graph_view import NodeColumns, WholeColumns
 
 NODES = 12
 TEXTS = np.array([f"text {number}" for number in range(NODES)], object)

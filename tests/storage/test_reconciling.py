@@ -22,13 +22,20 @@ def writing(place):
     return open_for_writing(place, embedder=EMBEDDER, wait_seconds=0)
 
 
-@pytest.fixture
-def place(tmp_path):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """A corpus with a snapshot of the report and one of the report and the letter."""
-    location = corpus_in(tmp_path)
+    location = corpus_in(tmp_path_factory.mktemp("made"))
     with writing(location) as corpus:
         publish(corpus, REPORT)
         publish(corpus, LETTER)
+    return location
+
+
+@pytest.fixture
+def place(made, tmp_path):
+    location = corpus_in(tmp_path)
+    shutil.copytree(made.folder, location.folder)
     return location
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.records import Edge, EdgeKind, EmbedderIdentity, identify
+from storage.records import Edge, EdgeKind, EmbedderIdentity, SourceFile, identify
 from tests.storage.worlds import graph, record
 
 PARTS = st.lists(st.text() | st.integers(), max_size=4)
@@ -30,6 +30,11 @@ def test_a_document_is_known_by_the_file_name_of_its_first_path():
     report = graph("report")
     assert record(report, "/x/b.pdf", "/a.pdf").name == "b.pdf"
     assert replace(record(report), paths=()).name == report.document_id[:12]
+
+
+def test_a_file_is_known_by_its_address_where_it_has_one():
+    file = SourceFile("/copies/a.pdf", "d", 1)
+    assert (file.known_as, replace(file, address="s3://b/a.pdf").known_as) == ("/copies/a.pdf", "s3://b/a.pdf")
 
 
 def test_embedders_that_differ_have_different_keys():

@@ -18,15 +18,16 @@ STEP = StepRecord("r1", "parse", "1", "k", "a\udcff.pdf", "2026-01-01T00:00:00Z"
 def test_a_run_is_read_as_it_was_written(tmp_path):
     log = RunLog(tmp_path / "runs" / "r1.jsonl")
     log.begin(run_id="r1", parameters={"paths": ["a"]}, settings={"x": 1}, code_version="abc")
+    log.plan(documents=2)
     log.step(STEP)
     log.step(replace(STEP, error="it failed"))
     log.call({"purpose": "analyze", "input_tokens": 7})
     log.end(run_id="r1", outcome="done", snapshot=3)
     run = read_run(log.path)
     assert run.steps() == [STEP, replace(STEP, error="it failed")]
-    assert [entry["kind"] for entry in run.entries] == ["run", "step", "step", "call", "end"]
-    assert (run.entries[3]["purpose"], run.entries[3]["input_tokens"]) == ("analyze", 7)
-    assert (run.torn, run.entries[-1]["snapshot"]) == (0, 3)
+    assert [entry["kind"] for entry in run.entries] == ["run", "plan", "step", "step", "call", "end"]
+    assert (run.entries[4]["purpose"], run.entries[4]["input_tokens"]) == ("analyze", 7)
+    assert (run.torn, run.entries[1]["documents"], run.entries[-1]["snapshot"]) == (0, 2, 3)
 
 
 def test_lines_cut_by_a_kill_are_left_out_and_counted(tmp_path):

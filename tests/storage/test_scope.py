@@ -2,7 +2,7 @@ import pytest
 
 from storage.filters import FilterError
 from storage.records import Modality
-from storage.scope import EVERYTHING, Scope
+from storage.search import EVERYTHING, Scope
 
 REPORT = "a" * 64
 

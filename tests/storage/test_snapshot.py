@@ -61,6 +61,8 @@ def test_everything_of_a_document_is_given(snapshot):
     assert snapshot.pages(REPORT.document_id) == list(REPORT.pages)
     read_by = [(REPORT.document_id, page.number, page.parser.value, page.note) for page in REPORT.pages]
     assert snapshot.page_readers([REPORT.document_id]) == read_by and snapshot.page_readers([]) == []
+    marks = [(REPORT.document_id, page.number, page.label) for page in REPORT.pages]
+    assert snapshot.page_marks([REPORT.document_id]) == marks and snapshot.page_marks([]) == []
     assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
     assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
     expected = [*REPORT.edges, link(REPORT, LETTER)[0]]

@@ -21,6 +21,7 @@ from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.transfer import TransferError, push
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, memo_in, publish, record
+from tests.torture.lab import CAMPAIGN
 
 
 def writing(location):
@@ -144,9 +145,13 @@ def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
     assert exports(two) == exports(one)
 
 
-def cuts(store, transfer):
-    """Yield after each way in which the store can go away in the middle of a transfer; the last one is none."""
-    for requests in range(1, 200, 5):
+STEPS = [15, pytest.param(1 if CAMPAIGN else 4, marks=pytest.mark.torture)]
+"""How many requests lie between two cuts; each try goes on where the one before was cut."""
+
+
+def cuts(store, transfer, step):
+    """Yield after each of these ways in which the store can go away in the middle of a transfer; the last one is none."""
+    for requests in range(1, 200, step):
         store.answers_left = requests
         try:
             transfer()
@@ -161,20 +166,22 @@ def cuts(store, transfer):
         yield requests
 
 
-def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(store, one, two):
+@pytest.mark.parametrize("step", STEPS)
+def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
     pushing(store, one)
     old = exports(one)
     add(one)
-    for _cut in cuts(store, lambda: pushing(store, one)):
+    for _cut in cuts(store, lambda: pushing(store, one), step):
         pulling(store)
         assert exports(two) == old
     pulling(store)
     assert exports(two) == exports(one) != old
 
 
-def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(store, one, two):
+@pytest.mark.parametrize("step", STEPS)
+def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
     pushing(store, one)
-    for _cut in cuts(store, lambda: pulling(store)):
+    for _cut in cuts(store, lambda: pulling(store), step):
         with pytest.raises(UnknownCorpusError):
             exports(two)
         # Before the store was reached at all there is nothing here; from the first file on it is nobody's to write.
@@ -184,7 +191,7 @@ def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(store, 
     old = exports(two)
     rewrite(one, "letter")
     pushing(store, one)
-    for _cut in cuts(store, lambda: pulling(store)):
+    for _cut in cuts(store, lambda: pulling(store), step):
         assert exports(two) == old
     assert exports(two) == exports(one) != old
     assert examine(two, memo_in(two.home)) == []

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from storage.artifacts import ArtifactStore
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.records import Modality, Node, NodeKind
 from tasks.description_calls import describing
 from tasks.model_settings import ModelSettings

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from storage.call_cache import CallCache, questions_owner
 from storage.evaluation_records import Asked, BenchmarkQuestion
+from storage.kept_replies import CallCache, questions_owner
 from storage.locations import calls_folder
 from storage.runs import EntryKind
 from storage.snapshot import open_for_reading

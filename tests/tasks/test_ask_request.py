@@ -4,7 +4,7 @@ import pytest
 
 from storage.corpus import open_for_writing
 from storage.records import Modality
-from storage.scope import Scope
+from storage.search import Scope
 from storage.snapshot import UnknownDocumentError, open_for_reading
 from tasks.ask_request import (
     LONGEST_QUESTION,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from storage.records import EmbedderIdentity, Modality, Node, NodeKind, Page, PageParser
-from tasks.embedding import embed_nodes, page_vectors
+from tasks.document_steps import embed_nodes, page_vectors
 from tasks.models.vector_checks import unit_vectors
 
 

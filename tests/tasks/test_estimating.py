@@ -3,7 +3,7 @@
 import pytest
 
 from storage.artifacts import ArtifactStore, hash_bytes
-from storage.call_cache import CachedReply, CallCache
+from storage.kept_replies import CachedReply, CallCache
 from storage.locations import artifacts_folder, calls_folder, steps_folder
 from storage.memo import StepMemo
 from storage.records import identify

@@ -4,7 +4,7 @@ import pytest
 
 from storage.answer_records import AnswerStatus
 from storage.records import NodeKind
-from storage.scope import Scope
+from storage.search import Scope
 from tasks.extractive_reader import NOT_FOUND
 from tasks.reading import fetch_texts, read_paths
 from tasks.retrieval import find_candidates, score

@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tasks.happening_lines import LONGEST_TEXT, level_of, line_of, words_of
 from tasks.happenings import QueueSeen, tell
-from tasks.json_log import LogFileError, logging_to
+from tasks.json_log import LONGEST_TEXT, LogFileError, level_of, line_of, logging_to, words_of
 from tasks.models.chat_errors import Outcome
 from tests.tasks import happening_worlds as worlds
 

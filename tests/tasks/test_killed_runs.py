@@ -7,9 +7,9 @@ import time
 import pytest
 
 from storage.at_work import at_work, close, put_away, sign_of
-from storage.garbage import KEEP_UNNAMED_SECONDS
 from storage.run_traces import trace
 from storage.runs import ASKING, RunLog
+from storage.tidying import KEEP_UNNAMED_SECONDS
 from tasks.ingest_request import IngestRequest
 from tasks.killed_runs import (
     RunProgress,

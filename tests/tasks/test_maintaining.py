@@ -9,12 +9,12 @@ from pydantic import ValidationError
 from storage.answer_json import answer_json
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
-from storage.garbage import KEEP_UNNAMED_SECONDS
 from storage.locations import called_with_folder, corpus_location, reports_folder
 from storage.memo import StepMemo
 from storage.records import Finding
 from storage.runs import ASKING, RunLog, read_run
 from storage.snapshot import UnknownCorpusError
+from storage.tidying import KEEP_UNNAMED_SECONDS
 from tasks.maintaining import (
     AgedOut,
     MaintainRequest,

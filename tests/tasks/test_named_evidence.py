@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from storage.records import NodeKind
-from storage.scope import Scope
+from storage.search import Scope
 from tasks.algorithms.arrays import pages_of_nodes
 from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement
 from tasks.named_evidence import named_bonus, named_nodes, resolve, unknown_places
+from tasks.relevance import read_texts
 from tasks.retrieval import find_candidates
-from tasks.scope_statistics import read_texts
 from tests.asking_worlds import Passage, asked, at_desk, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from storage.snapshot import open_for_reading
-from tasks import scope_statistics as module
+from tasks import relevance as module
 from tasks.algorithms.counting import count_stems
-from tasks.scope_statistics import ReadTexts, read_texts
+from tasks.relevance import ReadTexts, read_texts
 from tests.asking_worlds import Passage, published, written
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from storage.call_cache import CallCache, questions_owner
+from storage.kept_replies import CallCache, questions_owner
 from storage.locations import calls_folder
 from tasks.ask_settings import AskSettings
 from tasks.extractive_reader import ExtractiveReader

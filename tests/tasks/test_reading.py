@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from storage.records import NodeKind
-from storage.scope import Scope
+from storage.search import Scope
 from tasks.path_reader import PathReading
 from tasks.reading import fetch_texts, read_paths, stems_in
 from tasks.retrieval import find_candidates, score

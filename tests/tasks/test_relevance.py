@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records import NodeKind
-from storage.scope import Scope
-from tasks.relevance import count_asked, own_vectors, texts_of, weigh_relevance
+from storage.search import Scope
+from tasks.relevance import count_asked, own_vectors, read_texts, texts_of, weigh_relevance
 from tasks.retrieval import find_candidates
-from tasks.scope_statistics import read_texts
 from tests.asking_worlds import AXES, Passage, asked, at_desk, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 

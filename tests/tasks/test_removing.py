@@ -10,10 +10,10 @@ from storage.answer_json import answer_json
 from storage.answer_records import NamedDocument
 from storage.answers import read_answers
 from storage.asked_questions import AskedQuestions
-from storage.call_cache import CachedReply, CallCache, questions_owner
 from storage.corpus import open_for_writing
 from storage.disk import DiskFullError
 from storage.evaluation_records import Asked
+from storage.kept_replies import CachedReply, CallCache, questions_owner
 from storage.locations import calls_folder
 from storage.records import identify
 from storage.removals import noted_removals

@@ -8,7 +8,7 @@ from scipy.stats import spearmanr
 
 from storage.graph_store import GraphDamagedError
 from storage.records import EdgeKind, Modality, NodeKind
-from storage.scope import Scope
+from storage.search import Scope
 from storage.snapshot import open_for_reading
 from tasks.ask_request import QuestionError
 from tasks.ask_settings import AskSettings

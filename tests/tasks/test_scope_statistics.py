@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from storage.scope import Scope
-from tasks.relevance import count_asked
+from storage.search import Scope
+from tasks.relevance import Statistics, count_asked, read_texts, scope_statistics
 from tasks.retrieval import find_candidates
-from tasks.scope_statistics import Statistics, read_texts, scope_statistics
 from tests.asking_worlds import Passage, asked, at_desk, at_place, published, written
 from tests.storage.worlds import document_id
 

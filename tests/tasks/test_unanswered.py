@@ -1,8 +1,8 @@
 import pytest
 
 from storage.records import Page, PageParser
+from tasks.document_steps import UnansweredError, may_be_mended, noted_pages, require_enough_replies
 from tasks.models.chat_errors import ChatError, InvalidReplyError, RefusedReplyError
-from tasks.unanswered import UnansweredError, may_be_mended, noted_pages, require_enough_replies
 from tests.tasks.describing_worlds import node
 
 LOST, WRONG, DECLINED = ChatError("node 3 of a.pdf: no reply"), InvalidReplyError("wrong twice"), RefusedReplyError("no")

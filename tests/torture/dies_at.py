@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import itertools
 import os
 import signal
 import sys
@@ -14,15 +15,16 @@ def arm(point: str) -> None:
     *owners, last = name.split(".")
     for owner in owners:
         holder = getattr(holder, owner)
-    function, left = getattr(holder, last), [int(number)]
+    function, calls = getattr(holder, last), itertools.count(1)
 
     @functools.wraps(function)
     def deadly(*args, **kwargs):
-        left[0] -= 1
-        if left[0] == 0 and moment == "before":
+        # Several threads may be in it at once.
+        is_last = next(calls) == int(number)
+        if is_last and moment == "before":
             os.kill(os.getpid(), signal.SIGKILL)
         result = function(*args, **kwargs)
-        if left[0] == 0:
+        if is_last:
             os.kill(os.getpid(), signal.SIGKILL)
         return result
 

@@ -7,7 +7,7 @@ import pytest
 from flows.readers import READERS, flow_routing, top_k
 from storage.answer_records import AnswerStatus
 from storage.records import EdgeKind, NodeKind
-from storage.scope import Scope
+from storage.search import Scope
 from tasks.ask_settings import ReadingOutSettings
 from tasks.extractive_reader import ExtractiveReader
 from tests.asking_worlds import Passage, answer_at, at_desk, at_place, published, run_of, steps_of, written

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, suppress
 
 from pydantic import BaseModel, ConfigDict
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.records import identify
 from tasks.model_settings import ModelSettings
 from tasks.models.chat import open_chat

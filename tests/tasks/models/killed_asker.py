@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from tasks.models.chat import open_chat
 from tasks.models.endpoints import ChatEndpoint
 from tests.tasks.models.chat_worlds import calls, settings

@@ -8,7 +8,7 @@ import time
 import pytest
 from pydantic import field_validator
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from storage.records import identify
 from tasks import progress
 from tasks.models.chat import Counts, PurposeUsage

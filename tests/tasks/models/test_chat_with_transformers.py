@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from storage.call_cache import CallCache
+from storage.kept_replies import CallCache
 from tasks.models.chat import open_chat
 from tasks.models.chat_errors import ChatServerDownError, InvalidReplyError, UnknownModelError
 from tasks.models.endpoints import ChatEndpoint
