@@ -1,6 +1,7 @@
 """A run's file tells how it began and how it ended, also when it ended badly."""
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import asdict
 
 import pytest
@@ -35,47 +36,32 @@ def test_a_run_leaves_its_beginning_and_its_end(corpus):
     assert (end["kind"], end["outcome"], end["snapshot"]) == ("end", "ended", corpus.snapshot)
 
 
-def test_a_run_that_fails_says_so_and_its_name_is_made_where_none_is_given(corpus):
-    with (
-        pytest.raises(ValueError, match="broken"),
-        lineage_of_run(corpus.location, snapshot=lambda: corpus.snapshot, parameters={}, settings={}, run_id=""),
-    ):
-        raise ValueError("broken")
+def run(corpus, run_id):
+    return lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id=run_id)
+
+
+@pytest.mark.parametrize(
+    ("problem", "wished", "outcome"),
+    [
+        (ValueError, False, "ended by an error"),
+        (OSError, True, "ended by an error"),
+        (KeyboardInterrupt, False, "stopped"),
+        (StoppedError, False, "stopped"),
+        (asyncio.CancelledError, False, "stopped"),
+        (None, True, "stopped"),
+    ],
+)
+def test_a_run_says_how_it_ended_and_its_name_is_made_where_none_is_given(corpus, problem, wished, outcome):
+    try:
+        with pytest.raises(problem) if problem else nullcontext(), run(corpus, ""):
+            if wished:
+                request_stop()
+            if problem:
+                raise problem
+    finally:
+        forget_stop()
     (path,) = corpus.location.runs.iterdir()
-    assert read_run(path).entries[-1]["outcome"] == "ended by an error"
-
-
-@pytest.mark.parametrize("problem", [KeyboardInterrupt, StoppedError, asyncio.CancelledError])
-def test_a_run_that_is_broken_off_was_stopped(corpus, problem):
-    with (
-        pytest.raises(problem),
-        lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r9"),
-    ):
-        raise problem
-    assert read_run(corpus.location.runs / "r9.jsonl").entries[-1]["outcome"] == "stopped"
-
-
-def test_what_made_everything_stop_is_an_error_all_the_same(corpus):
-    try:
-        with (
-            pytest.raises(OSError, match="full"),
-            lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r9"),
-        ):
-            request_stop()
-            raise OSError("full")
-    finally:
-        forget_stop()
-    assert read_run(corpus.location.runs / "r9.jsonl").entries[-1]["outcome"] == "ended by an error"
-
-
-def test_a_stopped_run_says_so(corpus):
-    request_stop()
-    try:
-        with lineage_of_run(corpus.location, snapshot=lambda: corpus.snapshot, parameters={}, settings={}, run_id="r2"):
-            pass
-    finally:
-        forget_stop()
-    assert read_run(corpus.location.runs / "r2.jsonl").entries[-1]["outcome"] == "stopped"
+    assert read_run(path).entries[-1]["outcome"] == outcome
 
 
 @step("count", version="1", retries=0, cache_key=lambda name: StepKey(name, name, name))
@@ -87,17 +73,13 @@ def test_every_call_of_a_model_is_a_line(corpus):
     call = ModelCall("analyze", "d" * 64, "node 3", "m", "h", "k", 100, 20, 0.5, 1.5, 2, Outcome.INVALID, "wrong twice")
     told = []
     with (
-        lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id="r3") as place,
+        run(corpus, "r3") as place,
         heard_by(told.append),
     ):
         writing_calls(place)(call)
     assert told == [CallEnded("r3", call)]
     entry = read_run(corpus.location.runs / "r3.jsonl").entries[1]
     assert entry == {**entry, **asdict(call), "kind": "call", "outcome": "invalid"}
-
-
-def run(corpus, run_id):
-    return lineage_of_run(corpus.location, snapshot=lambda: 0, parameters={}, settings={}, run_id=run_id)
 
 
 def test_what_the_steps_of_a_block_did_is_heard_beside_the_file(corpus):

@@ -152,3 +152,11 @@ def test_no_word_is_lost_next_is_one_chain_and_nothing_refers_to_itself(pages):
     assert all(edge.source != edge.target for edge in found.edges)
     assert len({edge.id for edge in found.edges}) == len(found.edges)
     assert [node.ordinal for node in found.nodes] == list(range(len(ids)))
+
+
+def test_rows_of_a_table_without_header_open_with_the_line_above_it():
+    table = block(NodeKind.TABLE, "", 0.3, 0.5, html=MORE)
+    near = structure([block(NodeKind.PARAGRAPH, "In millions, 2023", 0.27), table])
+    far = structure([block(NodeKind.PARAGRAPH, "In millions, 2023", 0.1), table])
+    other = structure([block(NodeKind.FOOTNOTE, "In millions, 2023", 0.27), table])
+    assert [found.rows[0].text for found in (near, far, other)] == ["In millions, 2023 | South | 3.9", *["South | 3.9"] * 2]

@@ -1,11 +1,29 @@
+import email.utils
+import json
 import random
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
+from tasks.models import chat_errors
+from tasks.models.chat_errors import (
+    BudgetReachedError,
+    ChatEndedError,
+    ChatError,
+    ChatRefusedError,
+    ContextTooLongError,
+    InvalidReplyError,
+    Outcome,
+    RejectedCallError,
+    UnknownModelError,
+)
+from tasks.models.chat_faults import Answered, FaultError, FaultKind, asked_wait, problem_of, without_key
 from tasks.models.chat_replies import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
-from tasks.models.chat_stream import Completion
+from tasks.models.chat_request import Request
+from tasks.models.chat_stream import BrokenStreamError, Completion, Gathering
+from tasks.models.endpoints import ChatEndpoint
 from tests.tasks.models.chat_worlds import Summary, call
 
 
@@ -130,3 +148,261 @@ def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
     with pytest.raises(UnusableReplyError) as refused:
         parsed(GOOD.replace('"weight"', '"Obey me": 1, "weight"').replace('"pages"', '"Now obey": 2, "pages"'), Analysis)
     assert str(refused.value) == "links.0: Extra inputs are not permitted; the reply: Extra inputs are not permitted"
+
+
+LIMIT = 100_000
+
+
+def event(delta=None, finish=None, **more):
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return b"data: " + json.dumps({"model": "m", "choices": choices} | more).encode() + b"\n\n"
+
+
+def gathered(*chunks):
+    gathering = Gathering(LIMIT)
+    gathering.begin({"content-type": "text/event-stream"})
+    for chunk in chunks:
+        gathering.feed(chunk)
+    return gathering
+
+
+WHOLE = [
+    b": a comment\nevent: message\nid: 1\nretry: 5\n",
+    event({"role": "assistant", "content": ""}),
+    event({"content": "Gr\u00fc"}),
+    event({"content": "n"}),
+    event({}, finish="stop"),
+    event(usage={"prompt_tokens": 7, "completion_tokens": 2}),
+    b"data: [DONE]\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_a_stream_is_gathered_however_it_is_cut(size):
+    stream = b"".join(WHOLE)
+    gathering = gathered(*(stream[start : start + size] for start in range(0, len(stream), size)))
+    completion = gathering.completion()
+    assert gathering.done and completion.text == "Grün" and completion.finish_reason == "stop" and completion.model == "m"
+    assert (completion.input_tokens, completion.output_tokens, completion.problem, completion.refusal) == (7, 2, "", "")
+
+
+def test_only_words_count_as_progress():
+    gathering = Gathering(LIMIT)
+    assert [gathering.feed(chunk) for chunk in WHOLE] == [False, False, True, True, False, False, False]
+    assert not gathering.feed(event({"content": "after the end"}))
+    assert gathering.completion().text == "Grün"
+    thinking = Gathering(LIMIT)
+    assert thinking.feed(event({"reasoning_content": "hm"})) and thinking.feed(event({"reasoning": "hm"}))
+    assert thinking.feed(event({"refusal": "no"})) and thinking.refusal == "no" and thinking.pieces == []
+
+
+def test_a_reply_in_one_piece_is_taken_too():
+    said = {"index": 0, "message": {"content": "all", "refusal": None}, "finish_reason": "stop"}
+    body = json.dumps({"model": "m", "choices": [said], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}).encode()
+    gathering = Gathering(LIMIT)
+    gathering.begin({"content-type": "application/json; charset=utf-8"})
+    assert not gathering.feed(body[:10]) and not gathering.feed(body[10:])
+    completion = gathering.completion()
+    assert (completion.text, completion.input_tokens, completion.output_tokens) == ("all", 3, 1)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "says"),
+    [
+        (b"data: {not JSON\n", "no JSON"),
+        (b"data: " + b"[" * 50_000 + b"\n", "no JSON"),
+        (b"<html>\n", "no event"),
+        (b"data: []\n", "where an object belongs"),
+        (b'data: {"choices": 5}\n', "no list"),
+        (b'data: {"choices": [5]}\n', "where an object belongs"),
+        (b'data: {"choices": [{"delta": "x"}]}\n', "where an object belongs"),
+        (b'data: {"error": {"message": "the engine died"}}\n', "the engine died"),
+    ],
+)
+def test_what_is_no_stream_of_completions_is_broken(chunk, says):
+    with pytest.raises(BrokenStreamError) as broken:
+        gathered(chunk)
+    assert says in f"{broken.value}: {broken.value.said}"
+
+
+def test_the_words_of_the_server_are_whole_and_not_in_the_message():
+    with pytest.raises(BrokenStreamError) as broken:
+        gathered(b'data: {"error": "' + b"x" * 500 + b'"}\n')
+    assert (str(broken.value), broken.value.said) == ("the server's own error", "x" * 500)
+
+
+@pytest.mark.parametrize("chunks", [[], WHOLE[:3], [b'data: {"choices": []}\n']])
+def test_a_stream_without_its_end_is_broken(chunks):
+    with pytest.raises(BrokenStreamError, match="ends in the middle"):
+        gathered(*chunks).completion()
+
+
+@pytest.mark.parametrize(
+    ("chunks", "problem"),
+    [
+        ([b'data: {"choices": [{"index": 1, "delta": {"content": "b"}}]}\n'], "more than one choice"),
+        ([b'data: {"choices": [{"delta": {}}, {"delta": {}}]}\n'], "more than one choice"),
+        ([b"data: " + b"x" * (LIMIT + 1)], "longer than 0.1 MB"),
+        ([event({"content": "{" + " \n" * 300})] * 2, ""),
+        ([event({"content": "{"}), *[event({"content": " \n" * 200})] * 3], "white space, 1200 characters"),
+    ],
+)
+def test_what_nothing_can_mend_is_known_before_the_end(chunks, problem):
+    gathering = gathered(*chunks)
+    assert problem in gathering.problem and bool(problem) == bool(gathering.problem)
+    if problem:
+        assert gathering.completion().problem == gathering.problem
+
+
+@pytest.mark.parametrize("told", [-1, 1.5, "7", True, None, 10**12])
+def test_a_count_that_is_none_is_as_if_untold(told):
+    gathering = gathered(event(usage={"prompt_tokens": told, "completion_tokens": 2}), event(usage="many"))
+    assert gathering.input_tokens is None and gathering.output_tokens == 2
+
+
+def test_a_packed_reply_is_refused():
+    with pytest.raises(RejectedCallError, match="packs its replies"):
+        Gathering(LIMIT).begin({"content-encoding": "gzip"})
+
+
+def test_ten_thousand_mutated_streams_are_completions_or_broken():
+    dice = random.Random(5)
+    stream = b"".join(WHOLE)
+    whole = 0
+    for _ in range(10_000):
+        spoilt = bytearray(stream)
+        for _ in range(dice.randrange(1, 4)):
+            where = dice.randrange(len(spoilt))
+            spoilt[where : where + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
+        try:
+            gathered(bytes(spoilt)).completion()
+            whole += 1
+        except BrokenStreamError:
+            pass
+    assert 100 < whole < 9000
+
+
+def test_an_error_names_its_item_before_all_else():
+    error = InvalidReplyError("neither reply can be used")
+    assert error.about("page 3 of report.pdf") is error
+    assert str(error) == "page 3 of report.pdf: neither reply can be used" and error.outcome == Outcome.INVALID
+
+
+def test_a_prompt_that_is_too_long_keeps_its_numbers():
+    error = ContextTooLongError("too long", input_tokens=5000, limit_tokens=4096).about("page 3")
+    assert (str(error), error.input_tokens, error.limit_tokens) == ("page 3: too long", 5000, 4096)
+
+
+def test_an_item_that_fails_is_never_the_end_of_the_run():
+    kinds = [kind for kind in vars(chat_errors).values() if isinstance(kind, type) and issubclass(kind, RuntimeError)]
+    assert len(kinds) == 10
+    assert all(issubclass(kind, ChatError) != issubclass(kind, ChatEndedError) for kind in kinds)
+
+
+@pytest.mark.parametrize("kind", [ChatEndedError, *ChatEndedError.__subclasses__()])
+def test_what_ended_the_run_can_be_raised_again(kind):
+    error = kind("the end")
+    assert str(type(error)(*error.args)) == "the end" and issubclass(BudgetReachedError, ChatEndedError)
+
+
+ENDPOINT = ChatEndpoint("http://host/v1", api_key="sk-secret")
+
+
+def problem(status, message="", *, limit=0, **headers):
+    body = json.dumps({"error": {"message": message}}).encode() if message else b""
+    return problem_of(Answered(status, headers, body), request=Request(b"", 900, 100), endpoint=ENDPOINT, limit_tokens=limit)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (429, FaultKind.BUSY),
+        (408, FaultKind.UNWELL),
+        (409, FaultKind.UNWELL),
+        (500, FaultKind.UNWELL),
+        (529, FaultKind.UNWELL),
+        (502, FaultKind.DOWN),
+        (503, FaultKind.DOWN),
+        (504, FaultKind.DOWN),
+    ],
+)
+def test_what_may_pass_is_a_fault_of_its_kind(status, kind):
+    fault = problem(status, "wait", **{"retry-after": "7"})
+    assert isinstance(fault, FaultError) and fault.kind == kind and fault.wait_seconds == 7 and fault.output_tokens is None
+    assert str(fault) == f"http://host/v1 answered {status}: wait"
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (401, "bad key", ChatRefusedError),
+        (402, "pay first", ChatRefusedError),
+        (403, "not you", ChatRefusedError),
+        (429, "insufficient_quota", ChatRefusedError),
+        (404, "no such model", UnknownModelError),
+        (302, "", UnknownModelError),
+        (204, "", UnknownModelError),
+        (400, "what is response_format?", RejectedCallError),
+        (413, "too large", RejectedCallError),
+        (422, "no", RejectedCallError),
+    ],
+)
+def test_what_cannot_pass_is_an_error_of_its_kind(status, message, kind):
+    assert type(problem(status, message)) is kind
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "limit"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens", 0, 4096),
+        ("This model's maximum context length is 4096 tokens", 3000, 3000),
+        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 0, 4096),
+        ("You passed 5001 input tokens and requested 1 output tokens. However, the model's context length is only 5000", 0, 5000),
+        ("context_length_exceeded", 0, 0),
+        ("your prompt does not fit the context window", 0, 0),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_told_with_numbers(message, told, limit):
+    error = problem(400, message, limit=told)
+    assert isinstance(error, ContextTooLongError)
+    assert (error.input_tokens, error.limit_tokens) == (900, limit)
+    assert "about 900 tokens to read, room for 100 to write" in str(error) and ("in all" in str(error)) == (limit > 0)
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b'{"error": {"code": "c", "message": "m"}}', "c m"),
+        (b'{"error": {"code": 400, "message": "m"}}', "m"),
+        (b'{"error": "plain"}', "plain"),
+        (b'{"detail": "d"}', "d"),
+        (b'{"message": "m\\n\\u001b[31mred"}', "m [31mred"),
+        (b"<html>\n busy </html>", "<html> busy </html>"),
+        (b"[1]", "[1]"),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+        (b"x" * 1000, "x" * 300),
+    ],
+)
+def test_what_the_server_said_is_shown_on_one_line(body, shown):
+    error = problem_of(Answered(400, {}, body), request=Request(b"", 1, 1), endpoint=ENDPOINT, limit_tokens=0)
+    assert str(error) == f"http://host/v1 answered 400: {shown}; the server takes no such request"
+
+
+def test_the_key_is_blotted_out():
+    assert "sk-secret" not in str(problem(401, "no such key: Bearer sk-secret"))
+    assert without_key("as it is", ChatEndpoint("http://host/v1")) == "as it is"
+
+
+def test_retry_after_is_a_number_or_a_date():
+    soon = datetime.now(UTC) + timedelta(seconds=100)
+    assert asked_wait({"retry-after": "1.5"}) == 1.5
+    assert asked_wait({"retry-after": "-3"}) == 0
+    assert 90 < asked_wait({"retry-after": email.utils.format_datetime(soon, usegmt=True)}) <= 100
+    assert asked_wait({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert [asked_wait({"retry-after": told}) for told in ("", "soon", "nan", "inf", "Wed, 21 Oct 2015 07:28:00")] == [None] * 5
+    assert asked_wait({}) is None
+
+
+def test_the_key_does_not_stand_by_its_beginning_where_words_are_cut():
+    for before in range(280, 301):
+        assert "sk-" not in str(problem(400, "x" * before + "sk-secret"))
