@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-from storage.call_cache import CachedReply, CallCache
-
 from storage.artifacts import ArtifactStore
 from storage.asked_questions import AskedQuestions
 from storage.corpus import open_for_writing
 from storage.current import snapshot_path
 from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_words
+from storage.kept_replies import CachedReply, CallCache
 from storage.locations import calls_folder, reports_folder
 from storage.records import identify
 from tests.storage.removal_worlds import keep_words

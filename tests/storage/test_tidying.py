@@ -1,9 +1,9 @@
 import os
 import threading
-import time
 
 import pytest
 
+from storage import tidying
 from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.current import snapshot_numbers, snapshot_path
@@ -197,13 +197,21 @@ def test_an_empty_corpus_can_be_purged(place):
     assert words_in(place.folder, b"zanzibar") == []
 
 
-def test_clean_up_can_wait_for_readers(place):
-    ready = threading.Event()
+def test_clean_up_can_wait_for_readers(place, monkeypatch):
+    ready, waited_for, drop = threading.Event(), threading.Event(), tidying.drop_snapshot
+
+    def dropped(*arguments):
+        gone = drop(*arguments)
+        if not gone:
+            waited_for.set()
+        return gone
 
     def read():
         with open_for_reading(place):
             ready.set()
-            time.sleep(0.5)
+            waited_for.wait(20)
+
+    monkeypatch.setattr(tidying, "drop_snapshot", dropped)
 
     with writing(place) as corpus:
         publish(corpus, REPORT)

@@ -260,19 +260,6 @@ def test_a_removed_corpus_takes_the_replies_about_its_documents_along(location):
     assert set(cache.subjects()) == {others, worlds.document_id("elsewhere")}
 
 
-@pytest.mark.parametrize("damaged", [False, True])
-def test_replies_about_a_document_that_another_corpus_has_stay_where_that_can_be_known(home, location, damaged):
-    other = worlds.corpus_in(home, "other")
-    with open_for_writing(other, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
-        worlds.publish(corpus, PAPER)
-    if damaged:
-        for path in other.folder.rglob("*.duckdb"):
-            path.write_bytes(b"damaged")
-    cache = keep_replies(PAPER.document_id)
-    remove_document(location, "paper.pdf", now=True)
-    assert cache.subjects() == ([] if damaged else [PAPER.document_id])
-
-
 def keep_asked(location, name):
     """Keep what an evaluation asked of a document: its answer quotes it."""
     pages = ((f"{name}.pdf", 2),)
