@@ -96,7 +96,7 @@ def test_a_document_that_is_back_keeps_its_quotes(home):
     location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report")], {}, SETTINGS)
-        note_removals(location, [removal_of(outcome("report").record, snapshot=corpus.snapshot)])
+        note_removals(location, [removal_of(outcome("report").record)])
         corpus.publish(removed=[GRAPHS["report"].document_id])
         publish(corpus, [outcome("report")], {}, SETTINGS)
         asking_log(location, "r1").answer(answer_json(answer("report")))
@@ -115,7 +115,7 @@ def test_a_removal_noted_in_the_future_is_due_at_once(home, monkeypatch):
     location = worlds.corpus_in(home)
     with monkeypatch.context() as ahead:
         set_clock(ahead, 1_000_000)
-        note_removals(location, [removal_of(outcome("paper").record, snapshot=1)])
+        note_removals(location, [removal_of(outcome("paper").record)])
         assert not purge_is_due(location)
     assert purge_is_due(location)
 
@@ -125,13 +125,13 @@ def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(home, monk
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
         index(corpus)
-        note_removals(location, [removal_of(outcome("paper").record, snapshot=corpus.snapshot)])
+        note_removals(location, [removal_of(outcome("paper").record)])
         corpus.publish(removed=[GRAPHS["paper"].document_id])
         asking_log(location, "late").answer(answer_json(answer("report", "paper")))
         assert not upkeep_is_due(location)
         set_clock(monkeypatch, 3500)
         assert not upkeep_is_due(location)
-        note_removals(location, [removal_of(outcome("slides").record, snapshot=corpus.snapshot)])
+        note_removals(location, [removal_of(outcome("slides").record)])
         set_clock(monkeypatch, 3700)
         assert upkeep_is_due(location)
         index(corpus)
