@@ -3,8 +3,6 @@
 PREFECT_API_URL names the server. `prefect automation` shows, pauses and deletes them.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence

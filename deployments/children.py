@@ -1,7 +1,5 @@
 """Processes that live and end together: in one process group, none outlives the one that started them."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

@@ -1,7 +1,5 @@
 """What prefect.yaml declares, as deployments that `serve` runs; the environment names folders and datasets."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

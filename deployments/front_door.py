@@ -4,8 +4,6 @@ POST /ask takes an AskRequest as JSON and gives `{"answers": [...]}`; GET /answe
 GET /health tells how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, Mapping

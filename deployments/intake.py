@@ -1,7 +1,5 @@
 """Takes questions in, so many at a time, and hands each to a task worker of this process through the Prefect server."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path

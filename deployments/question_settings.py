@@ -1,7 +1,5 @@
 """Where and how questions are taken in, as the environment says: FLOWREADER_ASK_ADDRESS, _TOKEN and _QUEUE."""
 
-from __future__ import annotations
-
 import os
 import socket
 

@@ -4,8 +4,6 @@ Three ways lead in: the deployment `ask/ask` (the form in Prefect's UI, `run_dep
 `flowreader ask --server` uses and which calls that task. SIGTERM ends it in order.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import os

@@ -3,8 +3,6 @@
 Each run is a process of its own, which ends in order where it is cancelled or this process is told to end.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

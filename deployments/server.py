@@ -3,8 +3,6 @@
 Ctrl-C in a terminal is for who started it: runs that end in order still report to their server. SIGTERM ends it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -4,8 +4,6 @@ A Prefect server (none where PREFECT_API_URL names one), who serves the deployme
 where one of them dies, all end, and a message names it.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

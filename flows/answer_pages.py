@@ -1,7 +1,5 @@
 """The pages of Prefect's UI: answers, ingests and their lineage."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """What an answer looks like: on a terminal the words, their places, the status and why; JSON for programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from flows.showing import Output

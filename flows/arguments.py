@@ -1,7 +1,5 @@
 """What can be said on the command line: every command, every flag, and the errors of a wrong call."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from importlib import metadata

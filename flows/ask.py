@@ -3,8 +3,6 @@
 keywords -> candidates -> score -> route -> select -> read -> judge -> (refine once) -> synthesize -> record
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, nullcontext

@@ -1,7 +1,5 @@
 """What `ask`, `answers` and `report` do, between the parsed arguments and what is shown. None of them needs Prefect."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

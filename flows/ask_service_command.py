@@ -1,7 +1,5 @@
 """What `ask --server` does: the questions go to the query service, and its answers are shown as if they were made here."""
 
-from __future__ import annotations
-
 import argparse
 import http.client
 import json

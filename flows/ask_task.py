@@ -3,8 +3,6 @@
 Who asks gets the answers as soon as they are there; the page in Prefect and the report on the disk are made after.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

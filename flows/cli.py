@@ -3,8 +3,6 @@
 Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2 nothing was done; 130 stopped by Ctrl-C.
 """
 
-from __future__ import annotations
-
 import os
 import pkgutil
 import sys

@@ -1,7 +1,5 @@
 """What each command on corpora, documents and settings does, between the parsed arguments and what is shown, without Prefect."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> (judge links) -> evolve."""
 
-from __future__ import annotations
-
 from storage.records import DocumentGraph, ParsedDocument
 from tasks.document_step_keys import Tools
 from tasks.document_steps import (

@@ -1,7 +1,5 @@
 """What a process of a cluster does: it reads one document up to artifacts, and remembers each step."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 from pathlib import Path

@@ -3,8 +3,6 @@
 open the exam -> (read in what is missing) -> ask, twenty questions a step -> (judge) -> score -> keep -> show
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What an evaluation looks like on a terminal, and to programs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The errors that a command may end with: said in words, without a traceback."""
 
-from __future__ import annotations
-
 from flows.prefect_environment import PrefectServerError
 from storage.answers import AmbiguousAnswerError, UnknownAnswerError
 from storage.artifacts import ArtifactDamagedError

@@ -1,7 +1,5 @@
 """The command `ingest`: what lies ahead is looked at and told, and a run is made where there is something to do."""
 
-from __future__ import annotations
-
 import argparse
 import time
 from dataclasses import asdict, dataclass

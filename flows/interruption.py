@@ -1,7 +1,5 @@
 """Ctrl-C ends an ingest in order, within ten seconds; a second one ends it at once."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

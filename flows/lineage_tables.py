@@ -1,7 +1,5 @@
 """What lineage looks like: the same lines as a tree on a terminal and as a page of Markdown; JSON for programs."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The words of lineage on a terminal: one line for a run, a step, a call, a document, a node."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any

@@ -4,8 +4,6 @@ for each corpus: (skip, while it is written) -> indexes, compaction, clean-up by
 then what belongs to no corpus, by age -> report
 """
 
-from __future__ import annotations
-
 import asyncio
 
 from prefect import flow

@@ -4,8 +4,6 @@ Prefect's own temporary server outlives a killed parent; this one asks the kerne
 flow is being imported.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import fcntl

@@ -1,7 +1,5 @@
 """A flow from the command line: a Prefect run, with a temporary server where none is configured."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeAlias, cast

@@ -1,7 +1,5 @@
 """What a flow run is called in Prefect's UI, and which tags it can be found by."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """The commands `corpora push` and `corpora pull`."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

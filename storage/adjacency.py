@@ -4,8 +4,6 @@ LanceDB finds the arcs of a thousand nodes in 150 ms among a million arcs and mo
 arrays hold nothing that the tables `nodes` and `edges` do not: `adjacency_files.py` derives them from two pinned versions.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,8 +4,6 @@ It is derived and may be missing (a corpus that is being read in, a folder of an
 What a disk altered is found by its checksum, which takes too long for a question: `load` looks at what could lead outside.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

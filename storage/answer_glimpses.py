@@ -1,7 +1,5 @@
 """Which documents the kept answers used, seen without reading all of an answer: its ranking of pages is most of it, and no use."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

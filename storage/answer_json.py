@@ -1,7 +1,5 @@
 """The JSON of an answer: what `--json` says, what is kept, and what the query service sends. Here no database is loaded."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """The records of an answer: what was said, where it stands, how the evidence was routed, what it cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Answers as they are kept: their JSON, which is also what `--json` says; found again in the files of the runs; and shown again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace

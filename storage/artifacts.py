@@ -1,7 +1,5 @@
 """Artifacts by content hash: page images, crops, parsed output. Written whole or not at all, checked whenever read."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

@@ -4,8 +4,6 @@ The answers quote the corpus's documents. Whoever evaluates keeps them before le
 them, and again when its last reader is gone. Nothing is lost by that: their keys name the documents as they were.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ The sign stands from before a run's first line until after its last one. Whoever
 on this machine, whatever became of the process's number since.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterator

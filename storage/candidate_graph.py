@@ -1,7 +1,5 @@
 """The part of the graph that a question works on: columns of its nodes, ordered by id, and the arcs among them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Every call opens the file, does one thing and closes it, so that nothing is held and the write-ahead log is folded in.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Records to bytes and back: canonical JSON for everything, one .npy stack for the vectors of a graph."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """A corpus open for writing: one writer, who publishes batches of documents so that readers see the old graph or the new one."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """CURRENT, the pointer to the published snapshot: its rename is the commit of a publish."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import json

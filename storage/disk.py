@@ -1,7 +1,5 @@
 """What a disk does to us: it is full, or it may not be written; both said clearly and before work is lost."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

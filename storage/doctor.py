@@ -1,7 +1,5 @@
 """The promises of a corpus, checked: whatever is broken is named with its remedy. Runs beside an ingest."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator

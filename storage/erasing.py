@@ -1,7 +1,5 @@
 """Removing a document: the kept answers lose its words, in the files themselves."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Collection, Iterator

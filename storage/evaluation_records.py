@@ -1,7 +1,5 @@
 """The records of an evaluation: what a benchmark asks, what came of asking it, and what that was worth."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -4,8 +4,6 @@ No text of any document is in it. DuckDB lets nobody in while a process writes, 
 at a time.
 """
 
-from __future__ import annotations
-
 import difflib
 import fcntl
 import json

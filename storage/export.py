@@ -1,7 +1,5 @@
 """A document's published graph as canonical JSON: equal bytes for equal documents and settings, whatever happened on the way."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import fields
 from typing import Any

@@ -3,8 +3,6 @@
 LanceDB reads a filter as SQL, so a string from outside in one of them is code. Everything that asks for rows takes a `Filter`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What goes from this machine with a document that was removed: answers' quotes, replies, reports, questions, copies, artifacts."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Collection, Iterable
 from contextlib import suppress

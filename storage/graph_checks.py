@@ -1,7 +1,5 @@
 """What must hold of a document's graph before a byte of it is stored."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Hashable, Sequence
 

@@ -1,7 +1,5 @@
 """What the questions of one open snapshot share: the adjacency, the rows that were read lately, and the scopes asked of."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the corpora of this machine name, so that nothing else deletes it; and how to keep their writers out meanwhile."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Iterable, Iterator

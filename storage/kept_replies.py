@@ -3,8 +3,6 @@
 What is remembered is where the reply to each key stands, some 250 bytes a reply; the words stay in the file until they are wanted.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Collection

@@ -1,7 +1,5 @@
 """What the first digits of an id name: an answer, a document or a run. Removed documents are found by their id, never by a name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

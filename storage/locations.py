@@ -1,7 +1,5 @@
 """The one place that knows where things lie; the only reader of FLOWREADER_HOME."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass

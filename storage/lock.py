@@ -1,7 +1,5 @@
 """The lock of the one writer: held by a living process, taken over at once when it dies, counted so that a zombie is known."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

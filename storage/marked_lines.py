@@ -3,8 +3,6 @@
 A file of such lines is appended to and never mended: what a kill, a full disk or a flipped bit spoilt is left out when it is read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypeVar
 

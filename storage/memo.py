@@ -1,7 +1,5 @@
 """What was done already: for a document, a step and its key, the artifacts that came out of it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Our copies of what lies in object stores: how their names tell of what they are copies, and how they go."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 boto3 is loaded at the first request; it finds endpoint, region and keys where it always does, in the environment first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any

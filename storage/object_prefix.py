@@ -3,8 +3,6 @@
 Every method raises StoreError where the store does not answer or refuses us.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

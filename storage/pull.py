@@ -1,7 +1,5 @@
 """Pull: a pushed snapshot becomes a read-only corpus of this home, or renews it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The mark of a corpus that was pulled out of an object store: it says from where, and that nobody here may write it."""
 
-from __future__ import annotations
-
 from storage.locations import CorpusLocation
 
 

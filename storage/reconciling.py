@@ -4,8 +4,6 @@ The catalog and the graph may be ahead of CURRENT (a kill inside a publish) or b
 Whatever is mended is said in words. Finished documents lie in the artifacts, so what is lost here comes back with the next ingest.
 """
 
-from __future__ import annotations
-
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, replace

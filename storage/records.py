@@ -1,7 +1,5 @@
 """The records that cross layers: what a document becomes on its way to the published graph."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

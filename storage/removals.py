@@ -1,7 +1,5 @@
 """Which documents were removed and not yet purged, so that whatever comes late of them goes too: PURGE-DUE, a line of JSON each."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

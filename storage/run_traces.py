@@ -1,7 +1,5 @@
 """What the files of the runs tell of one thing: lines are chosen by their bytes, so that ten thousand files take a second."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records to Arrow tables and back: the explicit schemas of what lies in LanceDB."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import StrEnum

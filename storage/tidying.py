@@ -1,7 +1,5 @@
 """Cleaning a corpus: snapshots nobody reads any more, and the versions of the graph's tables that only they showed."""
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Collection

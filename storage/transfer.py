@@ -6,8 +6,6 @@ that it found names, and deletes, when it has moved the pointer from N-1 to N, o
 both manifests names. So no delay of one push makes another one, or a pull that began before, lose a file that it counts on.
 """
 
-from __future__ import annotations
-
 import re
 import socket
 import threading

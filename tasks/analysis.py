@@ -1,7 +1,5 @@
 """What a node says of itself, by rule: summary, keywords, search text (eq. 11 without a model; the duties of A.1 and A.2)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """An answer as a page of Prefect's UI: what was said, where it stands, the evidence graph, and where the whole report lies."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 

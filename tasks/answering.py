@@ -1,7 +1,5 @@
 """From findings to an answer: what is said, shown and kept of a question."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any

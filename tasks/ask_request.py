@@ -1,7 +1,5 @@
 """What is asked, of which corpus, within which limits."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

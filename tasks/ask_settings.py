@@ -3,8 +3,6 @@
 The defaults are the paper's Tables 5 and 6 wherever it gives one; where a measurement went against it, `PAPER` has its value.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """Asking a model about many things, several in a call: what a call loses is asked again in halves, until one thing stands alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar

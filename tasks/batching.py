@@ -1,7 +1,5 @@
 """Gathering what finishes, for one commit every so often."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence

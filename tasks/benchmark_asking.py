@@ -1,7 +1,5 @@
 """Asking a benchmark's questions, twenty to a step; what was asked before, of the same documents by the same code, is kept."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import importlib.metadata

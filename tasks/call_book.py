@@ -1,7 +1,5 @@
 """The calls of a question: counted before they are made, heard when they end, and what went wrong with them in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """Words of passages that may be cited: the pieces that can be quoted, and where the words of a quote stand."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

@@ -1,7 +1,5 @@
 """Two evaluations of the same questions: by how much each number moved, whether that may be luck, and what else differs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 What is told outside cannot be taken back when a document is removed: documents are told by their ids, which are hashes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The calls in which a model describes nodes: which nodes, how many together, and what it sees of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """What the steps of a document share: their tools, how results are kept, and the keys by which an earlier result is found."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass

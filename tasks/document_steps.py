@@ -3,8 +3,6 @@
 A step's version is raised when its code makes another result of the same inputs, and GRAPH_VERSION in tasks/planning.py with it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

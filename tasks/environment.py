@@ -1,7 +1,5 @@
 """Every FLOWREADER_* name that the product reads, and what became of those that it read once."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable

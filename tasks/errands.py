@@ -1,7 +1,5 @@
 """What a process of a cluster is sent to read a document, and what it sends back; the document itself travels as artifacts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from storage.memo import StepMemo

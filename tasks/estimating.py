@@ -1,7 +1,5 @@
 """How much an ingest has to do, and what it costs, before it is done and without a call."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Who is measured against whom: readers as they are set, and the default with one thing taken away or exchanged."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

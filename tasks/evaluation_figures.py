@@ -1,7 +1,5 @@
 """From questions to figures: means with intervals over documents, for all questions and for parts of them."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What is to be evaluated: which benchmark, by which readers, and where."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field

@@ -4,8 +4,6 @@ Of a retrieval: its ranking, its evidence, and what rankings cut to as many page
 Of an answer: whether it is right, whether it refused rightly, and what it cost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An evaluation as people read it, on a terminal or as a page of Markdown: one structure, worded here alone."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """How the figures of an evaluation are told: each in its unit, with its interval, and marked where it is made of few."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Evolution of one document, and its links with the others (DESIGN: rounds stay inside a document, links use round 0)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

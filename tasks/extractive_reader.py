@@ -1,7 +1,5 @@
 """Finding evidence without a model: the best sentences, table rows and words of figures on a path, quoted as they stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 None of them holds a question's words, a document's text, a prompt or a reply: what is listened to may leave the machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

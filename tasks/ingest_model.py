@@ -1,7 +1,5 @@
 """The chat model of an ingest: whether one reads, what decides its words, and the one that is open for a run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

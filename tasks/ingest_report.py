@@ -1,7 +1,5 @@
 """What an ingest did: counts, failures with their reasons, time for each step."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

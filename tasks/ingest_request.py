@@ -1,7 +1,5 @@
 """What is asked of an ingest, and what a look at the files makes of it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

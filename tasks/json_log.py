@@ -1,7 +1,5 @@
 """What happens, as lines: JSON for programs, a few words for Prefect's UI; and the log of lines."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

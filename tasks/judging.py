@@ -1,7 +1,5 @@
 """Judging the first reading: do the answers agree, does the flow fit, is anything supported? The gate of section 3.5.2."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Runs that were killed or are at work: how far they came, what is shown of them, and which of them an ingest does the rest of."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The lineage of a run: every step inside the block writes what it did to one file of the corpus."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Documents with who parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What lineage may call by its name: published documents and earlier contents of their files, nothing that was removed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What lineage tells: how an answer, a document or a run came to be, and what became of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """What a run's file says, as records: how it began and ended, its steps and calls, what it published, and what cannot be read."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The walk through lineage: from an answer back to the bytes it stands on, from a document to its answers, through a run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Asking the model which of its candidates a node is linked with, and how (eq. 14)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """The one place where text becomes Markdown: what documents, models and people wrote is shown, and never obeyed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

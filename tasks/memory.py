@@ -1,7 +1,5 @@
 """Keeping the memory of a long run flat: glibc gives back what it was not asked to keep."""
 
-from __future__ import annotations
-
 import ctypes
 import sys
 

@@ -1,7 +1,5 @@
 """What a node says of itself, by a model (eq. 11): it describes what rules have read, and rules hold it to the papers' duties."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar

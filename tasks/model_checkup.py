@@ -1,7 +1,5 @@
 """`doctor --models`: each served model is asked in small what the pipeline will ask of it, before a run of a week finds out."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import time

@@ -1,7 +1,5 @@
 """Evolution by a model (eq. 14): in each round it judges the links of every node, and rewrites what its neighbours say as well."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 Temperature and the pixels of a picture change what the model replies; limits, deadlines, prices and the budget do not.
 """
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from tasks.setting_group import Settings

@@ -1,7 +1,5 @@
 """What a question names outright: pages, figures, sections, statements, kinds of elements. A bonus in the relevance, by rule."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

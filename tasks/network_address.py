@@ -1,7 +1,5 @@
 """Where something listens, as people write it: HOST:PORT, with brackets about an address of IPv6."""
 
-from __future__ import annotations
-
 import re
 from ipaddress import ip_address
 

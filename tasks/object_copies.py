@@ -5,8 +5,6 @@ a mirror up to date, and none is deleted while somebody reads from it; its loss 
 The locks go with the process that holds them, whatever ends it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re

@@ -1,7 +1,5 @@
 """Finding documents in object stores: mirrors are brought up to date, and what they hold is found as in folders."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 A copy is written under another name and renamed when it is whole.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

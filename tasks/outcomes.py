@@ -1,7 +1,5 @@
 """How the reading of one document ended, and the catalog's record of it."""
 
-from __future__ import annotations
-
 import errno
 import time
 from collections import Counter

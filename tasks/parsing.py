@@ -1,7 +1,5 @@
 """Reading a file into pages of blocks: in children with limits and no network, with a fallback for what misbehaves."""
 
-from __future__ import annotations
-
 import importlib.metadata
 from collections.abc import Callable
 from dataclasses import replace

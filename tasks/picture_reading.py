@@ -1,7 +1,5 @@
 """Reading the words of pages and figures that have no text layer."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

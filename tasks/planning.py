@@ -1,7 +1,5 @@
 """What an ingest has to do: which documents are new or changed, which only moved, which files are gone."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What happens in a run, said in Prefect's own log of it, so that its page in the UI tells it."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from collections.abc import Iterator

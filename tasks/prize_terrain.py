@@ -1,7 +1,5 @@
 """The terrain where visits earn: chains begin at the best pages and go on by relations, downhill; and the flow that pays on it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ words are those of the page. So they tell a broken ingest, and compare settings,
 good figure is the least to expect, and no measure of quality. A corpus of one page proves nothing but that something was read.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """How far the work is: steps report, whoever shows it listens. And the one word that ends it early."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

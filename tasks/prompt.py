@@ -1,7 +1,5 @@
 """Prompts: their words stand in tasks/prompts, their slots are filled strictly, and what documents say in them is fenced."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Publishing what finished: link it with what is there, and commit both at once."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A question on its way: what it says, and what its steps share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Who reads: rules, or the chat model where the settings say so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

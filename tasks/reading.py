@@ -1,7 +1,5 @@
 """Reading the chosen paths: what stands on them is fetched once, then each is read by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Documents whose finished graph an earlier run left: reading them costs nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from storage.memo import StepMemo

@@ -1,7 +1,5 @@
 """Removing documents and corpora: unpublished at once, deleted when nobody can see them any more."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Collection, Mapping

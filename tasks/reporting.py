@@ -1,7 +1,5 @@
 """The report of an answer: gathered from an open snapshot, written as one file that needs nothing beside itself."""
 
-from __future__ import annotations
-
 import errno
 import os
 from dataclasses import dataclass, replace

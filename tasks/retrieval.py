@@ -1,7 +1,5 @@
 """Retrieval: the part of the graph that a question works on, and how much each node of it matters (section 3.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Routing: the terrain of a question, the cheapest flow over it, the chains it is made of, and which of them are read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 A field with a description is a setting: users turn it. One without is part of the method: a preset or an ablation sets it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ What changes the result of reading a document stands in ReadingSettings and ente
 limits, concurrency and publishing do not.
 """
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

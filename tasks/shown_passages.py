@@ -1,7 +1,5 @@
 """Passages as a prompt shows them: fenced, under short ids that the model may cite, with their pictures beside."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ from artifacts instead of made again. The memory is ours, not Prefect's: it chec
 server, and is forgotten with its document. Prefect is told, and shows the task as cached.
 """
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import functools

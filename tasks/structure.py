@@ -1,7 +1,5 @@
 """Structure by rules: from a parsed document to its sections, nodes, table rows and the edges that the layout states."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What structure becomes: the records of nodes, sections, table rows, pages and edges, with ids that the version alone decides."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """A look at files and at the corpus that they are to be read into, whatever state that is in; nothing is written."""
 
-from __future__ import annotations
-
 from storage.catalog import CatalogDamagedError
 from storage.current import CurrentDamagedError
 from storage.locations import corpus_location

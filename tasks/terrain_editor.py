@@ -1,7 +1,5 @@
 """The three edits of System 2: bridges across the cut, more sources, arcs weighed anew (appendix C)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

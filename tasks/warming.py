@@ -1,7 +1,5 @@
 """What the first question of a process would wait for, loaded before it comes."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import logging

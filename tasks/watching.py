@@ -1,7 +1,5 @@
 """Who watches, as the environment says: FLOWREADER_LOG and FLOWREADER_METRICS, both off by default. And what flows tell them."""
 
-from __future__ import annotations
-
 import os
 import threading
 import time

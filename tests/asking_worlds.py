@@ -1,7 +1,5 @@
 """Small worlds to ask: documents written by hand and embedded by eight words, desks and questions for them, and what runs left."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing, contextmanager

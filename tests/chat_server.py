@@ -8,8 +8,6 @@
 `misbehave` gets the same and names a Misbehaviour, or returns None: see `at` and `sometimes`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

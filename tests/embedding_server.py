@@ -7,8 +7,6 @@
 `behave` gets the body of a request and returns an Answer or a Fault: `well` answers all texts in order, `altered` does otherwise.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """Runs as they leave their files, for tests of lineage: ingests of small documents, and questions with their steps and calls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

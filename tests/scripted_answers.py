@@ -1,7 +1,5 @@
 """What a scripted chat server replies when a question is asked: by rule from what the prompt shows; and desks at which it reads."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Ways of reading: one file each. All read the same index and return the same `Findings`."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping
 
 from flows.readers import flow_routing, top_k

@@ -1,7 +1,5 @@
 """FlowReader: score every node, route evidence from the question to its answer, read the chosen paths, refine once."""
 
-from __future__ import annotations
-
 from tasks.judging import judge
 from tasks.question import AskDesk, Question
 from tasks.reading import fetch_texts, read_paths

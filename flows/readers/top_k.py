@@ -1,7 +1,5 @@
 """The baseline: the best passages by cosine and BM25 blended, each read by itself; no graph, no flow, no gate."""
 
-from __future__ import annotations
-
 from tasks.question import AskDesk, Question
 from tasks.reading import fetch_texts, read_paths
 from tasks.retrieval import find_candidates, score_by_relevance

@@ -3,8 +3,6 @@
 What makes no difference is left out: case, signs, articles, LaTeX, plurals, the ways to write a number.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Whether an answer is right, by rules: what they call right is written like a known answer; a paraphrase they do not see."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

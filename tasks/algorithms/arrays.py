@@ -4,8 +4,6 @@ A matrix product sums in an order that depends on its shape, the threads and the
 coarse enough that every partial sum fits the mantissa, no sum is ever rounded, so no order matters.
 """
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import numpy as np

@@ -4,8 +4,6 @@ Questions of one document stand or fall together: where it is read badly, all fa
 independent witnesses and give intervals that are too narrow, so whole documents (clusters) are drawn.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

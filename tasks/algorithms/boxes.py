@@ -1,7 +1,5 @@
 """Elements in reading order, geometry of boxes, and lines that OCR found merged into paragraphs."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Captions: what looks like one, its label, and the figure or table that it belongs to."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

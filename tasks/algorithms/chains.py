@@ -1,7 +1,5 @@
 """The flow as weighted chains of nodes, how good each is, and how little two overlap: the game of the replicator dynamics."""
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections import deque

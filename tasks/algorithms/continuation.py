@@ -1,7 +1,5 @@
 """Continuation: paragraphs and tables that a page or column break cuts in two."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

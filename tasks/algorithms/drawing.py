@@ -1,7 +1,5 @@
 """Where the nodes of evidence paths stand in a drawing: columns by longest distance, rows by barycentre, few crossings."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

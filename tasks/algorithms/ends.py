@@ -1,7 +1,5 @@
 """Where evidence begins and ends: diverse sources (FlowReader, appendix B.1), and answerable sinks (section 3.4)."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """One round of evolution: by what judgements say (eq. 14), and by rule (G2-Reader's Lite variant), which calls no model."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 

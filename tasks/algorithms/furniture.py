@@ -1,7 +1,5 @@
 """Headers, footers and page numbers: which blocks they are, and what number is printed on each page."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Headings: the number that one opens with, and those that the parser took for text."""
 
-from __future__ import annotations
-
 import re
 import statistics
 from collections.abc import Mapping, Sequence

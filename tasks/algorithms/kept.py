@@ -1,7 +1,5 @@
 """The words of a text or question that say something, and the names in a question."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet

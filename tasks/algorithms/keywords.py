@@ -1,7 +1,5 @@
 """Keywords by statistics: names, numbers, identifiers and noun phrases, each as it stands in the text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a question expects: kinds of elements and of answers, how much of the document, and its parts."""
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 

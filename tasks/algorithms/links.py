@@ -1,7 +1,5 @@
 """Candidate neighbourhoods by cosine, and links between two documents, the same whichever came first."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """Financial quantities that a question names, and the statements of an annual report that show them, by a glossary."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import StrEnum

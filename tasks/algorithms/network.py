@@ -1,7 +1,5 @@
 """The flow network of a question: costs and capacities between a supersource and a supersink, and as solvers want it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

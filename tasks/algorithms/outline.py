@@ -1,7 +1,5 @@
 """The outline: how deep each title stands, and the tree of sections that follows."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

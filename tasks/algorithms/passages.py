@@ -1,7 +1,5 @@
 """Passages: short neighbours joined, long paragraphs cut at sentence ends, so that a node is about a thought long."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from bisect import bisect_left

@@ -1,7 +1,5 @@
 """Places that a question names: pages and slides by number or place, figures and tables by label, sections by number or title."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

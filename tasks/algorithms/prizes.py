@@ -12,8 +12,6 @@ Chains run from the higher to the lower node only, as a rule from the stronger t
 however much it would earn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

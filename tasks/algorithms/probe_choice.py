@@ -1,7 +1,5 @@
 """Which elements of documents make good probes: readable, said on one page only, and spread over documents, kinds and pages."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Rules cannot paraphrase. Every word that is left is one of the text or an inflec
 ask.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a question asks for, without a model: its search terms, and those that name something (appendix B.1 of the paper)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

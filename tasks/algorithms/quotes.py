@@ -3,8 +3,6 @@
 A piece is a sentence, a row of a table or the words of a figure; beside it stand its heading, caption and header.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a set or a ranking of pages is worth as evidence, also cut to as many pages as another reader returned."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Hashable, Sequence
 

@@ -1,7 +1,5 @@
 """References: "Figure 3", "Section 4.1", "page 12" in the text, and the elements that they point to."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import defaultdict

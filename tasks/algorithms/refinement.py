@@ -1,7 +1,5 @@
 """System 2: when the first reading is not trusted, and which edits of the network follow (section 3.5.2, appendix C)."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Replicator dynamics: paths compete for shares, and good ones that differ from the others win (eq. 9 and 10)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the places that a question names mean in the documents asked: pages, and elements on them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Relevance r, propagation phi, diffusion psi and the combined score h of the nodes (FlowReader, section 3.3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from storage.records import Vectors

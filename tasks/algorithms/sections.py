@@ -1,7 +1,5 @@
 """The sections that a question names by number or title, and those whose whole title it says."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache

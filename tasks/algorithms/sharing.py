@@ -1,7 +1,5 @@
 """Items in groups, and room shared fairly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -1,7 +1,5 @@
 """Where words stand in a text, however they are spaced, set off or capitalised; and the part worth quoting."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

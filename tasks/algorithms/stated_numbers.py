@@ -1,7 +1,5 @@
 """Numbers as answers state them, and when two of them are the same: 6.3M is 6,300,000, and 0.82 is 82 %."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Stems: one form for a word and its plain inflections, in a question and in a document alike."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Which texts say nothing by themselves, and the sentences that stand best for a text."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

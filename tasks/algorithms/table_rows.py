@@ -1,7 +1,5 @@
 """Tables: from HTML or aligned text to a grid of cells, its header, Markdown, and one searchable line a row."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Values in quotes: numbers and dates with what they are said of, and whether quotes of one thing give the same."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

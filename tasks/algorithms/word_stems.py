@@ -1,7 +1,5 @@
 """The stems that a word counts for, in a question and in a document alike: compounds, years and ideographs included."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from itertools import chain

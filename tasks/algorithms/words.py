@@ -1,7 +1,5 @@
 """Words, sentences, stop words, and whether a text looks English."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The benchmarks that are known: how each is recognised, what a row of it asks, and where its documents lie."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Opening a benchmark: recognised by its question file, with the files of its documents and a hash of all that it asks."""
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata

@@ -3,8 +3,6 @@
 Cells are as benchmarks have them: absent, empty, NaN, or the text of a Python list.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

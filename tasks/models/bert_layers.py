@@ -1,7 +1,5 @@
 """The layers of a small BERT over packed tokens: the linear layers never see padding, only attention does."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What is asked of a chat model, and what comes back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

@@ -1,7 +1,5 @@
 """What can go wrong with a chat model: one item gets no reply, or the run cannot go on."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Self
 

@@ -1,7 +1,5 @@
 """What a failed request means: try again, give this item up, or end the run."""
 
-from __future__ import annotations
-
 import email.utils
 import json
 import re

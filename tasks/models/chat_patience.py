@@ -1,7 +1,5 @@
 """Patience with a server: how many calls at once, when to ask again, and when to ask no more."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections import deque

@@ -1,7 +1,5 @@
 """From the words of a reply to a value of its form, or to what is wrong with them, in words for the model."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """A call as the body of a request, and the key of its reply in the cache."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json

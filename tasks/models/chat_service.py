@@ -1,7 +1,5 @@
 """One server, as the whole process uses it: its connections, limits and breaker are shared by all runs."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine

@@ -1,7 +1,5 @@
 """A completion, gathered from the events of a stream or taken from a reply in one piece; believed in nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The openai package has no deadline for the first word, nor for the whole, no bound on the size of a reply, and retries of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping

@@ -5,8 +5,6 @@ is chosen when a corpus is made, from the processor's flags: bf16 where it compu
 can embed in either, only slower.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from typing import Protocol

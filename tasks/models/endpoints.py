@@ -1,7 +1,5 @@
 """Where models are served: the only reader of FLOWREADER_EMBED_* and FLOWREADER_CHAT_*."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 The reference is sentence-transformers' `encode`: float32 equals it to rounding, bfloat16 to a cosine of 0.9999 on average.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import os

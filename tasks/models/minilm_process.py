@@ -1,7 +1,5 @@
 """all-MiniLM-L6-v2 in a process of its own, for an ingest: torch and its buffers stay out of the parent's memory."""
 
-from __future__ import annotations
-
 import base64
 import json
 import threading

@@ -3,8 +3,6 @@
 It reads a line of JSON with texts, and writes one with their vectors, in base64, or with what is wrong.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys

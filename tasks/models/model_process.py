@@ -3,8 +3,6 @@
 A request is a line of JSON, and bytes where it has some; the reply is a line of JSON. The first line says that the model is loaded.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

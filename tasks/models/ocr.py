@@ -3,8 +3,6 @@
 What is read of a picture depends on the picture alone, never on what is read beside it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from importlib import metadata

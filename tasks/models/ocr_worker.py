@@ -4,8 +4,6 @@ It reads a line with the pictures' sizes in bytes and then the pictures, and wri
 on one thread, several of them side by side: no result depends on their number, and nothing spins while parsers work.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """An embedder behind an OpenAI-compatible embeddings server, such as vLLM's."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Which model a server has for us, by what it lists itself."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What any embedder must give back before we trust it."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The life of a parser child: confined, it does one job, leaves its answer in the job's folder, and ends with a code."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import json

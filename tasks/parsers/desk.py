@@ -1,7 +1,5 @@
 """The desk of one document at work: its private copy and its scratch folder."""
 
-from __future__ import annotations
-
 import errno
 import functools
 import hashlib

@@ -1,7 +1,5 @@
 """What the parent asks of a parser child, and what the child writes back: JSON in its folder, pictures beside it."""
 
-from __future__ import annotations
-
 import os
 import stat
 from dataclasses import dataclass

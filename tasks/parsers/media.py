@@ -1,7 +1,5 @@
 """What a file is, by its content: magic numbers, the names in a ZIP archive, and whether it is text at all."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """MinerU, in the child: a range of a PDF's pages, or any other document whole."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import io

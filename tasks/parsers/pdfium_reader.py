@@ -1,7 +1,5 @@
 """pdfium, in the child: what a PDF is, its plain text layer, and pictures of its pages and figures."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Pictures in and out: weighed before they are decoded, written small and always the same."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings are titles."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

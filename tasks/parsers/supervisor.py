@@ -1,7 +1,5 @@
 """The parent's side of the parser children: a few warm processes, one job each, an account of every end."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

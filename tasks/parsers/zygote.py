@@ -4,8 +4,6 @@
 It ends, and kills its child, when its input closes or its parent is gone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -1,7 +1,5 @@
 """The figures of an answer: candidate pages, what the gate saw, what it cost, under which settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

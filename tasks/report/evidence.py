@@ -1,7 +1,5 @@
 """What the report shows of an answer's evidence, gathered from an open snapshot before a word of HTML is written."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The evidence graph as a drawing: the question on one side, the answer on the other, and between them what carried the flow."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The geometry of the evidence graph: from columns and rows to places on paper, lying for a desk, standing for a phone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

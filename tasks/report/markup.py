@@ -1,7 +1,5 @@
 """The one place where text becomes HTML: everything is escaped here, whatever it says and wherever it comes from."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The page: the parts of the report put together, under a policy that lets nothing in from elsewhere."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """What a report may show and weigh."""
 
-from __future__ import annotations
-
 from tasks.setting_group import Settings
 
 

@@ -1,7 +1,5 @@
 """The pages that are cited, with a box where each citation stands; a cited element itself, where there is no page to show it on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """How the report says things: places, numbers, a few words of an element, a line cut to its room."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -3,8 +3,6 @@
 Parts: questions (warm, on synthetic corpora of several sizes, kept in a folder), flow, cold. Ratios are taken within one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path

@@ -4,8 +4,6 @@ FOLDER is a FLOWREADER_HOME; the corpora are called nodes-1000 and so on, are pu
 what is there whole is not made again.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import time

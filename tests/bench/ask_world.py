@@ -3,8 +3,6 @@
 The figures of a document's shape (nodes a page, words a node, tables, arcs a node) are those of a corpus of 38 real documents.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 

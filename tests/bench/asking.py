@@ -1,7 +1,5 @@
 """How long a warm question takes, on corpora of a thousand to a million nodes, and how much memory the answering process needs."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

@@ -1,7 +1,5 @@
 """A cold question: from the shell to the answer, everything loaded anew each time."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """Our embedder beside sentence-transformers' default `encode`, on the corpus's own node texts."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

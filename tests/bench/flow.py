@@ -1,7 +1,5 @@
 """Min-cost flow, built and solved, against networkx's network simplex: the same cost, many times faster."""
 
-from __future__ import annotations
-
 import time
 
 import networkx as nx

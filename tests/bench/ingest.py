@@ -3,8 +3,6 @@
 Every ratio is taken within one run, the two sides by turns. Parts: throughput, embedding, ocr, whole.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from functools import partial

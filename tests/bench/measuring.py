@@ -1,7 +1,5 @@
 """What every part of the bench needs: a figure with its verdict, the documents, the machine."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -4,8 +4,6 @@ It reads a path a line on standard input, and answers a line of JSON when it is 
 seconds, or the problem. Out of the box (`crops`) MinerU has its figures cut out by worker processes; `no-crops` leaves that out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import resource

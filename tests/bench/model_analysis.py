@@ -3,8 +3,6 @@
 The server runs in a process of its own, `python -m tests.bench.model_analysis`, until standard input ends.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

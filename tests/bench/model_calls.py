@@ -1,7 +1,5 @@
 """Calls to a chat server that takes 300 ms and allows 64 at once: how much of its time is used, and what errors cost."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import resource

@@ -4,8 +4,6 @@ Documents are read as an ingest reads them, against a scripted server whose repl
 made up, how much is read and written is not. Tokens are counted by the client's estimates, which are rather too high.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

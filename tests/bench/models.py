@@ -4,8 +4,6 @@ Parts: calls (throughput, memory and errors, against a scripted server in a proc
 Analyze), tokens (of Analyze and Evolve, on the documents of tests/corpus and of ../shared/data where that is).
 """
 
-from __future__ import annotations
-
 import argparse
 
 from tests.bench import model_analysis, model_calls, model_tokens

@@ -1,7 +1,5 @@
 """Our reading of pages without text beside RapidOCR with its defaults, page by page, on the same pictures."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What the processes of a command use, by kind, sampled from /proc."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Mapping

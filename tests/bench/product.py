@@ -1,7 +1,5 @@
 """The product's command, as a user runs it, and what its own lineage says of a run."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

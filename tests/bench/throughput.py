@@ -1,7 +1,5 @@
 """Pages per second of the whole ingest without OCR, beside one process of MinerU's flash tier over the same files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The whole corpus, OCR included: time, memory, doctor; then the same again unchanged; then one document more."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Checked once against the schemas of Kubernetes 1.37, field by field; whoever uses another field adds it here from its reference.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter

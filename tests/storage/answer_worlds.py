@@ -1,7 +1,5 @@
 """Small answers for tests: what they cite has words that are found nowhere else."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A process that keeps answers, one after the other from two threads: `python -m tests.storage.answering_process FOLDER COUNT`."""
 
-from __future__ import annotations
-
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

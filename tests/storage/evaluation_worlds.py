@@ -1,7 +1,5 @@
 """Small evaluations for tests of whatever keeps and compares them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from storage.evaluation_records import Evaluation, Figure, Scored

@@ -1,7 +1,5 @@
 """A published corpus for the tests of search: documents of drawn edges and vectors, small enough to check by hand."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

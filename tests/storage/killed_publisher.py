@@ -3,8 +3,6 @@
 It prints `acknowledged NAME` after each publish that returned, and `done CALLS` if it lives to the end.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """A machine that has words of documents in every place that a removal looks at."""
 
-from __future__ import annotations
-
 from storage.answer_json import answer_json
 from storage.artifacts import ArtifactStore
 from storage.asked_questions import AskedQuestions

@@ -4,8 +4,6 @@ Kills are spread evenly over the entries and returns of storage's functions; onl
 a publish, an indexing, a clean-up and a reconciliation is hit.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

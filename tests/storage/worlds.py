@@ -1,7 +1,5 @@
 """Small seeded worlds for the tests of storage: graphs of documents, their records, and an empty corpus."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """A report with two tables' worth of answers, whose passages are paths, and a model that reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the tests of the chat client share: a form, calls, impatient settings, and time that does not pass."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import asynccontextmanager, suppress
 

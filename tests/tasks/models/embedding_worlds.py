@@ -1,7 +1,5 @@
 """What the tests of an embeddings server share: impatient settings, and a service before a server."""
 
-from __future__ import annotations
-
 from tasks.model_settings import ModelSettings
 from tasks.models.endpoints import Endpoint
 from tasks.models.served_embedder import EmbeddingService
