@@ -2,17 +2,21 @@
 
 import fcntl
 import hashlib
+import os
 import shutil
+import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".pytest_cache" / "worlds"
 MAKERS = ("flows", "tasks", "storage", "tests/corpus", "tests/conftest.py", "tests/program.py", "constraints.txt")
+MIGRATE = "from flows.prefect_environment import prefect_server\nwith prefect_server() as wait_until_ready: wait_until_ready()"
 OLD_SECONDS = 24 * 3600
 """Worlds of older code go after a day: until then a session that still runs may look at them."""
 
@@ -28,7 +32,27 @@ def locked(path: Path):
 
 def kept_world(name: str, make: Callable[[Path], None], *makers: Path) -> Path:
     """Return the folder that `make` filled; `makers` are files that it hangs on beside the product. Nobody may change it."""
-    folder = KEPT / f"{name}-{_key(makers)}"
+    return _kept(name, f"{_product()} {[_digest(path) for path in makers]}", make)
+
+
+def give_prefect_data(home: Path) -> Path:
+    """Have the database of Prefect ready in a home that has none: to make its tables takes a server longer than all else."""
+    if not (home / "prefect" / "prefect.db").exists():
+        versions = f"{sys.version} {_digest(ROOT / 'constraints.txt')} {MIGRATE}"
+        shutil.copytree(_kept("prefect", versions, _migrate) / "prefect", home / "prefect", dirs_exist_ok=True)
+    return home
+
+
+def _migrate(folder: Path) -> None:
+    environment = {**os.environ, "FLOWREADER_HOME": str(folder), "PREFECT_HOME": str(folder / "prefect")}
+    environment.pop("PREFECT_API_URL", None)
+    subprocess.run([sys.executable, "-c", MIGRATE], cwd=ROOT, env=environment, check=True, timeout=120)
+    with closing(sqlite3.connect(folder / "prefect" / "prefect.db")) as opened:
+        opened.execute("pragma wal_checkpoint(truncate)")
+
+
+def _kept(name: str, hangs_on: str, make: Callable[[Path], None]) -> Path:
+    folder = KEPT / f"{name}-{hashlib.sha256(hangs_on.encode()).hexdigest()[:16]}"
     with locked(KEPT / f"{name}.lock"):
         if not (folder / "made").exists():
             shutil.rmtree(folder, ignore_errors=True)
@@ -37,10 +61,6 @@ def kept_world(name: str, make: Callable[[Path], None], *makers: Path) -> Path:
             (folder / "made").touch()
             _forget_older(name, folder)
     return folder
-
-
-def _key(makers: tuple[Path, ...]) -> str:
-    return hashlib.sha256(f"{_product()} {[_digest(path) for path in makers]}".encode()).hexdigest()[:16]
 
 
 @cache

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from flows.cli import main
+from tests.kept_worlds import give_prefect_data
 from tests.session_server import session_server
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -91,6 +92,8 @@ def flowreader(*arguments, home, check=None, input=""):
 
 def process(*arguments, home, check=None, **more):
     """Run the command line in a process of its own, where the process itself is what is tested."""
+    if arguments[0] in WITH_SERVER:
+        give_prefect_data(home)
     done = subprocess.run(
         [sys.executable, "-m", "flows.cli", *map(str, arguments)],
         env={**os.environ, "FLOWREADER_HOME": str(home)},

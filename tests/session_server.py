@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from flows.prefect_environment import QUIET, answers
-from tests.kept_worlds import ROOT, locked
+from tests.kept_worlds import ROOT, give_prefect_data, locked
 
 FOLDER, PORT, SESSION = "TESTS_PREFECT_FOLDER", "TESTS_PREFECT_PORT", "TESTS_SESSION_PID"
 START_SECONDS = 90
@@ -59,7 +59,7 @@ def forget() -> None:
 
 
 def environment() -> dict[str, str]:
-    return {**QUIET, "PREFECT_HOME": os.environ[FOLDER], "PREFECT_API_URL": address()}
+    return {**QUIET, "PREFECT_HOME": f"{os.environ[FOLDER]}/prefect", "PREFECT_API_URL": address()}
 
 
 def address() -> str:
@@ -71,6 +71,7 @@ def session_server() -> str:
     folder = Path(os.environ[FOLDER])
     with locked(folder / "lock"):
         if not (folder / "up").exists():
+            give_prefect_data(folder)
             with (folder / "log").open("wb") as log:
                 started = subprocess.Popen(
                     [sys.executable, "-c", SERVE, os.environ[PORT], os.environ[SESSION]],

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from contextlib import contextmanager
 
+from tests.kept_worlds import give_prefect_data
 from tests.program import CORPUS
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
@@ -110,7 +111,7 @@ class Up:
 @contextmanager
 def brought_up(home, log, **more):
     own = {"PREFECT_SERVER_API_PORT": str(free_port()), "FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
-    environment = environment_for(home, **own | more)
+    environment = environment_for(give_prefect_data(home), **own | more)
     with log.open("wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "deployments.up"], env=environment, stdout=output, stderr=output, start_new_session=True

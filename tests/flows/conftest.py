@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kept_worlds import kept_world
+from tests.kept_worlds import give_prefect_data, kept_world
 
 PROGRAM = Path(__file__).with_name("deployed_runs.py")
 
@@ -22,7 +22,7 @@ def deployed(library):
 
 
 def run_deployed(library, folder):
-    home = shutil.copytree(library, folder / "home")
+    home = give_prefect_data(shutil.copytree(library, folder / "home"))
     environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_LOGGING_LEVEL": "WARNING"}
     done = subprocess.run([sys.executable, str(PROGRAM)], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr

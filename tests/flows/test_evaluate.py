@@ -1,57 +1,22 @@
 """An evaluation is a Prefect run that asks only what was not asked before, and leaves its figures, lines, pictures and pages.
 
-One command runs in a process of its own, as people run it. The others follow it in one process beside one Prefect server, which is
-asked at the end what it saw.
+The commands follow one another in this process; the Prefect server of the session is asked at the end what it saw.
 """
 
+import asyncio
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.filters import FlowRunFilter
 
 from flows.cli import main
 from tasks.evaluation_figures import difference_of
 from tasks.evaluation_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
 from tests.asking_worlds import READERS, TOLD
 from tests.exams import UNANSWERABLE, small_benchmark
-from tests.program import process
+from tests.program import flowreader
 
-SERIES = """
-import asyncio, contextlib, io, json, sys
-from flows.cli import main
-from flows.prefect_environment import prefect_server
-
-def told(arguments):
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = main(["evaluate", *arguments])
-    return {"code": code, "out": out.getvalue(), "err": err.getvalue()}
-
-async def look():
-    from prefect.client.orchestration import get_client
-
-    async with get_client() as client:
-        runs, tasks, left = await client.read_flow_runs(), await client.read_task_runs(), await client.read_artifacts()
-        flows = {run.flow_id: (await client.read_flow(run.flow_id)).name for run in runs}
-    return [
-        {
-            "id": str(run.id),
-            "flow": flows[run.flow_id],
-            "state": run.state.name,
-            "tasks": [task.name for task in tasks if task.flow_run_id == run.id],
-            "keys": sorted(one.key for one in left if one.key and one.flow_run_id == run.id),
-            "left": {one.type: one.data for one in left if one.key and one.flow_run_id == run.id},
-        }
-        for run in runs
-    ]
-
-with prefect_server() as wait_until_ready:
-    wait_until_ready()
-    done = {name: told(arguments) for name, arguments in json.loads(sys.argv[1]).items()}
-    print(json.dumps({"done": done, "runs": asyncio.run(look())}))
-"""
 PIER = "How long is the pier at Oddvik?"
 PAGE = "<h1>Oddvik</h1><p>The pier at Oddvik is 84 metres long.</p><h2>Crews</h2><p>Twelve crews sail from it each spring.</p>"
 
@@ -80,33 +45,44 @@ def harbour(folder):
 
 @pytest.fixture(scope="module")
 def first(asked_home, small, folder):
-    """The first evaluation of all, as people run it."""
-    return process("evaluate", "retrieval", small, "--corpus", "small", "--out", folder / "lines.jsonl", home=asked_home, check=0)
+    """The first evaluation of all."""
+    return flowreader(
+        "evaluate", "retrieval", small, "--corpus", "small", "--out", folder / "lines.jsonl", home=asked_home, check=0
+    )
 
 
 @pytest.fixture(scope="module")
 def series(asked_home, small, harbour, folder, first):
-    """What each further command told, and the runs that Prefect saw, by their ids."""
+    """What each further command showed, and the runs that Prefect saw, by their ids."""
     (folder / "other.toml").write_text("[ask.selection]\nread = 1\n")
-    retrieval = ["retrieval", str(small), "--corpus", "small"]
+    retrieval = ["retrieval", small, "--corpus", "small"]
     commands = {
         "again": [*retrieval, "--json"],
-        "otherwise": [*retrieval, "--settings", str(folder / "other.toml"), "--json"],
-        "answers": ["answers", str(harbour), "--out", str(folder / "answers.jsonl"), "--json"],
-        "ablations": ["ablations", str(harbour), "--only", "mixing 0", "--only", "rounds 0", "--json"],
-        "probe": ["probe", "--corpus", "small", "--limit", "6", "--out", str(folder / "probes.jsonl")],
+        "otherwise": [*retrieval, "--settings", folder / "other.toml", "--json"],
+        "answers": ["answers", harbour, "--out", folder / "answers.jsonl", "--json"],
+        "ablations": ["ablations", harbour, "--only", "mixing 0", "--only", "rounds 0", "--json"],
+        "probe": ["probe", "--corpus", "small", "--limit", "6", "--out", folder / "probes.jsonl"],
     }
-    done = subprocess.run(
-        [sys.executable, "-c", SERIES, json.dumps(commands)],
-        env={**os.environ, "FLOWREADER_HOME": str(asked_home)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout.splitlines()[-1])
-    assert {name: one["code"] for name, one in told["done"].items()} == dict.fromkeys(commands, 0), told["done"]
-    return told
+    done = {name: flowreader("evaluate", *arguments, home=asked_home, check=0) for name, arguments in commands.items()}
+    listed = json.loads(flowreader("evaluate", "list", "--json", home=asked_home, check=0).stdout)["evaluations"]
+    return {"done": done, "runs": asyncio.run(seen_by_prefect([one["run_id"] for one in listed]))}
+
+
+async def seen_by_prefect(run_ids):
+    seen = {}
+    async with get_client() as client:
+        for run_id in run_ids:
+            only = FlowRunFilter(id={"any_": [run_id]})
+            run = await client.read_flow_run(run_id)
+            left = [one for one in await client.read_artifacts(flow_run_filter=only) if one.key]
+            seen[run_id] = {
+                "flow": (await client.read_flow(run.flow_id)).name,
+                "state": run.state.name,
+                "tasks": [task.name for task in await client.read_task_runs(flow_run_filter=only)],
+                "keys": sorted(one.key for one in left),
+                "left": {one.type: one.data for one in left},
+            }
+    return seen
 
 
 @pytest.fixture
@@ -121,11 +97,7 @@ def call(in_asked_home, capsys):
 
 
 def evaluation(series, name):
-    return json.loads(series["done"][name]["out"])
-
-
-def prefect_run(series, run_id):
-    return next(run for run in series["runs"] if run["id"] == run_id)
+    return json.loads(series["done"][name].stdout)
 
 
 def first_run_id(call):
@@ -170,27 +142,27 @@ def test_the_figures_are_those_of_the_lines(first, folder, call):
 
 
 def test_the_run_is_completed_in_prefect_with_a_page_of_tables_and_pictures_and_a_table_of_figures(first, series, call):
-    run = prefect_run(series, first_run_id(call))
+    run = series["runs"][first_run_id(call)]
     assert (run["flow"], run["state"]) == ("evaluate", "Completed")
     assert sorted(name.partition(":")[0] for name in run["tasks"]) == ["ask-batch flow", "ask-batch top-k"]
     assert set(run["left"]) == {"markdown", "table"}
     page = run["left"]["markdown"]
     assert page.startswith("# Evaluation of retrieval: reports") and page.count("](data:image/png;base64,") >= 2
-    told = json.loads(call("show", run["id"], "--json"))
+    told = json.loads(call("show", first_run_id(call), "--json"))
     assert len(told["pictures"]) == page.count("](data:image/png;base64,")
     rows = run["left"]["table"]
     rows = json.loads(rows) if isinstance(rows, str) else rows
     assert len(rows) == len(told["figures"]) and set(rows[0]) == {"arm", "questions", "metric", "mean", "from", "to"}
     assert rows[0]["mean"] == round(told["figures"][0]["value"], 4)
-    odd = prefect_run(series, evaluation(series, "answers")["run_id"])
+    odd = series["runs"][evaluation(series, "answers")["run_id"]]
     assert odd["keys"] == ["evaluate-answers-harbour----", "evaluate-answers-harbour-----figures"]
 
 
 def test_the_second_run_asks_nothing_and_gives_the_same_figures(series, call):
     again = evaluation(series, "again")
-    assert not any(name.startswith("ask-batch") for name in prefect_run(series, again["run_id"])["tasks"])
+    assert not any(name.startswith("ask-batch") for name in series["runs"][again["run_id"]]["tasks"])
     assert again["figures"] == json.loads(call("show", first_run_id(call), "--json"))["figures"]
-    assert series["done"]["again"]["err"] == ""
+    assert series["done"]["again"].stderr == ""
 
 
 def test_nothing_changed_between_the_two_and_another_setting_is_named_with_what_it_moved(series, call):
@@ -208,8 +180,7 @@ def test_nothing_changed_between_the_two_and_another_setting_is_named_with_what_
 def test_without_a_corpus_the_documents_are_read_in_first_into_one_of_the_benchmarks_own(series, call):
     answers = evaluation(series, "answers")
     assert (answers["corpus"], answers["what"]) == ("evaluate-harbour-", "answers")
-    assert any(name.startswith("ingest") for name in prefect_run(series, answers["run_id"])["tasks"])
-    assert sorted(run["flow"] for run in series["runs"]).count("ingest") == 2
+    assert any(name.startswith("ingest") for name in series["runs"][answers["run_id"]]["tasks"])
     assert main(["status", "--corpus", "evaluate-harbour-", "--json"]) == 0
 
 
@@ -227,7 +198,7 @@ def test_answers_are_judged_by_rules_the_right_ones_and_the_right_refusals(serie
 
 def test_ablations_ask_the_whole_method_once_and_read_documents_again_only_where_reading_differs(series):
     ablations = evaluation(series, "ablations")
-    run = prefect_run(series, ablations["run_id"])
+    run = series["runs"][ablations["run_id"]]
     # The whole method is the reader `flow`, which the answers were asked of.
     assert sorted(name.partition(":")[0] for name in run["tasks"] if name.startswith("ask-batch")) == [
         "ask-batch evolution rounds 0",
@@ -240,7 +211,7 @@ def test_ablations_ask_the_whole_method_once_and_read_documents_again_only_where
 
 
 def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(series, folder):
-    shown = series["done"]["probe"]["out"]
+    shown = series["done"]["probe"].stdout
     assert "probe: probes of small" in shown and "100.0" in shown and "*" in shown
     found = lines(folder / "probes.jsonl")
     assert {line["reader"] for line in found} == {"flow"} and len(found) == 6
@@ -250,7 +221,7 @@ def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(seri
 def test_all_of_it_is_kept_as_it_was_told(series, call):
     listed = json.loads(call("list", "--json"))["evaluations"]
     assert [one["what"] for one in listed] == ["probe", "ablations", "answers", "retrieval", "retrieval", "retrieval"]
-    assert {one["run_id"] for one in listed} == {run["id"] for run in series["runs"] if run["flow"] == "evaluate"}
+    assert {run["flow"] for run in series["runs"].values()} == {"evaluate"} and len(series["runs"]) == len(listed)
     for name in ("again", "answers", "ablations"):
         told = evaluation(series, name)
         assert json.loads(call("show", told["run_id"], "--json")) == told

@@ -4,14 +4,17 @@ import json
 import socket
 import sqlite3
 import urllib.request
+from contextlib import closing
 
 import pytest
 
+from flows.ingest_command import STOPPED
 from storage.at_work import at_work
 from storage.runs import RunLog
 from tasks.metrics_endpoint import METRICS, shows_all
+from tasks.progress import listening, request_stop
 from tests.lineage_worlds import step
-from tests.program import CORPUS, process
+from tests.program import CORPUS, flowreader, process
 
 QUESTION = "What does an MT-3 cost without its base and its xylophone?"
 PASSWORD = "opensesame-4711"
@@ -96,10 +99,30 @@ def test_the_sums_are_those_of_processes_that_ended(watched_home):
     assert "flowreader_runs_at_work" not in samples, "who ended works at nothing"
 
 
+def in_prefect(watched_home, statement):
+    with closing(sqlite3.connect(watched_home["folder"] / "home" / "prefect" / "prefect.db")) as opened:
+        return opened.execute(statement).fetchall()
+
+
+def test_prefect_saw_the_run_with_its_tasks_and_keeps_its_report(watched_home):
+    assert in_prefect(watched_home, "select state_name from flow_run") == [("Completed",)]
+    tasks = {name.split()[0] for (name,) in in_prefect(watched_home, "select name from task_run")}
+    assert {"parse", "read-words", "structure", "analyze", "embed", "evolve", "publish", "index"} <= tasks
+    ((report,),) = in_prefect(watched_home, "select data from artifact where key = 'ingest-small'")
+    assert "1 documents read" in report
+
+
+def test_a_run_that_is_stopped_leaves_the_rest_to_the_next(home, tmp_path):
+    page = tmp_path / "a.html"
+    page.write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
+    with listening(lambda progress: request_stop() if progress.step == "structure" else None):
+        stopped = flowreader("ingest", page, home=home, check=STOPPED)
+    assert "the same command goes on" in stopped.stderr
+    assert '"ready"' in flowreader("ingest", page, "--json", home=home, check=0).stdout
+
+
 def test_prefect_s_log_of_the_run_names_the_document_that_failed_and_the_run_whose_rest_it_does(watched_home):
-    (database,) = (watched_home["folder"] / "home" / "prefect").glob("prefect.db")
-    with sqlite3.connect(database) as opened:
-        said = opened.execute("select level, message from log where name = 'prefect.flow_runs'").fetchall()
+    said = in_prefect(watched_home, "select level, message from log where name = 'prefect.flow_runs'")
     (taken_over,) = [message for _level, message in said if message.endswith(TAKEN_OVER)]
     assert taken_over in watched_home["said"].splitlines(), "the terminal says it in the same words"
     (killed,) = told(watched_home, "run-killed")

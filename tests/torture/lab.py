@@ -21,6 +21,7 @@ from storage.locations import CorpusLocation
 from storage.memo import StepMemo
 from storage.records import DocumentState, Finding
 from storage.snapshot import open_for_reading
+from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, CORPUS
 
 NAME = "torture"
@@ -202,7 +203,7 @@ def peak_megabytes(pid: int) -> float:
 
 def start_server(home: Path) -> tuple[subprocess.Popen, str]:
     """Start a Prefect server for many runs and return its address."""
-    home.mkdir(parents=True)
+    give_prefect_data(home)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
