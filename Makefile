@@ -37,7 +37,7 @@ test: check  ## run the checks and the tests
 	@$(BIN)/python -m pytest $(QUICKLY) tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 torture: .venv/.installed  ## kill it, feed it hostile files
-	@$(BIN)/python -m pytest -q -m torture
+	@$(BIN)/python -m pytest -q -m torture -n 2 --dist loadfile
 
 campaign: .venv/.installed  ## every torture, with many more kills: fifty of the whole tests/corpus
 	@CAMPAIGN=1 WRITER_LIVES=80 CHEAP_LIVES=24 WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture

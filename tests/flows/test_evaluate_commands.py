@@ -17,6 +17,7 @@ from storage.evaluation_records import Figure
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, evaluations_folder, prefect_folder
 from tests.exams import small_benchmark
+from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, flowreader
 from tests.storage.evaluation_worlds import evaluation, scored
 
@@ -179,6 +180,7 @@ def test_ctrl_c_while_questions_are_asked_ends_in_order_and_the_same_command_ask
         for number in range(QUESTIONS_MORE)
     ]
     folder = small_benchmark(tmp_path / "reports", *more)
+    give_prefect_data(own_home)
     command = ["evaluate", "retrieval", str(folder), "--corpus", "small", "--reader", "flow", "--at-once", "1"]
     running = subprocess.Popen(
         [sys.executable, "-m", "flows.cli", *command], env={**os.environ}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

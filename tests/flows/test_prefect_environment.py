@@ -19,6 +19,7 @@ from flows.prefect_environment import (
     server_of_home,
     take_home,
 )
+from tests.kept_worlds import give_prefect_data
 from tests.listening import listening_addresses
 
 
@@ -67,6 +68,7 @@ def answers(url):
 
 
 def test_a_server_answers_inside_the_block_to_this_machine_alone_and_dies_with_a_killed_parent(home):
+    give_prefect_data(home)
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as parent:
         url = parent.stdout.readline().strip()
         assert answers(url)
@@ -117,6 +119,7 @@ def test_prefects_folder_lies_in_ours(home, monkeypatch):
 def test_a_module_among_the_documents_is_never_run(home, tmp_path, monkeypatch):
     for name in ("ctypes.py", "socket.py", "flows.py"):
         (tmp_path / name).write_text("raise SystemExit('a document was run')")
+    give_prefect_data(home)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     with prefect_server() as wait_until_ready:

@@ -190,6 +190,7 @@ def _words_or_reason(path: Path, folder: Path) -> str:
         return error.reason
 
 
+@pytest.mark.torture
 def test_a_page_that_burns_cpu_costs_its_own_layout_only(tmp_path):
     limits = LimitSettings(cpu_seconds_per_range=2, cpu_seconds_per_page=0.1)
     document = read(hostile.cpu_burning_pdf(tmp_path, good_pages=2), tmp_path, limits=limits)
@@ -197,10 +198,6 @@ def test_a_page_that_burns_cpu_costs_its_own_layout_only(tmp_path):
     burning = document.pages[2]
     assert burning.parser is not PageParser.MINERU or "could not be cut" in burning.note
     assert "s of CPU time" in burning.note
-
-
-def test_nested_flate_ends_at_the_memory_limit(tmp_path):
-    assert "1024 MB" in _note_or_reason(hostile.memory_burning_pdf(tmp_path, megabytes=1500), tmp_path, limits=TIGHT)
 
 
 def _note_or_reason(path: Path, folder: Path, **changes) -> str:

@@ -25,18 +25,21 @@ def model():
         opened._process.close()
 
 
+@pytest.mark.torture
 def test_a_model_that_was_killed_is_started_again_and_says_the_same(model):
     before = model.embed_query("offshore wind")
     os.kill(model._process._process.pid, signal.SIGKILL)
     assert np.array_equal(model.embed_query("offshore wind"), before)
 
 
+@pytest.mark.torture
 def test_a_model_that_somebody_closed_is_started_again_and_says_the_same(model):
     before = model.embed_query("offshore wind")
     model._process.close()
     assert np.array_equal(model.embed_query("offshore wind"), before)
 
 
+@pytest.mark.torture
 def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(model, monkeypatch):
     model.embed_query("offshore wind")
     monkeypatch.setattr(minilm_process, "SECONDS_PER_TEXT", 0.0)
@@ -65,6 +68,7 @@ def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
         MiniLMProcess(minilm_identity()).embed_query("offshore wind")
 
 
+@pytest.mark.torture
 def test_an_interrupt_is_met_in_the_middle_of_a_batch(model):
     model.embed_query("offshore wind")
 

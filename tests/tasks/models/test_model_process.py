@@ -67,6 +67,7 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
     assert echo.ask("more", (), seconds=60) is None
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("module", MODULES)
 def test_a_model_ends_with_a_parent_that_was_killed(module):
     code = (

@@ -65,12 +65,14 @@ def test_empty_pictures_and_strips_have_no_words_and_no_problem():
     assert read_pictures([]) == []
 
 
+@pytest.mark.torture
 def test_an_engine_that_was_killed_is_started_again():
     read_pictures([picture("first")])
     os.kill(ocr._engine._process.pid, signal.SIGKILL)
     assert texts(read_pictures([picture("second")])[0]) == ["second"]
 
 
+@pytest.mark.torture
 def test_a_picture_that_hangs_the_engine_costs_only_itself(monkeypatch):
     read_pictures([picture("first")])
     monkeypatch.setattr(ocr, "SECONDS_PER_PICTURE", 0.0)

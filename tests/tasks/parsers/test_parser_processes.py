@@ -336,11 +336,13 @@ def test_a_child_answers_fully_confined_and_accounts_for_itself(children, tmp_pa
     assert missing_confinement(tmp_path / "job") == ()
 
 
+@pytest.mark.torture
 def test_a_child_that_hangs_is_ended(children, tmp_path):
     job = job_for(hostile.cpu_burning_pdf(tmp_path), tmp_path / "job", work=Work.MINERU, wall_seconds=2)
     assert children.run(job, at_once=1).problem == "hung for 2 s"
 
 
+@pytest.mark.torture
 def test_a_lost_zygote_is_replaced(children, tmp_path):
     path = hostile.plain_pdf(tmp_path)
     children.run(job_for(path, tmp_path / "first"), at_once=1)
