@@ -12,11 +12,6 @@ from storage.locations import corpus_location, reports_folder
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import draw_picture, show_page
-from tasks.report.pictures import PictureDesk
-from tasks.report.report_settings import ReportSettings
-from tasks.settings import LimitSettings, WorkSettings
-
-DEFAULT_REPORT = ReportSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,34 +23,21 @@ class Report:
     graph: str
 
 
-def render_report(
-    answer: Answer,
-    snapshot: Snapshot,
-    artifacts: ArtifactStore,
-    *,
-    settings: ReportSettings = DEFAULT_REPORT,
-) -> Report:
+def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) -> Report:
     """Return the answer's report as one HTML page without script, remote address or style from a document.
 
     The snapshot may be newer than the answer's: what is gone is said to be gone. `storage.answers` took the words of removed
     documents out of the answer before.
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """
-    evidence = gather_evidence(answer, snapshot, PictureDesk(artifacts, settings, LimitSettings(), WorkSettings()))
-    return Report(show_page(answer, evidence, settings), evidence.left_out, draw_picture(answer, evidence, settings))
+    evidence = gather_evidence(answer, snapshot, artifacts)
+    return Report(show_page(answer, evidence), evidence.left_out, draw_picture(answer, evidence))
 
 
-def write_report(
-    answer: Answer,
-    snapshot: Snapshot,
-    artifacts: ArtifactStore,
-    path: Path,
-    *,
-    settings: ReportSettings = DEFAULT_REPORT,
-) -> tuple[str, ...]:
+def write_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore, path: Path) -> tuple[str, ...]:
     """Write the answer's report to the file, as `write_page` does; return in words what could not be shown."""
     check_target(path)
-    report = render_report(answer, snapshot, artifacts, settings=settings)
+    report = render_report(answer, snapshot, artifacts)
     write_page(report, path)
     return report.left_out
 

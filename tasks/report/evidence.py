@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from storage.answer_records import Answer, Citation, NamedDocument, PagePlace, RankedPage
 from storage.answers import removed_note
+from storage.artifacts import ArtifactStore
 from storage.filters import HEXADECIMAL_ID, Column, every, one_of
 from storage.records import Box, DocumentRecord, Node, Page
 from storage.snapshot import Snapshot
 from storage.tables import TableName, pages_of
-from tasks.report.pictures import NoPictureError, Picture, PictureDesk, SourceCopies
+from tasks.report.pictures import LIMITS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
 
 UNPAGED = {"text/html": "", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ""}
 PLACE_WORDS = UNPAGED | {
@@ -82,9 +83,14 @@ class Evidence:
         return record.name if record else document_id[:12]
 
 
-MEGABYTE = 1_000_000
-ROOM_FOR_WORDS = 0.15
-"""Share of the file that pictures leave to words, tables and drawings."""
+PAGES_LISTED = 40
+"""Of the candidate pages."""
+PATHS_SHOWN = 16
+"""More become a thicket."""
+PAGES_DRAWN = 12
+"""Of the others the cited elements are shown alone."""
+PICTURE_CHARACTERS = 10_200_000
+"""The whole file must pass as an attachment of 12 MB; the rest is for words, tables and drawings."""
 
 Numbered = tuple[int, Citation]
 """A citation with its number, from 1."""
@@ -95,7 +101,7 @@ class Allowance:
     """How many pages may be drawn yet, and how many characters of pictures the file has room for."""
 
     pages: int
-    characters: float
+    characters: int
     left_out: list[str] = field(default_factory=list)
 
     def take(self, picture: Picture) -> None:
@@ -105,21 +111,21 @@ class Allowance:
         self.characters -= len(picture.address)
 
 
-def gather_evidence(answer: Answer, snapshot: Snapshot, desk: PictureDesk) -> Evidence:
+def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) -> Evidence:
     """Return what the report shows; documents and nodes that the snapshot does not hold any more are left out of it.
 
     Raises GraphDamagedError where the graph cannot be read. A picture that cannot be had is named in `left_out`.
     """
     documents = {record.id: record for record in snapshot.documents()}
     wanted = [citation.node_id for citation in answer.citations]
-    wanted += [node for path in answer.paths[: desk.report.paths] for node in path.nodes]
+    wanted += [node for path in answer.paths[:PATHS_SHOWN] for node in path.nodes]
     nodes = read_nodes(snapshot, wanted)
-    pages = read_pages(snapshot, _places(answer, nodes.values(), desk.report.candidate_pages))
-    allowance = Allowance(desk.report.page_pictures, (1 - ROOM_FOR_WORDS) * desk.report.megabytes * MEGABYTE)
-    with SourceCopies(desk.limits.file_megabytes) as copies:
+    pages = read_pages(snapshot, _places(answer, nodes.values()))
+    allowance = Allowance(PAGES_DRAWN, PICTURE_CHARACTERS)
+    with SourceCopies(LIMITS.file_megabytes) as copies:
         sheets = tuple(
-            _sheet(cited, documents.get(cited[0][1].document.id), pages.get(key), nodes, desk, copies, allowance)
-            for key, cited in _by_page(answer.citations).items()
+            _sheet(cited, documents.get(cited[0][1].document.id), pages.get(key), nodes, artifacts, copies, allowance)
+            for key, cited in cited_pages(answer.citations).items()
             if key[0] in documents
         )
     return Evidence(
@@ -156,12 +162,12 @@ def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Pag
     return found
 
 
-def _places(answer: Answer, nodes: Iterable[Node], candidates: int) -> set[PageKey]:
-    shown: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages[:candidates], *answer.evidence_pages]
+def _places(answer: Answer, nodes: Iterable[Node]) -> set[PageKey]:
+    shown: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages[:PAGES_LISTED], *answer.evidence_pages]
     return {(place.document.id, place.page) for place in shown} | {(node.document_id, node.page) for node in nodes}
 
 
-def _by_page(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
+def cited_pages(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
     """Return the numbered citations of each page, pages in the order in which they are first cited."""
     pages: dict[PageKey, list[Numbered]] = {}
     for number, citation in enumerate(citations, 1):
@@ -174,7 +180,7 @@ def _sheet(
     document: DocumentRecord | None,
     page: Page | None,
     nodes: Mapping[str, Node],
-    desk: PictureDesk,
+    artifacts: ArtifactStore,
     copies: SourceCopies,
     allowance: Allowance,
 ) -> Sheet:
@@ -182,7 +188,7 @@ def _sheet(
     first = cited[0][1]
     picture, remark = None, ""
     try:
-        picture = _page_picture(cited, document, page, desk, copies, allowance)
+        picture = _page_picture(cited, document, page, artifacts, copies, allowance)
     except NoPictureError as error:
         remark = str(error)
         if remark:
@@ -197,7 +203,7 @@ def _sheet(
         page=first.page,
         picture=picture,
         marks=tuple(Mark(box, tuple(numbers)) for box, numbers in boxed.items()),
-        exhibits=tuple(_exhibits(bare, nodes, desk, allowance)),
+        exhibits=tuple(_exhibits(bare, nodes, artifacts, allowance)),
         remark=remark,
     )
 
@@ -206,7 +212,7 @@ def _page_picture(
     cited: Sequence[Numbered],
     document: DocumentRecord | None,
     page: Page | None,
-    desk: PictureDesk,
+    artifacts: ArtifactStore,
     copies: SourceCopies,
     allowance: Allowance,
 ) -> Picture | None:
@@ -214,14 +220,16 @@ def _page_picture(
     if document is None or page is None or not any(citation.box for _, citation in cited):
         return None
     if not allowance.pages:
-        raise NoPictureError(f"only {desk.report.page_pictures} pages are drawn in a report")
-    picture = desk.page(document, page, copies)
+        raise NoPictureError(f"only {PAGES_DRAWN} pages are drawn in a report")
+    picture = page_picture(artifacts, document, page, copies)
     allowance.take(picture)
     allowance.pages -= 1
     return picture
 
 
-def _exhibits(cited: Sequence[Numbered], nodes: Mapping[str, Node], desk: PictureDesk, allowance: Allowance) -> Iterable[Exhibit]:
+def _exhibits(
+    cited: Sequence[Numbered], nodes: Mapping[str, Node], artifacts: ArtifactStore, allowance: Allowance
+) -> Iterable[Exhibit]:
     """Yield the cited elements, each once, with all its quotes."""
     grouped: dict[str, list[Numbered]] = {}
     for number, citation in cited:
@@ -231,7 +239,7 @@ def _exhibits(cited: Sequence[Numbered], nodes: Mapping[str, Node], desk: Pictur
         crop = None
         if node and node.picture:
             try:
-                crop = desk.kept(node.picture)
+                crop = kept_picture(artifacts, node.picture)
                 allowance.take(crop)
             except NoPictureError as error:
                 crop = None

@@ -24,17 +24,21 @@ from storage.records import DocumentRecord, DocumentState, Page
 from tasks.parsers.media import PDF
 from tasks.parsing import ParseError, ParserStartError, render_page
 from tasks.planning import real_path
-from tasks.report.report_settings import ReportSettings
 from tasks.settings import LimitSettings, WorkSettings
 
 FORMATS = ("PNG", "JPEG")
 """What our parser children write; no other decoder is let near their bytes."""
+LIMITS = LimitSettings()
+PICTURE_WIDTH = 1400
+"""Pixels; small print stays readable on a dense screen."""
+PICTURE_QUALITY = 80
+"""WebP's; below 70 letters fray."""
 TALLEST = 3
 """Height of a picture in multiples of the width allowed."""
 
 
-class PictureError(ValueError):
-    """Bytes that are no picture we may show."""
+class NoPictureError(LookupError):
+    """A page, or an element, of which no picture can be had; the message says why, in words for the report's reader."""
 
 
 @dataclass(frozen=True)
@@ -50,33 +54,30 @@ class Picture:
         return f"data:image/webp;base64,{base64.b64encode(self.data).decode()}"
 
 
-def shrink_picture(data: bytes, *, width: int, quality: int, megapixels: int) -> Picture:
-    """Return the picture at most `width` pixels wide, in its own proportions.
+def shrink_picture(data: bytes) -> Picture:
+    """Return the picture at most PICTURE_WIDTH pixels wide, in its own proportions.
 
-    Raise PictureError where the bytes are no PNG or JPEG, are damaged, or hold more than `megapixels`.
+    Raise NoPictureError where the bytes are no PNG or JPEG, are damaged, or hold more pixels than may be read.
     """
+    most = LIMITS.image_megapixels
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=FORMATS) as picture:
-                if picture.width * picture.height > megapixels * 1_000_000:
-                    raise PictureError(
-                        f"the picture has {picture.width} x {picture.height} pixels; {megapixels} megapixels are allowed"
+                if picture.width * picture.height > most * 1_000_000:
+                    raise NoPictureError(
+                        f"the picture has {picture.width} x {picture.height} pixels; {most} megapixels are allowed"
                     )
-                picture.thumbnail((width, width * TALLEST), Image.Resampling.LANCZOS)
+                picture.thumbnail((PICTURE_WIDTH, PICTURE_WIDTH * TALLEST), Image.Resampling.LANCZOS)
                 small = picture.convert("RGB")
     except (OSError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise PictureError(f"the picture cannot be decoded: {error}") from error
+        raise NoPictureError(f"the picture cannot be decoded: {error}") from error
     buffer = io.BytesIO()
-    small.save(buffer, "WEBP", quality=quality, method=4)
+    small.save(buffer, "WEBP", quality=PICTURE_QUALITY, method=4)
     return Picture(buffer.getvalue(), small.width, small.height)
 
 
 READ_BYTES = 1 << 20
-
-
-class NoPictureError(LookupError):
-    """A page, or an element, of which no picture can be had; the message says why, in words for the report's reader."""
 
 
 class SourceCopies:
@@ -160,46 +161,27 @@ POINTS_PER_INCH = 72
 DPI_BOUNDS = (18, 300)
 
 
-@dataclass(frozen=True, slots=True)
-class PictureDesk:
-    """Where pictures come from, and under which limits."""
+def kept_picture(artifacts: ArtifactStore, name: str) -> Picture:
+    """Return a kept picture, made small; raise NoPictureError where it is gone or damaged."""
+    try:
+        return shrink_picture(artifacts.read(name))
+    except ArtifactDamagedError as error:
+        raise NoPictureError("its picture is missing or damaged; ingest the document again") from error
 
-    artifacts: ArtifactStore
-    report: ReportSettings
-    limits: LimitSettings
-    work: WorkSettings
 
-    def kept(self, artifact: str) -> Picture:
-        """Return a kept picture, made small; raise NoPictureError where it is gone or damaged."""
-        try:
-            return self._shrink(self.artifacts.read(artifact))
-        except ArtifactDamagedError as error:
-            raise NoPictureError("its picture is missing or damaged; ingest the document again") from error
-
-    def page(self, document: DocumentRecord, page: Page, copies: SourceCopies) -> Picture:
-        """Return the page's picture, drawn from a copy of the file; raise NoPictureError where there is none and none can be."""
-        if page.image:
-            return self.kept(page.image)
-        if document.media_type != PDF or page.width_points <= 0:
-            raise NoPictureError("")
-        path = copies.of(document)
-        low, high = DPI_BOUNDS
-        dpi = min(max(round(self.report.picture_width * POINTS_PER_INCH / page.width_points), low), high)
-        try:
-            return self._shrink(render_page(path, page=page.number, dpi=dpi, password=None, limits=self.limits, work=self.work))
-        except ParseError as error:
-            locked = error.state is DocumentState.NEEDS_PASSWORD
-            raise NoPictureError("its file is encrypted, so the page cannot be drawn" if locked else error.reason) from error
-        except (OSError, ParserStartError) as error:
-            raise NoPictureError(f"the page cannot be drawn: {error}") from error
-
-    def _shrink(self, data: bytes) -> Picture:
-        try:
-            return shrink_picture(
-                data,
-                width=self.report.picture_width,
-                quality=self.report.picture_quality,
-                megapixels=self.limits.image_megapixels,
-            )
-        except PictureError as error:
-            raise NoPictureError(str(error)) from error
+def page_picture(artifacts: ArtifactStore, document: DocumentRecord, page: Page, copies: SourceCopies) -> Picture:
+    """Return the page's picture, drawn from a copy of the file; raise NoPictureError where there is none and none can be."""
+    if page.image:
+        return kept_picture(artifacts, page.image)
+    if document.media_type != PDF or page.width_points <= 0:
+        raise NoPictureError("")
+    path = copies.of(document)
+    low, high = DPI_BOUNDS
+    dpi = min(max(round(PICTURE_WIDTH * POINTS_PER_INCH / page.width_points), low), high)
+    try:
+        return shrink_picture(render_page(path, page=page.number, dpi=dpi, password=None, limits=LIMITS, work=WorkSettings()))
+    except ParseError as error:
+        locked = error.state is DocumentState.NEEDS_PASSWORD
+        raise NoPictureError("its file is encrypted, so the page cannot be drawn" if locked else error.reason) from error
+    except (OSError, ParserStartError) as error:
+        raise NoPictureError(f"the page cannot be drawn: {error}") from error

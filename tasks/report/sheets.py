@@ -2,85 +2,50 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from storage.answer_records import Citation
 from storage.records import Modality, Node
 from tasks.algorithms.table_rows import Table, read_html
-from tasks.report.evidence import Evidence, Exhibit, Mark, Sheet
-from tasks.report.markup import Markup, join, tag
-from tasks.report.pictures import Picture
-from tasks.report.report_settings import ReportSettings
-from tasks.report.wording import GONE, cut, numbers_line, place_line
+from tasks.report.evidence import Exhibit, Sheet
+from tasks.report.wording import cut
 
+TEXT_LETTERS = 3000
+"""Of an element's text around the quoted words."""
+TABLE_ROWS = 24
 MOST_QUOTE_WORDS = 400
 MOST_COLUMNS = 24
 CELL_LETTERS = 240
 SHORT_CELL = 3
 
 
-def show_exhibit(exhibit: Exhibit, settings: ReportSettings) -> Markup:
-    """Return the element with its citations' numbers; the quoted words, or rows, are marked."""
-    badge = join(
-        (
-            tag("a", str(number), class_="number", href=f"#citation-{number}", aria_label=f"Citation {number}")
-            for number in exhibit.numbers
-        ),
-        " ",
-    )
-    first = exhibit.numbers[0]
-    head = tag("p", badge, tag("span", _title(exhibit.node), class_="kind"), class_="exhibit-head")
-    return tag(
-        "div",
-        head,
-        *_body(exhibit, settings),
-        class_="exhibit",
-        id=f"box-{first}",
-        data_citations=" ".join(map(str, exhibit.numbers)),
-    )
-
-
-def _title(node: Node | None) -> str:
+def title_of(node: Node | None) -> str:
     if node is None:
         return "Element"
     return node.label or {Modality.TABLE: "Table", Modality.FIGURE: "Figure"}.get(node.modality, node.kind.value.capitalize())
 
 
-def _body(exhibit: Exhibit, settings: ReportSettings) -> list[Markup]:
+def table_of(exhibit: Exhibit) -> Table | None:
+    """Return the table that is shown; None of what is gone, is shown by a picture, or has no cells."""
     node = exhibit.node
-    if node is None:
-        return [*(tag("blockquote", quote, dir="auto") for quote in exhibit.quotes if quote), tag("p", GONE, class_="remark")]
-    caption = [tag("p", node.caption, class_="caption", dir="auto")] if node.caption else []
-    if exhibit.crop is not None:
-        said = f"Figure: {cut(node.caption or node.picture_text or node.content or 'without words', 300)}"
-        image = tag("img", src=exhibit.crop.address, alt=said, width=exhibit.crop.width, height=exhibit.crop.height)
-        return [tag("div", image, class_="crop"), *caption, *_words_in_picture(node, exhibit, settings)]
-    table = read_html(node.html) if node.html else Table((), 0)
-    if table.rows:
-        return [*caption, show_table(table, exhibit.quotes, settings.table_rows)]
-    return [*caption, _text(node.content or node.picture_text, exhibit.quotes, settings.element_characters)]
+    table = read_html(node.html) if node and node.html and not exhibit.crop else None
+    return table if table and table.rows else None
 
 
-def _words_in_picture(node: Node, exhibit: Exhibit, settings: ReportSettings) -> list[Markup]:
-    words = node.picture_text or node.content
-    return [_text(words, exhibit.quotes, settings.element_characters)] if words and words != node.caption else []
-
-
-def _text(text: str, quotes: Sequence[str], room: int) -> Markup:
-    """Return the text around the first quote, the quoted words of each marked; those that overlap an earlier one are not."""
+def marked(text: str, quotes: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the text around the first quote in pieces, and whether each is quoted; what overlaps an earlier quote is not."""
     spans: list[tuple[int, int]] = []
     for quote in quotes:
         if (span := find_quote(text, quote)) and all(span[1] <= start or end <= span[0] for start, end in spans):
             spans.append(span)
     first = spans[0][0] if spans else 0
-    begin = max(0, min(first - room // 3, len(text) - room))
-    end = min(len(text), begin + room)
-    parts: list[str] = ["… "] if begin else []
-    at = begin
+    begin = at = max(0, min(first - TEXT_LETTERS // 3, len(text) - TEXT_LETTERS))
+    end = min(len(text), begin + TEXT_LETTERS)
+    yield ("… " if begin else ""), False
     for start, stop in sorted(spans):
         if begin <= start < end:
-            at, before = min(stop, end), at
-            parts += [text[before:start], tag("mark", text[start:at])]
-    return tag("div", *parts, text[at:end], " …" if end < len(text) else "", class_="words", dir="auto")
+            yield text[at:start], False
+            yield text[start : (at := min(stop, end))], True
+    yield text[at:end] + (" …" if end < len(text) else ""), False
 
 
 def find_quote(text: str, quote: str) -> tuple[int, int] | None:
@@ -92,25 +57,27 @@ def find_quote(text: str, quote: str) -> tuple[int, int] | None:
     return found.span() if found else None
 
 
-def show_table(table: Table, quotes: Sequence[str], most_rows: int) -> Markup:
-    """Return the table, rows that a quote repeats marked; of a long one the header and the rows around the first of them."""
-    body = range(table.header_rows, len(table.rows))
-    cited = [row for row in body if any(_repeats(quote, table.rows[row]) for quote in quotes)]
-    first = cited[0] if cited else table.header_rows
-    begin = max(table.header_rows, min(first - most_rows // 3, len(table.rows) - most_rows))
-    shown = range(begin, min(len(table.rows), begin + most_rows))
-    head = tag("thead", *(_row(table.rows[row], "th") for row in range(table.header_rows))) if table.header_rows else ""
-    rows = (_row(table.rows[row], "td", class_="cited" if row in cited else None) for row in shown)
-    left_out = len(body) - len(shown)
-    note = [tag("p", f"{left_out:,} more rows are not shown.", class_="remark")] if left_out else []
-    grid = tag("table", head, tag("tbody", *rows))
-    return tag("div", tag("div", grid, class_="scroll", tabindex=0, role="region", aria_label="Table"), *note)
+class Rows(NamedTuple):
+    """Rows of a table: those of its header, those shown with whether a quote repeats them, and how many are left out."""
+
+    head: list[list[str]]
+    body: list[tuple[list[str], bool]]
+    left_out: int
 
 
-def _row(cells: Sequence[str], kind: str, class_: str | None = None) -> Markup:
-    shown = [tag(kind, cut(cell, CELL_LETTERS), dir="auto", scope="col" if kind == "th" else None) for cell in cells[:MOST_COLUMNS]]
-    more = [tag(kind, f"and {len(cells) - MOST_COLUMNS} more")] if len(cells) > MOST_COLUMNS else []
-    return tag("tr", *shown, *more, class_=class_)
+def rows_shown(table: Table, quotes: Sequence[str]) -> Rows:
+    """Return the header and the rows around the first that a quote repeats; cells are cut, and so is a row that is too wide."""
+    head, body = table.rows[: table.header_rows], table.rows[table.header_rows :]
+    cited = [any(_repeats(quote, row) for quote in quotes) for row in body]
+    first = cited.index(True) if True in cited else 0
+    begin = max(0, min(first - TABLE_ROWS // 3, len(body) - TABLE_ROWS))
+    shown = list(zip(body, cited, strict=True))[begin : begin + TABLE_ROWS]
+    return Rows([_cells(row) for row in head], [(_cells(row), quoted) for row, quoted in shown], len(body) - len(shown))
+
+
+def _cells(row: Sequence[str]) -> list[str]:
+    more = [f"and {len(row) - MOST_COLUMNS} more"] if len(row) > MOST_COLUMNS else []
+    return [cut(cell, CELL_LETTERS) for cell in row[:MOST_COLUMNS]] + more
 
 
 def _repeats(quote: str, cells: Sequence[str]) -> bool:
@@ -132,50 +99,15 @@ SMALLEST = 0.004
 CORNERS = ("start", "end", "low-start", "low-end")
 
 
-def show_sheets(evidence: Evidence, citations: Sequence[Citation], settings: ReportSettings) -> Markup:
-    """Return all cited pages, in the order of the citations."""
-    return join(_sheet(sheet, evidence, citations, settings) for sheet in evidence.sheets)
-
-
 def box_rules(sheets: Sequence[Sheet]) -> str:
     """Return the style sheet's rules that put each box in its place; the page's policy allows no style beside the text."""
-    return "\n".join(rule for sheet in sheets for mark in sheet.marks for rule in _rules(mark))
-
-
-def _rules(mark: Mark) -> Iterator[str]:
-    x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in mark.box)
-    width, height = max(x1 - x0, SMALLEST), max(y1 - y0, SMALLEST)
-    place = f"left:{100 * x0:.3f}%;top:{100 * y0:.3f}%;width:{100 * width:.3f}%;height:{100 * height:.3f}%"
-    yield f"#box-{mark.numbers[0]}{{{place}}}"
-
-
-def _sheet(sheet: Sheet, evidence: Evidence, citations: Sequence[Citation], settings: ReportSettings) -> Markup:
-    numbers = sorted(number for number in citation_targets([sheet]))
-    where = place_line(evidence, sheet.document.id, sheet.document.name, sheet.page)
-    caption = tag("figcaption", tag("span", where), tag("span", f"cited as {numbers_line(numbers)}", class_="cited-as"))
-    leaf = [_leaf(sheet, sheet.picture, evidence, citations)] if sheet.picture else []
-    remark = [tag("p", f"The page is not shown: {sheet.remark}.", class_="remark")] if sheet.remark else []
-    return tag("figure", caption, *leaf, *remark, *(show_exhibit(exhibit, settings) for exhibit in sheet.exhibits), class_="sheet")
-
-
-def _leaf(sheet: Sheet, picture: Picture, evidence: Evidence, citations: Sequence[Citation]) -> Markup:
-    where = evidence.place(sheet.document.id, sheet.page) or "page"
-    alt = f"{where} of {sheet.document.name}, with {len(sheet.marks)} cited place{'s' if len(sheet.marks) != 1 else ''} marked"
-    image = tag("img", src=picture.address, alt=alt, width=picture.width, height=picture.height)
-    corners = place_badges([mark.box for mark in sheet.marks])
-    boxes = (_box(mark, corner, citations) for mark, corner in zip(sheet.marks, corners, strict=True))
-    return tag("div", image, *boxes, class_="leaf")
-
-
-def _box(mark: Mark, corner: str, citations: Sequence[Citation]) -> Markup:
-    first = mark.numbers[0]
-    quote = cut(" ".join(citations[first - 1].quote.split()), 160)
-    said = f"Citation {numbers_line(mark.numbers)}: {quote}"
-    numbers = tag("span", numbers_line(mark.numbers), class_=f"badge {corner}")
-    listed = " ".join(map(str, mark.numbers))
-    return tag(
-        "a", numbers, class_="box", id=f"box-{first}", href=f"#citation-{first}", title=said, aria_label=said, data_citations=listed
-    )
+    rules = []
+    for mark in (mark for sheet in sheets for mark in sheet.marks):
+        x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in mark.box)
+        width, height = max(x1 - x0, SMALLEST), max(y1 - y0, SMALLEST)
+        place = f"left:{100 * x0:.3f}%;top:{100 * y0:.3f}%;width:{100 * width:.3f}%;height:{100 * height:.3f}%"
+        rules.append(f"#box-{mark.numbers[0]}{{{place}}}")
+    return "\n".join(rules)
 
 
 def place_badges(boxes: Sequence[tuple[float, float, float, float]]) -> list[str]:

@@ -4,15 +4,14 @@ import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from storage.answer_records import NamedDocument
 from storage.records import Modality, Node
 from tasks.report.evidence import Evidence
-from tasks.report.markup import HIDDEN_SIGNS, Markup, join, tag
+from tasks.report.markup import HIDDEN_SIGNS
 
 CELL_END = re.compile(r"(?<!\\)\|")
-SECTION_SIGN = " \N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 ROUND_FROM = 999.5
 SHORTEST_RUN = 2
 WORDS_READ = 2000
@@ -21,15 +20,6 @@ GONE = "This element is not in the corpus any more: its document was read again 
 REMOVED = "The document was removed."
 REPLACED = "The document was replaced, or read again, since this was answered; its earlier words are not in the corpus any more."
 ABSENT = "The document is not in the corpus any more."
-
-
-def place_line(evidence: Evidence, document_id: str, name: str, page: int, section: Sequence[str] = ()) -> Markup:
-    parts = [tag("bdi", name, class_="document")]
-    if where := evidence.place(document_id, page):
-        parts.append(tag("span", where))
-    if section:
-        parts.append(tag("span", join((tag("bdi", title) for title in section), SECTION_SIGN), class_="section"))
-    return join(parts, " · ")
 
 
 def why_gone(evidence: Evidence, document: NamedDocument, *, quoted: bool) -> str:
@@ -111,16 +101,6 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= ROUND_FROM else f"{value:.3g}" if abs(value) >= 0.001 or not value else f"{value:.4f}"
 
 
-def bar(share: float, says: str) -> Markup:
-    """Return a small bar filled to the share (0..1, beyond is cut), which says in words what it shows."""
-    filled = 0.0 if math.isnan(share) else 100 * min(max(share, 0.0), 1.0)
-    return tag(
-        "svg",
-        tag("rect", class_="trough", width=100, height=8, rx=4),
-        tag("rect", class_="level", width=filled, height=8, rx=4),
-        class_="bar",
-        viewBox="0 0 100 8",
-        preserveAspectRatio="none",
-        role="img",
-        aria_label=says,
-    )
+def percent(share: float) -> float:
+    """Return how much of a bar is filled: what is beyond 0..1 is cut, and what is no number fills nothing."""
+    return 0.0 if math.isnan(share) else 100 * min(max(share, 0.0), 1.0)
