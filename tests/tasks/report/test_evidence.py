@@ -6,9 +6,7 @@ import pytest
 
 from storage.answer_records import NamedDocument
 from tasks.report.evidence import Allowance, gather_evidence, read_nodes
-from tasks.report.pictures import NoPictureError, Picture, PictureDesk
-from tasks.report.report_settings import ReportSettings
-from tasks.settings import LimitSettings, WorkSettings
+from tasks.report.pictures import NoPictureError, Picture
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
@@ -30,9 +28,8 @@ def world(tmp_path_factory):
         yield world
 
 
-def gather(world, answer, **report):
-    snapshot, artifacts, *_ = world
-    return gather_evidence(answer, snapshot, PictureDesk(artifacts, ReportSettings(**report), LimitSettings(), WorkSettings()))
+def gather(world, answer):
+    return gather_evidence(answer, world.snapshot, world.artifacts)
 
 
 def test_a_page_carries_the_boxes_of_its_citations_each_box_once(world):
@@ -74,32 +71,29 @@ def test_a_citation_without_a_box_stands_below_the_page_of_the_others(world):
     assert [exhibit.numbers for exhibit in sheet.exhibits] == [(2,)]
 
 
-def test_no_page_is_drawn_for_elements_without_boxes(world):
+def test_no_more_pages_are_drawn_than_allowed_and_the_rest_is_told(world, monkeypatch):
     _, _, paper, nodes, _, _ = world
-    assert gather(world, an_answer((cite(nodes[0], paper, box=None),))).sheets[0].picture is None
-
-
-def test_no_more_pages_are_drawn_than_allowed_and_the_rest_is_told(world):
-    _, _, paper, nodes, _, _ = world
-    evidence = gather(world, an_answer((cite(nodes[0], paper), cite(nodes[1], paper))), page_pictures=1)
+    monkeypatch.setattr("tasks.report.evidence.PAGES_DRAWN", 1)
+    evidence = gather(world, an_answer((cite(nodes[0], paper), cite(nodes[1], paper))))
     assert [sheet.picture is not None for sheet in evidence.sheets] == [True, False]
     assert evidence.left_out == ("the picture of page 2 of squares.pdf: only 1 pages are drawn in a report",)
     assert evidence.sheets[1].exhibits[0].node == nodes[1]
 
 
-def test_pictures_that_make_the_file_too_large_are_left_out(world):
+def test_pictures_that_make_the_file_too_large_are_left_out(world, monkeypatch):
     _, _, paper, nodes, _, _ = world
-    evidence = gather(world, an_answer((cite(nodes[0], paper),)), megabytes=0.001)
+    monkeypatch.setattr("tasks.report.evidence.PICTURE_CHARACTERS", 850)
+    evidence = gather(world, an_answer((cite(nodes[0], paper),)))
     assert evidence.sheets[0].picture is None
     assert "too large" in evidence.left_out[0]
-    allowance = Allowance(3, 40.0)
+    allowance = Allowance(3, 40)
     allowance.take(Picture(b"x", 1, 1))
     with pytest.raises(NoPictureError, match="too large"):
         allowance.take(Picture(b"x" * 30, 1, 1))
 
 
 def test_what_the_corpus_does_not_hold_is_left_out_and_odd_ids_name_nothing(world):
-    snapshot, _, paper, nodes, _, _ = world
+    _, _, paper, nodes, _, _ = world
     gone = replace(cite(nodes[0], paper), document=NamedDocument("f" * 64, "gone.pdf"))
     odd = replace(cite(nodes[0], paper), document=NamedDocument("' OR true", "odd.pdf"), node_id="' OR true")
     lost = replace(cite(nodes[0], paper), node_id="e" * 64)
@@ -107,14 +101,7 @@ def test_what_the_corpus_does_not_hold_is_left_out_and_odd_ids_name_nothing(worl
     assert [sheet.document.id for sheet in evidence.sheets] == [paper.id]
     assert evidence.sheets[0].marks[0].numbers == (3,)
     assert set(evidence.nodes) == {nodes[0].id, nodes[3].id}
-    assert read_nodes(snapshot, ["no id"]) == {}
-
-
-def test_the_nodes_are_those_of_the_tables_and_no_table_is_searched_for_them(world, monkeypatch):
-    snapshot, _, _, nodes, _, parts = world
-    monkeypatch.setattr("storage.graph_store.GraphStore.read", None)
-    wanted = [parts[0].id, nodes[1].id, nodes[1].id, "d" * 64]
-    assert read_nodes(snapshot, wanted) == {node.id: node for node in (parts[0], nodes[1])}
+    assert read_nodes(world.snapshot, ["no id"]) == {}
 
 
 def test_documents_of_which_a_note_says_so_were_removed_and_others_were_not(world):
@@ -126,11 +113,11 @@ def test_documents_of_which_a_note_says_so_were_removed_and_others_were_not(worl
     assert gather(world, an_answer(tuple(cited), (path,), notes=notes)).removed == {"f" * 64, "d" * 64}
 
 
-def test_a_page_that_is_not_there_has_no_picture(world):
+def test_no_page_is_drawn_that_is_not_there_or_for_elements_without_boxes(world):
     _, _, paper, nodes, _, _ = world
-    [sheet] = gather(world, an_answer((cite(nodes[0], paper, page=99),))).sheets
-    assert sheet.picture is None
-    assert sheet.exhibits[0].node == nodes[0]
+    for citation in (cite(nodes[0], paper, page=99), cite(nodes[0], paper, box=None)):
+        [sheet] = gather(world, an_answer((citation,))).sheets
+        assert sheet.picture is None and sheet.exhibits[0].node == nodes[0]
 
 
 PAPER, DECK, LETTER = document_id("paper"), document_id("deck"), document_id("letter")

@@ -14,21 +14,21 @@ from PIL import Image
 from storage.artifacts import ArtifactStore
 from storage.records import Page, PageParser
 from tasks.object_mirror import discover_objects
-from tasks.report.pictures import NoPictureError, PictureDesk, PictureError, SourceCopies, shrink_picture
-from tasks.report.report_settings import ReportSettings
-from tasks.settings import LimitSettings, WorkSettings
+from tasks.report.pictures import NoPictureError, SourceCopies, kept_picture, page_picture, shrink_picture
+from tasks.settings import LimitSettings
 from tests import hostile
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import BOX, DOCX, ROTATED_BOX, a_record, id_of, squares_pdf
 
 
-def desk_in(folder, **report):
-    return PictureDesk(ArtifactStore(folder / "artifacts"), ReportSettings(**report), LimitSettings(), WorkSettings())
+@pytest.fixture
+def artifacts(tmp_path):
+    return ArtifactStore(tmp_path / "artifacts")
 
 
-def drawn(desk, document, page):
-    with SourceCopies(LimitSettings().file_megabytes) as copies:
-        return desk.page(document, page, copies)
+def drawn(artifacts, document, page):
+    with SourceCopies(1) as copies:
+        return page_picture(artifacts, document, page, copies)
 
 
 def a_page(number=1, width=400.0, height=800.0, image=None):
@@ -48,79 +48,69 @@ def red_inside(image, box):
 
 
 @pytest.mark.parametrize(("number", "size", "box"), [(1, (400.0, 800.0), BOX), (2, (800.0, 400.0), ROTATED_BOX)])
-def test_a_page_is_drawn_as_it_is_shown_also_turned(number, size, box, tmp_path):
+def test_a_page_is_drawn_as_it_is_shown_also_turned(number, size, box, artifacts, tmp_path, monkeypatch):
     path = squares_pdf(tmp_path / "squares.pdf")
     document = a_record(id_of(path), "squares.pdf", path=str(path))
-    picture = drawn(desk_in(tmp_path, picture_width=600), document, a_page(number, *size))
+    monkeypatch.setattr("tasks.report.pictures.PICTURE_WIDTH", 600)
+    picture = drawn(artifacts, document, a_page(number, *size))
     assert picture.width == pytest.approx(600, abs=4)
     middle, around = red_inside(decoded(picture), box)
     assert middle[0] > 200 and max(middle[1:]) < 60
     assert all(min(colour) > 200 for colour in around)
 
 
-def test_a_kept_picture_is_taken_wherever_the_file_is(tmp_path):
-    desk = desk_in(tmp_path, picture_width=200)
+def test_a_kept_picture_is_taken_wherever_the_file_is(artifacts):
     buffer = io.BytesIO()
-    Image.new("RGB", (800, 400), "navy").save(buffer, "PNG")
-    name = desk.artifacts.put(buffer.getvalue())
-    picture = drawn(desk, a_record(document_id("scan"), "scan.pdf"), a_page(image=name))
-    assert (picture.width, picture.height) == (200, 100)
+    Image.new("RGB", (2800, 400), "navy").save(buffer, "PNG")
+    picture = drawn(artifacts, a_record(document_id("scan"), "scan.pdf"), a_page(image=artifacts.put(buffer.getvalue())))
+    assert (picture.width, picture.height) == (1400, 200)
 
 
-def test_a_kept_picture_that_is_gone_or_no_picture_says_so(tmp_path):
-    desk = desk_in(tmp_path)
+def test_a_kept_picture_that_is_gone_says_so(artifacts):
     with pytest.raises(NoPictureError, match="missing or damaged"):
-        desk.kept("0" * 64)
-    with pytest.raises(NoPictureError, match="cannot be decoded"):
-        desk.kept(desk.artifacts.put(b"no picture"))
+        kept_picture(artifacts, "0" * 64)
 
 
-def test_a_file_that_moved_or_changed_is_not_drawn(tmp_path):
+def test_a_file_that_changed_is_not_drawn(artifacts, tmp_path):
     path = squares_pdf(tmp_path / "squares.pdf")
     document = a_record(id_of(path), "squares.pdf", path=str(path))
     path.write_bytes(path.read_bytes() + b" ")
     with pytest.raises(NoPictureError, match="moved or changed"):
-        drawn(desk_in(tmp_path), document, a_page())
-    path.unlink()
-    with pytest.raises(NoPictureError, match="moved or changed"):
-        drawn(desk_in(tmp_path), document, a_page())
+        drawn(artifacts, document, a_page())
 
 
-def test_a_file_that_changes_between_two_pages_is_drawn_as_it_was_read(tmp_path):
+def test_a_file_that_changes_between_two_pages_is_drawn_as_it_was_read(artifacts, tmp_path):
     path = squares_pdf(tmp_path / "squares.pdf")
-    document, desk = a_record(id_of(path), "squares.pdf", path=str(path)), desk_in(tmp_path)
-    with SourceCopies(LimitSettings().file_megabytes) as copies:
-        desk.page(document, a_page(1), copies)
+    document = a_record(id_of(path), "squares.pdf", path=str(path))
+    with SourceCopies(1) as copies:
+        page_picture(artifacts, document, a_page(1), copies)
         path.write_bytes(hostile.plain_pdf(tmp_path).read_bytes())
-        picture = desk.page(document, a_page(2, 800.0, 400.0), copies)
+        picture = page_picture(artifacts, document, a_page(2, 800.0, 400.0), copies)
     assert red_inside(decoded(picture), ROTATED_BOX)[0][0] > 200
 
 
-def test_an_encrypted_file_and_a_page_that_is_not_there_say_so(tmp_path):
+def test_an_encrypted_file_and_a_page_that_is_not_there_say_so(artifacts, tmp_path):
     path = hostile.encrypted_pdf(tmp_path)
     with pytest.raises(NoPictureError, match="encrypted"):
-        drawn(desk_in(tmp_path), a_record(id_of(path), path.name, path=str(path)), a_page())
+        drawn(artifacts, a_record(id_of(path), path.name, path=str(path)), a_page())
     plain = hostile.plain_pdf(tmp_path)
     with pytest.raises(NoPictureError, match="no PDF with a page 9"):
-        drawn(desk_in(tmp_path), a_record(id_of(plain), plain.name, path=str(plain)), a_page(9))
+        drawn(artifacts, a_record(id_of(plain), plain.name, path=str(plain)), a_page(9))
 
 
-def test_a_full_disk_costs_the_picture_only(tmp_path, monkeypatch):
+def test_a_full_disk_costs_the_picture_only(artifacts, tmp_path, monkeypatch):
     path = squares_pdf(tmp_path / "squares.pdf")
-    document, desk = a_record(id_of(path), path.name, path=str(path)), desk_in(tmp_path)
-    with SourceCopies(LimitSettings().file_megabytes) as copies:
+    document = a_record(id_of(path), path.name, path=str(path))
+    with SourceCopies(1) as copies:
         copies.of(document)
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
         with pytest.raises(NoPictureError, match="cannot be drawn: "):
-            desk.page(document, a_page(), copies)
+            page_picture(artifacts, document, a_page(), copies)
 
 
-def test_documents_without_pages_have_no_picture_and_no_excuse(tmp_path):
+def test_documents_without_pages_have_no_picture_and_no_excuse(artifacts):
     with pytest.raises(NoPictureError, match=r"^$"):
-        drawn(desk_in(tmp_path), a_record(document_id("letter"), "letter.docx", media_type=DOCX), a_page(width=0.0, height=0.0))
-
-
-RULES = {"width": 100, "quality": 80, "megapixels": 1}
+        drawn(artifacts, a_record(document_id("letter"), "letter.docx", media_type=DOCX), a_page(width=0.0, height=0.0))
 
 
 def encoded(size, kind="PNG", mode="RGB"):
@@ -129,40 +119,34 @@ def encoded(size, kind="PNG", mode="RGB"):
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
-def test_a_wide_picture_is_made_small_in_its_proportions(kind):
-    picture = shrink_picture(encoded((400, 200), kind), **RULES)
-    assert (picture.width, picture.height) == (100, 50)
-    assert picture.address.startswith("data:image/webp;base64,")
-    with Image.open(io.BytesIO(base64.b64decode(picture.address.partition(",")[2]))) as again:
-        assert (again.format, again.size) == ("WEBP", (100, 50))
+@pytest.mark.parametrize(
+    ("size", "kind", "mode", "shown"),
+    [
+        ((2800, 1400), "PNG", "L", (1400, 700)),
+        ((2800, 1400), "JPEG", "RGB", (1400, 700)),
+        ((40, 20), "PNG", "P", (40, 20)),
+        ((40, 20), "PNG", "RGBA", (40, 20)),
+        ((10, 8400), "PNG", "1", (5, 4200)),
+    ],
+)
+def test_a_picture_is_made_small_in_its_proportions_and_never_blown_up(size, kind, mode, shown):
+    picture = shrink_picture(encoded(size, kind, mode))
+    assert (picture.width, picture.height) == shown
+    with Image.open(io.BytesIO(base64.b64decode(picture.address.removeprefix("data:image/webp;base64,")))) as again:
+        assert (again.format, again.size) == ("WEBP", shown)
 
 
-def test_a_small_picture_is_not_blown_up_and_a_tall_one_is_bounded():
-    assert shrink_picture(encoded((40, 20)), **RULES).width == 40
-    assert shrink_picture(encoded((10, 900)), **RULES).height == 300
-
-
-@pytest.mark.parametrize("mode", ["L", "P", "RGBA", "1"])
-def test_every_mode_of_a_picture_is_taken(mode):
-    assert shrink_picture(encoded((20, 20), mode=mode), **RULES).width == 20
-
-
-def test_no_other_decoder_sees_the_bytes():
-    for kind in ("GIF", "BMP", "EPS"):
-        with pytest.raises(PictureError, match="cannot be decoded"):
-            shrink_picture(encoded((20, 20), kind), **RULES)
-
-
-def test_damaged_and_huge_pictures_are_refused_in_words():
-    with pytest.raises(PictureError, match="cannot be decoded"):
-        shrink_picture(encoded((400, 400))[:90], **RULES)
-    with pytest.raises(PictureError, match="2000 x 2000 pixels; 1 megapixels"):
-        shrink_picture(encoded((2000, 2000), "JPEG"), **RULES)
+def test_other_formats_damaged_and_huge_pictures_are_refused_in_words(monkeypatch):
+    for data in (encoded((20, 20), "GIF"), encoded((20, 20), "EPS"), encoded((400, 400))[:90], b"no picture"):
+        with pytest.raises(NoPictureError, match="cannot be decoded"):
+            shrink_picture(data)
     header = struct.pack(">IIBBBBB", 30_000, 30_000, 8, 2, 0, 0, 0)
     chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
-    with pytest.raises(PictureError):
-        shrink_picture(b"\x89PNG\r\n\x1a\n" + chunk, **RULES)
+    with pytest.raises(NoPictureError):
+        shrink_picture(b"\x89PNG\r\n\x1a\n" + chunk)
+    monkeypatch.setattr("tasks.report.pictures.LIMITS", LimitSettings(image_megapixels=1))
+    with pytest.raises(NoPictureError, match="2000 x 2000 pixels; 1 megapixels"):
+        shrink_picture(encoded((2000, 2000), "JPEG"))
 
 
 @pytest.fixture

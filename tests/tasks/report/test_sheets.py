@@ -9,109 +9,38 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.table_rows import Table
 from tasks.report.evidence import Exhibit, Mark, Sheet
+from tasks.report.page import show_page
 from tasks.report.pictures import Picture
-from tasks.report.report_settings import ReportSettings
-from tasks.report.sheets import box_rules, citation_targets, find_quote, place_badges, show_exhibit, show_sheets, show_table
+from tasks.report.sheets import box_rules, citation_targets, find_quote, marked, place_badges, rows_shown
 from tests.storage.worlds import document_id
-from tests.tasks.report.report_worlds import BOX, a_node, a_record, a_table, cite, evidence_of, named
+from tests.tasks.report.report_worlds import BOX, a_node, a_record, a_table, an_answer, cite, evidence_of, named
 
-LETTER = document_id("letter")
-SETTINGS = ReportSettings()
-
-
-def show(node, *quotes, crop=None, settings=SETTINGS):
-    return show_exhibit(Exhibit(node, tuple(range(1, len(quotes) + 1)), quotes, crop), settings)
+PAPER = a_record(document_id("paper"), "paper.pdf")
+NODE = a_node(PAPER.id, 0, "the words")
 
 
-def test_the_quoted_words_are_marked_however_they_are_spaced():
-    shown = show(a_node(LETTER, 0, "First,\n drain  the oil & wait."), "drain the oil &")
-    assert "<mark>drain  the oil &amp;</mark> wait." in shown
+def quoted(text, *quotes):
+    return [words for words, is_quoted in marked(text, quotes) if is_quoted]
 
 
-def test_a_text_without_the_quote_is_shown_unmarked():
-    shown = show(a_node(LETTER, 0, "some words"), "other words")
-    assert "some words" in shown
-    assert "<mark>" not in shown
-
-
-def test_two_quotes_are_both_marked_and_one_inside_the_other_once():
-    shown = show(a_node(LETTER, 0, "one two three four"), "two three", "three", "four")
-    assert re.findall("<mark>(.*?)</mark>", shown) == ["two three", "four"]
+@pytest.mark.parametrize(
+    ("text", "quotes", "found"),
+    [
+        ("First,\n drain  the oil & wait.", ["drain the oil &"], ["drain  the oil &"]),
+        ("some words", ["other words", ""], []),
+        ("one two three four", ["two three", "three", "four"], ["two three", "four"]),
+        ("first " + "between " * 500 + "last", ["first", "last"], ["first"]),
+    ],
+)
+def test_the_quoted_words_are_marked_however_they_are_spaced_each_once(text, quotes, found):
+    assert quoted(text, *quotes) == found
 
 
 def test_of_a_long_text_the_part_around_the_quote_is_shown():
-    node = a_node(LETTER, 0, "before " * 500 + "the needle" + " after" * 500)
-    shown = show(node, "the needle", settings=ReportSettings(element_characters=300))
-    assert "<mark>the needle</mark>" in shown
-    assert "… " in shown and " …" in shown
-    assert len(shown) < 1200
-
-
-def test_a_second_quote_outside_of_the_part_shown_is_not_marked():
-    node = a_node(LETTER, 0, "first " + "between " * 500 + "last")
-    assert re.findall("<mark>(.*?)</mark>", show(node, "first", "last", settings=ReportSettings(element_characters=300))) == [
-        "first"
-    ]
-
-
-def test_a_table_is_a_table_of_ours_with_the_quoted_row_marked():
-    shown = show(a_table(LETTER, 0), "Part: Gearbox | Every: 6 months")
-    assert shown.count("<tr") == 3
-    assert '<tr class="cited"><td dir="auto">Gearbox</td>' in shown
-    assert shown.count("cited") == 1
-    assert "Table 1: Intervals" in shown
-
-
-def test_nothing_of_a_tables_own_html_comes_through():
-    cells = "<td><script>alert(1)</script><img src=x onerror=y()>a</td><td><a href='javascript:z()'>b</a></td>"
-    html = f"<table onclick='x()'><tr>{cells}</tr></table>"
-    shown = show(a_table(LETTER, 0, html=html), "a")
-    assert "onclick" not in shown and "<img" not in shown and "javascript" not in shown
-    assert "<script" not in shown
-
-
-def test_a_table_without_cells_is_shown_as_text():
-    assert "| Part | Every |" in show(a_table(LETTER, 0, html="<table></table>"), "")
-
-
-def test_a_long_table_shows_the_rows_around_the_quoted_one_and_says_so():
-    rows = tuple((f"row {number}", str(number)) for number in range(1000))
-    shown = show_table(Table((("Name", "Value"), *rows), 1), ["row 500 500"], 10)
-    assert shown.count("<tr") == 11
-    assert '<tr class="cited"><td dir="auto">row 500</td>' in shown
-    assert "990 more rows are not shown" in shown
-
-
-def test_a_wide_table_is_cut_and_says_so():
-    shown = show_table(Table((tuple(map(str, range(100))),), 0), [], 10)
-    assert "and 76 more" in shown
-    assert "<thead>" not in shown
-
-
-def test_a_cell_is_not_found_inside_another_number_or_word():
-    rows = (("row 50", "1"), ("gear", "3"))
-    assert "cited" not in show_table(Table(rows, 0), ["row 500 cost 1.3", "gearbox 3"], 10)
-    assert show_table(Table(rows, 0), ["row 50: 1; gear, 3."], 10).count("cited") == 2
-
-
-def test_a_row_of_single_digits_is_never_taken_for_the_quote():
-    assert "cited" not in show_table(Table((("1", "2"), ("", "")), 0), ["12 of 21"], 10)
-
-
-def test_a_figure_is_its_crop_with_the_words_in_it():
-    crop = Picture(b"x", 30, 20)
-    node = a_node(LETTER, 0, "Water in oil", caption="Figure 1: Water", picture_text="Water in oil 120 180")
-    shown = show(node, "120", crop=crop)
-    assert '<img src="data:image/webp;base64,eA==" alt="Figure: Figure 1: Water" width="30" height="20">' in shown
-    assert "<mark>120</mark>" in shown
-    bare = show(a_node(LETTER, 0, "", picture="x"), "", crop=crop)
-    assert "without words" in bare
-
-
-def test_a_node_that_is_gone_keeps_its_quote_and_says_so():
-    shown = show(None, "the words", "")
-    assert "the words" in shown
-    assert "read again with other settings" in shown
+    text = "before " * 1000 + "the needle" + " after" * 1000
+    shown = "".join(words for words, _ in marked(text, ["the needle"]))
+    assert quoted(text, "the needle") == ["the needle"]
+    assert shown.startswith("… ") and shown.endswith(" …") and len(shown) == 3004
 
 
 @given(st.lists(st.sampled_from(["one", "two", "(three)", "f*ur"]), min_size=1, max_size=6), st.integers(0, 3))
@@ -121,35 +50,68 @@ def test_a_quote_is_found_where_it_stands(words, before):
     assert text[start:end].split() == words
 
 
-def test_no_words_and_too_many_are_not_looked_for():
-    assert find_quote("a", " ") is None
+def test_too_many_words_are_not_looked_for():
     assert find_quote("a " * 1000, "a " * 1000) is None
 
 
-PAPER = a_record(document_id("paper"), "paper.pdf")
-NODE = a_node(PAPER.id, 0, "the words")
+def test_a_long_table_shows_the_rows_around_the_quoted_one_and_a_wide_one_is_cut():
+    rows = rows_shown(Table((("Name", "Value"), *((f"row {number}", str(number)) for number in range(1000))), 1), ["row 500 500"])
+    assert rows.head == [["Name", "Value"]] and len(rows.body) == 24 and rows.left_out == 976
+    assert [cells for cells, cited in rows.body if cited] == [["row 500", "500"]]
+    assert rows_shown(Table((tuple(map(str, range(100))),), 0), []).body[0][0][23:] == ["23", "and 76 more"]
+
+
+@pytest.mark.parametrize(
+    ("quote", "cited"),
+    [("row 500 cost 1.3", []), ("gearbox 3", []), ("row 50: 1; gear, 3.", [0, 1]), ("12 of 21", [])],
+)
+def test_a_row_is_quoted_where_every_cell_stands_in_words_of_its_own_and_not_by_digits_alone(quote, cited):
+    body = rows_shown(Table((("row 50", "1"), ("gear", "3"), ("1", "2"), ("", "")), 0), [quote]).body
+    assert [place for place, (_, is_cited) in enumerate(body) if is_cited] == cited
 
 
 def a_sheet(*marks, picture=True, exhibits=(), remark=""):
     return Sheet(named(PAPER), 1, Picture(b"x", 10, 20) if picture else None, marks, exhibits, remark)
 
 
-def show_pages(*sheets, citations=3):
-    evidence = evidence_of(NODE, records=(PAPER,), sheets=sheets)
-    return show_sheets(evidence, [cite(NODE, PAPER)] * citations, ReportSettings())
+def show_pages(*sheets):
+    return show_page(an_answer((cite(NODE, PAPER),) * 3), evidence_of(NODE, records=(PAPER,), sheets=sheets))
+
+
+def show(node, *quotes, crop=None):
+    page = show_pages(a_sheet(exhibits=(Exhibit(node, tuple(range(1, len(quotes) + 1)), quotes, crop),)))
+    return page.split('<div class="exhibit"')[1].split("</figure>")[0]
+
+
+def test_a_table_is_a_table_of_ours_with_the_quoted_row_marked_and_nothing_of_its_own_html():
+    shown = show(a_table(PAPER.id, 0), "Part: Gearbox | Every: 6 months")
+    assert shown.count("<tr") == 3 and shown.count("cited") == 1 and "Table 1: Intervals" in shown
+    assert '<tr class="cited"><td dir="auto">Gearbox</td>' in shown
+    cells = "<td><script>alert(1)</script><img src=x onerror=y()>a</td><td><a href='javascript:z()'>b</a></td>"
+    shown = show(a_table(PAPER.id, 0, html=f"<table onclick='x()'><tr>{cells}</tr></table>"), "a")
+    assert not re.search("onclick|<img|javascript|<script|<thead", shown)
+    assert "| Part | Every |" in show(a_table(PAPER.id, 0, html="<table></table>"), "")
+
+
+def test_a_figure_is_its_crop_with_the_words_in_it():
+    crop = Picture(b"x", 30, 20)
+    node = a_node(PAPER.id, 0, "Water in oil", caption="Figure 1: Water", picture_text="Water in oil 120 180")
+    shown = show(node, "120", crop=crop)
+    assert '<img src="data:image/webp;base64,eA==" alt="Figure: Figure 1: Water" width="30" height="20">' in shown
+    assert "<mark>120</mark>" in shown
+    assert "without words" in show(a_node(PAPER.id, 0, "", picture="x"), "", crop=crop)
+
+
+def test_a_node_that_is_gone_keeps_its_quote_and_says_so():
+    shown = show(None, "the words", "")
+    assert "the words" in shown and "read again with other settings" in shown
 
 
 def test_a_page_has_its_picture_with_a_numbered_link_for_each_box():
     shown = show_pages(a_sheet(Mark(BOX, (1, 3)), Mark((0, 0, 1, 1), (2,))))
     assert 'alt="page 1 of paper.pdf, with 2 cited places marked"' in shown
     assert '<a class="box" id="box-1" href="#citation-1"' in shown
-    assert 'data-citations="1 3"' in shown
-    assert ">1, 3</span>" in shown
-    assert "cited as 1 to 3" in shown
-
-
-def test_one_place_is_one_place():
-    assert "with 1 cited place marked" in show_pages(a_sheet(Mark(BOX, (1,))))
+    assert 'data-citations="1 3"' in shown and ">1, 3</span>" in shown and "cited as 1 to 3" in shown
 
 
 def test_a_page_without_picture_says_why_and_shows_the_element():
@@ -190,8 +152,3 @@ def test_up_to_three_large_boxes_have_badges_apart(pairs):
         for box, corner in zip(boxes, corners, strict=True)
     ]
     assert all(max(abs(a[0] - b[0]), abs(a[1] - b[1])) > 0.04 for a, b in itertools.combinations(points, 2))
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_few_boxes_need_no_moving(count):
-    assert place_badges([BOX] * count) == ["start"] * count
