@@ -4,8 +4,10 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from storage.disk import full_disk_explained
 from storage.locations import artifacts_folder
@@ -20,13 +22,23 @@ def hash_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+PARTIAL = ".partial-"
+
+
 def write_durably(path: Path, data: bytes) -> None:
-    """Replace the file by `data` in one step that survives a power cut: write, fsync, rename, fsync the folder."""
+    """Replace the file by `data`, as `written_durably` does."""
+    with written_durably(path) as stream:
+        stream.write(data)
+
+
+@contextmanager
+def written_durably(path: Path) -> Iterator[BinaryIO]:
+    """Replace the file by what the block writes, in one step that survives a power cut: write, fsync, rename, fsync the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(prefix=".partial-", dir=path.parent)
+    descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         Path(temporary).replace(path)

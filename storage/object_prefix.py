@@ -4,8 +4,6 @@ Every method raises StoreError where the store does not answer or refuses us.
 """
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from storage.artifacts import sync_folder
+from storage.artifacts import written_durably
 from storage.object_address import StoreAddress
 from storage.object_client import ABSENT, ATTEMPTS, REFUSED, StoreError, explained, failure, make_client
 
@@ -85,25 +83,14 @@ class ObjectPrefix:
         Raise StoreError where the object does not match its hash.
         """
         with self._asked("read", name, none_where=ABSENT):
-            body = self._s3.get_object(**self._named(name))["Body"]
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, temporary = tempfile.mkstemp(prefix=".partial-", dir=path.parent)
-            try:
-                hashed = hashlib.sha256()
-                with os.fdopen(descriptor, "wb") as stream:
-                    for part in body.iter_chunks(PART_BYTES):
-                        hashed.update(part)
-                        stream.write(part)
-                        moved(len(part))
-                    stream.flush()
-                    os.fsync(stream.fileno())
+            body, hashed = self._s3.get_object(**self._named(name))["Body"], hashlib.sha256()
+            with written_durably(path) as stream:
+                for part in body.iter_chunks(PART_BYTES):
+                    hashed.update(part)
+                    stream.write(part)
+                    moved(len(part))
                 if hashed.hexdigest() != sha256:
                     raise failure(self._doing("read", name), "damaged", "it does not match its hash")
-                Path(temporary).replace(path)
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-            sync_folder(path.parent)
             return True
         return False
 

@@ -31,22 +31,21 @@ class DiscoveryError(ValueError):
 class Discovery:
     """What was found: files with their hash, and what was left out and why.
 
-    `unreadable` are those of the skipped that should have been read; a run that met one did not go well. `listed` is how all
-    objects of the object stores are shown, also of those that were left out: nobody else can say whether one is still there.
+    `listed` is how all objects of the object stores are shown, also of those that were left out: nobody else can say whether one
+    is still there.
     """
 
     files: tuple[SourceFile, ...]
     skipped: tuple[SkippedFile, ...]
-    unreadable: int
     listed: frozenset[str] = frozenset()
 
+    @property
+    def unreadable(self) -> int:
+        """How many of the skipped should have been read; a run that met one did not go well."""
+        return sum(item.reason.startswith(UNREADABLE) for item in self.skipped)
+
     def __or__(self, other: Discovery) -> Discovery:
-        return Discovery(
-            files=self.files + other.files,
-            skipped=self.skipped + other.skipped,
-            unreadable=self.unreadable + other.unreadable,
-            listed=self.listed | other.listed,
-        )
+        return Discovery(self.files + other.files, self.skipped + other.skipped, self.listed | other.listed)
 
 
 def discover(roots: Sequence[Path], *, include: Sequence[str] = (), exclude: Sequence[str] = ()) -> Discovery:
@@ -56,21 +55,16 @@ def discover(roots: Sequence[Path], *, include: Sequence[str] = (), exclude: Seq
     """
     files: dict[str, SourceFile] = {}
     skipped: list[SkippedFile] = []
-    unreadable = 0
     for root in roots:
         for path, below, reason in _walk(root):
-            if not reason and not is_wanted(below, include, exclude):
-                continue
+            try:
+                if not reason and is_wanted(below, include, exclude):
+                    files[path] = hash_file(path)
+            except OSError as error:
+                reason = f"{UNREADABLE}: {error.strerror}"
             if reason:
                 skipped.append(SkippedFile(path=path, reason=reason))
-                unreadable += reason.startswith(UNREADABLE)
-                continue
-            try:
-                files[path] = hash_file(path)
-            except OSError as error:
-                skipped.append(SkippedFile(path=path, reason=f"{UNREADABLE}: {error.strerror}"))
-                unreadable += 1
-    return Discovery(files=tuple(files[path] for path in sorted(files)), skipped=tuple(skipped), unreadable=unreadable)
+    return Discovery(files=tuple(files[path] for path in sorted(files)), skipped=tuple(skipped))
 
 
 def hash_file(path: str) -> SourceFile:

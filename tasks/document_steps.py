@@ -44,7 +44,7 @@ from tasks.model_evolution import evolve_by_model
 from tasks.models.chat import ChatModel
 from tasks.models.chat_errors import ChatError, Outcome
 from tasks.models.embedder import Embedder
-from tasks.parsing import ParseError, parse_file
+from tasks.parsing import ParseError, parse_file, rules_for
 from tasks.picture_reading import read_words
 from tasks.planning import DocumentWork
 from tasks.progress import report
@@ -121,16 +121,11 @@ def _note(outcomes: Counter[str], what: str) -> str:
 @step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)
 def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process."""
-    settings = tools.settings
     return parse_file(
         path=Path(work.path),
         document_id=work.document_id,
         password=work.password,
-        parse=settings.reading.parse,
-        ocr=settings.reading.ocr,
-        limits=settings.limits,
-        work=settings.work,
-        artifacts=tools.artifacts,
+        rules=rules_for(tools.settings, tools.artifacts),
         on_pages=partial(report, work.document_id, "parse"),
     )
 

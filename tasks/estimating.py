@@ -17,7 +17,7 @@ from tasks.ingest_model import EVOLVING
 from tasks.models.chat_budget import price
 from tasks.models.chat_request import picture_tokens, text_tokens
 from tasks.models.endpoints import chat_endpoint
-from tasks.parsing import ParseError, count_pages, sample_file
+from tasks.parsing import ParseError, count_pages, rules_for, sample_file
 from tasks.planning import DocumentWork
 from tasks.prompt import load_prompt
 from tasks.remembered_documents import is_remembered
@@ -100,7 +100,7 @@ def _counting(settings: IngestSettings) -> Callable[[DocumentWork], DocumentEsti
 
 
 def _pages(document: DocumentWork, settings: IngestSettings) -> int:
-    return count_pages(Path(document.path), limits=settings.limits, work=settings.work) or 1
+    return count_pages(Path(document.path), rules_for(settings, None)) or 1
 
 
 def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
@@ -131,11 +131,7 @@ def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstima
                 document_id=document.document_id,
                 password=document.password,
                 pages=SAMPLED_PAGES,
-                parse=reading.parse,
-                ocr=reading.ocr,
-                limits=settings.limits,
-                work=settings.work,
-                artifacts=artifacts,
+                rules=rules_for(settings, artifacts),
             )
         except (ParseError, OSError):
             return DocumentEstimate(document.name, 1)

@@ -1,6 +1,6 @@
 """Evolution of one document, and its links with the others (DESIGN: rounds stay inside a document, links use round 0)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,20 +28,9 @@ def evolve_document(
 ) -> tuple[Vectors, tuple[Edge, ...]]:
     """Evolve the vectors and find the window and semantic edges of a document.
 
-    Nodes without meaning keep their vector, move nobody's, and have window edges only. An edge weighs max(cos, 0) of
-    the last vectors and is dropped below `minimum_edge`; its round is the last that found it (0: the layout alone).
-
-    Args:
-        document_id: the document of all the nodes.
-        nodes: the nodes in reading order.
-        initial_vectors: unit or zero vectors of round 0, one for each node.
-        settings: rounds, neighbourhoods and pruning.
-
-    Returns:
-        The last vectors, in the order of the nodes, and the edges, both arcs of each, in the order of their nodes.
-
-    Raises:
-        ValueError: the vectors are not finite, or not as many as the nodes.
+    `nodes` stand in reading order, `initial_vectors` are the unit or zero vectors of round 0, one for each. Nodes without
+    meaning keep their vector, move nobody's, and have window edges only. An edge's round is the last that found it (0: the
+    layout alone). Raises ValueError where the vectors are not finite, or not as many as the nodes.
     """
     _check_vectors(document_id, len(nodes), initial_vectors)
     meaningful = np.flatnonzero([not node.meaningless for node in nodes])
@@ -55,15 +44,33 @@ def evolve_document(
         found=meaningful[evolved.pairs],
         found_rounds=evolved.rounds,
     )
-    weights = edge_weights(pair_cosines(vectors=vectors, first=pairs[:, 0], second=pairs[:, 1]))
-    kept = (weights >= settings.minimum_edge) & (weights > 0)
     in_window = set(map(tuple, window.tolist()))
+    edges = edges_between(nodes, vectors, pairs, rounds.tolist(), in_window, minimum=settings.minimum_edge)
+    return vectors, edges
+
+
+def edges_between(
+    nodes: Sequence[Node],
+    vectors: Vectors,
+    pairs: IntArray,
+    rounds: Sequence[int],
+    in_window: Container[tuple[int, int]],
+    *,
+    minimum: float,
+    relation: Callable[[int, int], str] = lambda _source, _target: "",
+) -> tuple[Edge, ...]:
+    """Return both arcs of each of the pairs (p, 2), low first, that weighs enough: max(cos, 0), above 0 and not below `minimum`."""
+    weights = edge_weights(pair_cosines(vectors=vectors, first=pairs[:, 0], second=pairs[:, 1]))
     edges: list[Edge] = []
-    for (low, high), weight, found in zip(pairs[kept].tolist(), weights[kept].tolist(), rounds[kept].tolist(), strict=True):
+    for (low, high), weight, found in zip(pairs.tolist(), weights.tolist(), rounds, strict=True):
+        if weight < minimum or weight <= 0:
+            continue
         kind = EdgeKind.WINDOW if (low, high) in in_window else EdgeKind.SEMANTIC
         for source, target in ((low, high), (high, low)):
-            edges.append(Edge(nodes[source].id, nodes[target].id, document_id, document_id, kind, weight, round=found))
-    return vectors, tuple(edges)
+            one, other = nodes[source], nodes[target]
+            named = relation(source, target)
+            edges.append(Edge(one.id, other.id, one.document_id, other.document_id, kind, weight, relation=named, round=found))
+    return tuple(edges)
 
 
 def window_pairs(*, is_text: npt.NDArray[np.bool_], width: int) -> IntArray:
@@ -95,10 +102,8 @@ def link_documents(*, own: LinkableDocument, others: Sequence[LinkableDocument],
     """Link a document with others: for each pair the strongest mutual nearest neighbours, as two semantic arcs of round 0.
 
     What two documents get depends on these two alone: linking B when A is there, or A when B is there, yields the same arcs.
-    An arc belongs to the document of its source, so half of the arcs returned belong to the others.
-
-    Raises:
-        ValueError: `own` is among the others.
+    An arc belongs to the document of its source, so half of the arcs returned belong to the others. Raises ValueError where
+    `own` is among the others.
     """
     if any(other.document_id == own.document_id for other in others):
         raise ValueError(f"document {own.document_id[:12]} cannot be linked with itself; leave it out of the others")

@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from storage.records import Edge, EdgeKind, Modality, Node, Vectors
-from tasks.algorithms.arrays import edge_weights, pair_cosines
+from storage.records import Edge, Modality, Node, Vectors
 from tasks.algorithms.evolution import Links, candidates_of, links_after
 from tasks.algorithms.links import nearest_neighbours
 from tasks.algorithms.standing import verbatim_terms
 from tasks.algorithms.words import first_words
 from tasks.analysis import embedding_text
-from tasks.evolution import window_pairs
+from tasks.evolution import edges_between, window_pairs
 from tasks.link_judgements import Judge, Judgement
 from tasks.model_analysis import with_index
 from tasks.models.chat_errors import ChatError
@@ -26,7 +25,6 @@ class EvolvedNodes:
     nodes: tuple[Node, ...]
     vectors: Vectors
     edges: tuple[Edge, ...]
-    asked: int
     errors: Mapping[int, ChatError]
 
 
@@ -50,16 +48,9 @@ def evolve_by_model(
 ) -> EvolvedNodes:
     """Run the rounds; every call of a round reads the round before only, so that no result hangs on who replied first.
 
-    Nodes without meaning have window edges only. A node that is no subject is linked by those that are. From round 1 on vectors
-    are those of summary and keywords, whatever those of round 0 were made of.
-
-    Args:
-        nodes: the nodes of a document in reading order.
-        initial_vectors: one for each, of round 0.
-        subjects: the places of the nodes that are judged.
-        settings: rounds, neighbourhoods and pruning.
-        judge: asks the model.
-        embed: texts to unit vectors.
+    `nodes` stand in reading order, `subjects` are the places of those that are judged; one that is no subject is linked by those
+    that are, one without meaning has window edges only. From round 1 on vectors are those of summary and keywords, whatever those
+    of round 0 were made of.
     """
     window = window_pairs(is_text=np.array([node.modality is Modality.TEXT for node in nodes], dtype=bool), width=settings.window)
     layout = {(int(low), int(high)): 0 for low, high in window}
@@ -70,8 +61,17 @@ def evolve_by_model(
         judgements, failed = judge.judge(state.nodes, candidates)
         errors |= failed
         state = _after(state, candidates, judgements, number, settings, embed)
-    edges = _edges(state, layout, settings.minimum_edge)
-    return EvolvedNodes(state.nodes, state.vectors, edges, len(subjects), errors)
+    pairs = sorted(state.links.rounds)
+    edges = edges_between(
+        state.nodes,
+        state.vectors,
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        [state.links.rounds[pair] for pair in pairs],
+        layout,
+        minimum=settings.minimum_edge,
+        relation=state.links.relation,
+    )
+    return EvolvedNodes(state.nodes, state.vectors, edges, errors)
 
 
 def _candidates(state: _State, subjects: Sequence[int], settings: EvolutionSettings) -> dict[int, tuple[int, ...]]:
@@ -109,30 +109,3 @@ def _rewritten(node: Node, judgement: Judgement, number: int, settings: Evolutio
     keywords = verbatim_terms(terms=judgement.keywords, source=source, limit=settings.model.keywords)
     summary = first_words(with_index(judgement.summary, node), settings.model.summary_words)
     return replace(node, summary=summary, keywords=keywords or node.keywords, round=number)
-
-
-def _edges(state: _State, layout: Mapping[tuple[int, int], int], minimum: float) -> tuple[Edge, ...]:
-    """Return both arcs of each link that weighs enough, max(cos, 0) of the last vectors, in the order of their nodes."""
-    pairs = sorted(state.links.rounds)
-    rows = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    weights = edge_weights(pair_cosines(vectors=state.vectors, first=rows[:, 0], second=rows[:, 1]))
-    edges: list[Edge] = []
-    for (low, high), weight in zip(pairs, weights.tolist(), strict=True):
-        if weight < minimum or weight <= 0:
-            continue
-        kind = EdgeKind.WINDOW if (low, high) in layout else EdgeKind.SEMANTIC
-        for source, target in ((low, high), (high, low)):
-            one, other = state.nodes[source], state.nodes[target]
-            edges.append(
-                Edge(
-                    one.id,
-                    other.id,
-                    one.document_id,
-                    other.document_id,
-                    kind,
-                    weight,
-                    relation=state.links.relation(source, target),
-                    round=state.links.rounds[low, high],
-                )
-            )
-    return tuple(edges)

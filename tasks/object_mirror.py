@@ -1,7 +1,7 @@
 """Finding documents in object stores: mirrors are brought up to date, and what they hold is found as in folders."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from storage.mirrored_copies import LOCK
@@ -9,64 +9,7 @@ from storage.object_address import StoreAddress, store_address
 from storage.records import SkippedFile, SourceFile
 from tasks.discovery import UNREADABLE, Discovery, hash_file, is_wanted
 from tasks.object_copies import copies_in_use, copy_name, updating
-from tasks.object_source import ListedObject, ObjectSource, Tell, fetch_all, is_mark, reason_against, tell_nobody
-
-
-@dataclass(frozen=True, slots=True)
-class MirroredObject:
-    """An object, as it is shown, with its copy; or why there is none."""
-
-    shown: str
-    copy: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Mirror:
-    """The folder of an address's copies."""
-
-    address: StoreAddress
-    folder: Path
-
-    def shown(self, found: ListedObject) -> str:
-        return StoreAddress(self.address.bucket, found.key).shown
-
-    def copy_of(self, found: ListedObject) -> Path:
-        """Return where the copy of an object lies, whether or not it is there."""
-        return self.folder / copy_name(StoreAddress(self.address.bucket, found.key), found.tag)
-
-    def has(self, found: ListedObject) -> bool:
-        """Say whether the copy is there, whole."""
-        try:
-            return self.copy_of(found).stat().st_size == found.size_bytes
-        except FileNotFoundError:
-            return False
-
-    def remove_all_but(self, kept: set[Path]) -> None:
-        """Delete copies of what vanished or changed, and what a killed run left half written."""
-        for entry in self.folder.iterdir():
-            if entry not in kept and entry.name != LOCK:
-                entry.unlink(missing_ok=True)
-
-
-def mirrored(
-    address: StoreAddress, *, wanted: Callable[[str], bool], file_megabytes: int, tell: Tell
-) -> tuple[tuple[MirroredObject, ...], frozenset[str]]:
-    """Bring the mirror up to date; return the objects that `wanted` takes, by address, and how every object is shown.
-
-    `wanted` gets what globs match; where there is something to fetch, `tell` hears of it first. The caller keeps the mirrors in
-    use. Raises StoreError, DiskFullError or StoppedError; what was fetched by then is kept.
-    """
-    with updating(address) as folder:
-        mirror, source = _Mirror(address, folder), ObjectSource(address)
-        listed = tuple(source.listed())
-        reasons = {found.key: reason_against(found, address, most_bytes=file_megabytes << 20) for found in listed}
-        chosen = [found for found in listed if not is_mark(found) and (reasons[found.key] or wanted(address.inner(found.key)))]
-        missing = {found: mirror.copy_of(found) for found in chosen if not reasons[found.key] and not mirror.has(found)}
-        reasons |= fetch_all(source, missing, folder, tell)
-        mirror.remove_all_but({mirror.copy_of(found) for found in listed})
-    objects = [MirroredObject(mirror.shown(found), str(mirror.copy_of(found)), reasons[found.key]) for found in chosen]
-    return tuple(sorted(objects, key=lambda one: one.shown)), frozenset(map(mirror.shown, listed))
+from tasks.object_source import ObjectSource, Tell, fetch_all, is_mark, reason_against, tell_nobody
 
 
 def discover_objects(
@@ -75,32 +18,63 @@ def discover_objects(
     """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
 
     Globs match the key below the address, or its last part; `tell` hears of what is to be fetched before it is.
-    Raises AddressError, StoreError, DiskFullError or StoppedError.
+    Raises AddressError, StoreError, DiskFullError or StoppedError; what was fetched by then is kept.
     """
     found: dict[str, SourceFile | SkippedFile] = {}
-    listed: frozenset[str] = frozenset()
+    listed: set[str] = set()
     with copies_in_use(addresses):
         for address in map(store_address, addresses):
-            objects, there = mirrored(
+            objects = _mirrored(
                 address, wanted=lambda below: is_wanted(below, include, exclude), file_megabytes=file_megabytes, tell=tell
             )
-            listed |= there
-            found |= {one.shown: _hashed(one) for one in objects}
-    skipped = [one for one in found.values() if isinstance(one, SkippedFile)]
+            listed |= objects.keys()
+            found |= {shown: _hashed(shown, *chosen) for shown, chosen in objects.items() if chosen}
     return Discovery(
         files=tuple(one for _, one in sorted(found.items()) if isinstance(one, SourceFile)),
-        skipped=tuple(skipped),
-        unreadable=sum(one.reason.startswith(UNREADABLE) for one in skipped),
-        listed=listed,
+        skipped=tuple(one for one in found.values() if isinstance(one, SkippedFile)),
+        listed=frozenset(listed),
     )
 
 
-def _hashed(one: MirroredObject) -> SourceFile | SkippedFile:
-    """Return the copy of an object as a file, or why it is none."""
-    if one.reason:
-        return SkippedFile(path=one.shown, reason=one.reason)
+def _mirrored(
+    address: StoreAddress, *, wanted: Callable[[str], bool], file_megabytes: int, tell: Tell
+) -> dict[str, tuple[Path, str] | None]:
+    """Bring the mirror up to date; return by how it is shown the copy of each object, and why there is none, "" where there is.
+
+    None stands for one that `wanted` does not take, which gets what globs match. The caller keeps the mirrors in use.
+    """
+    with updating(address) as folder:
+        source = ObjectSource(address)
+        names = {found: StoreAddress(address.bucket, found.key) for found in source.listed()}
+        copies = {found: folder / copy_name(name, found.tag) for found, name in names.items()}
+        reasons = {found.key: reason_against(found, address, most_bytes=file_megabytes << 20) for found in copies}
+        chosen = {found for found in copies if not is_mark(found) and (reasons[found.key] or wanted(address.inner(found.key)))}
+        missing = {
+            found: copy
+            for found, copy in copies.items()
+            if found in chosen and not reasons[found.key] and not _is_whole(copy, found.size_bytes)
+        }
+        reasons |= fetch_all(source, missing, folder, tell)
+        # What vanished or changed goes, and what a killed run left half written.
+        for entry in set(folder.iterdir()).difference(copies.values(), [folder / LOCK]):
+            entry.unlink(missing_ok=True)
+    shown = {name.shown: (copies[found], reasons[found.key]) if found in chosen else None for found, name in names.items()}
+    return dict(sorted(shown.items()))
+
+
+def _is_whole(copy: Path, size_bytes: int) -> bool:
     try:
-        return replace(hash_file(one.copy), address=one.shown)
+        return copy.stat().st_size == size_bytes
+    except FileNotFoundError:
+        return False
+
+
+def _hashed(shown: str, copy: Path, reason: str) -> SourceFile | SkippedFile:
+    """Return the copy of an object as a file, or why it is none."""
+    if reason:
+        return SkippedFile(path=shown, reason=reason)
+    try:
+        return replace(hash_file(str(copy)), address=shown)
     except OSError as error:
         # Another run of the same address may have found it changed or gone since.
-        return SkippedFile(path=one.shown, reason=f"{UNREADABLE}: {error.strerror}")
+        return SkippedFile(path=shown, reason=f"{UNREADABLE}: {error.strerror}")

@@ -4,9 +4,7 @@ A copy is written under another name and renamed when it is whole.
 """
 
 import hashlib
-import os
 import re
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from storage.artifacts import written_durably
 from storage.disk import full_disk_explained, require_room
 from storage.object_address import StoreAddress
 from storage.object_client import ABSENT, ATTEMPTS, FIRST_ATTEMPTS, REFUSED, explained, make_client, remedy_for
@@ -132,7 +131,6 @@ def reason_against(found: ListedObject, address: StoreAddress, *, most_bytes: in
 
 FETCHED_AT_ONCE = 8
 """A store answers in some 30 ms; more at once gains little on one machine's line."""
-PARTIAL = ".partial-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +163,8 @@ def fetch_all(source: ObjectSource, wanted: Mapping[ListedObject, Path], folder:
 
     def one(found: ListedObject) -> str:
         try:
-            _fetch_one(source, found, wanted[found], ending)
+            with written_durably(wanted[found]) as stream:
+                source.fetch(found, stream, ended=ending.is_set)
         except ObjectSkippedError as error:
             return f"{UNREADABLE}: {error}"
         return ""
@@ -176,16 +175,3 @@ def fetch_all(source: ObjectSource, wanted: Mapping[ListedObject, Path], folder:
         finally:
             # After an error or Ctrl-C, what is at work ends and what waits never begins.
             ending.set()
-
-
-def _fetch_one(source: ObjectSource, found: ListedObject, target: Path, ending: threading.Event) -> None:
-    """Make a copy under another name, and rename it when it is whole and on the disk."""
-    descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=target.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            source.fetch(found, stream, ended=ending.is_set)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).replace(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)

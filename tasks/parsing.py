@@ -6,26 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
-from storage.records import DocumentState, PageParser, ParsedDocument, ParsedPage, identify
+from storage.records import DocumentState, PageParser, ParsedDocument, identify
 from tasks.parsers.desk import Desk, Rules, desk_for, read_page_ranges
-from tasks.parsers.jobs import ANSWER, SURVEYS, ParseError, Reading, Survey, Work, left_in
+from tasks.parsers.jobs import ANSWER, SURVEYS, Reading, Survey, Work, left_in
+from tasks.parsers.jobs import ParseError as ParseError
 from tasks.parsers.media import PDF
-from tasks.parsers.supervisor import CHILDREN, Ending, ParserStartError, ParserStoppedError
-from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
-
-__all__ = [
-    "ParseError",
-    "ParserStartError",
-    "ParserStoppedError",
-    "count_pages",
-    "parse_file",
-    "parse_inputs",
-    "parser_identity",
-    "render_page",
-    "sample_file",
-    "stop_children",
-    "warm_up",
-]
+from tasks.parsers.supervisor import CHILDREN, Ending
+from tasks.settings import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
 READER_VERSION = 2
 """Counts the changes of tasks/parsers that change what a document becomes."""
@@ -52,26 +39,26 @@ def stop_children() -> None:
     CHILDREN.stop()
 
 
+def rules_for(settings: IngestSettings, artifacts: ArtifactStore | None) -> Rules:
+    reading = settings.reading
+    return Rules(parse=reading.parse, ocr=reading.ocr, limits=settings.limits, work=settings.work, artifacts=artifacts)
+
+
 def parse_file(
     *,
     path: Path,
     document_id: str,
     password: str | None,
-    parse: ParseSettings,
-    ocr: OcrSettings,
-    limits: LimitSettings,
-    work: WorkSettings,
-    artifacts: ArtifactStore,
+    rules: Rules,
     on_pages: Callable[[int, int], None],
 ) -> ParsedDocument:
-    """Read the file into pages of blocks; pictures go into `artifacts`. `on_pages(done, total)` is called from this thread.
+    """Read the file into pages of blocks; pictures go into the artifacts. `on_pages(done, total)` is called from this thread.
 
     Pages without geometry (slides, sheets, DOCX, HTML, text) measure 0 by 0 points, their blocks' boxes are the whole page.
     A range of pages that MinerU cannot read within the limits is read again page by page, and such a page by pdfium's
     text layer; its `note` says why. Raises ParseError where no page can be read or the file is not `document_id` any more;
     OSError where the disk is full or the file cannot be read; ParserStoppedError after stop_children().
     """
-    rules = Rules(parse=parse, ocr=ocr, limits=limits, work=work, artifacts=artifacts)
     with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
         survey = _survey(desk)
         on_pages(0, max(len(survey.page_labels), 1))
@@ -86,9 +73,8 @@ def parse_file(
     )
 
 
-def count_pages(path: Path, *, limits: LimitSettings, work: WorkSettings) -> int | None:
+def count_pages(path: Path, rules: Rules) -> int | None:
     """Count a PDF's pages without reading them; None where the file is something else or cannot be opened."""
-    rules = Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=limits, work=work, artifacts=None)
     try:
         with desk_for(path, document_id=None, password=None, rules=rules) as desk:
             return len(_survey(desk).page_labels) or None
@@ -96,23 +82,11 @@ def count_pages(path: Path, *, limits: LimitSettings, work: WorkSettings) -> int
         return None
 
 
-def sample_file(
-    *,
-    path: Path,
-    document_id: str,
-    password: str | None,
-    pages: int,
-    parse: ParseSettings,
-    ocr: OcrSettings,
-    limits: LimitSettings,
-    work: WorkSettings,
-    artifacts: ArtifactStore,
-) -> tuple[ParsedDocument, int]:
+def sample_file(*, path: Path, document_id: str, password: str | None, pages: int, rules: Rules) -> tuple[ParsedDocument, int]:
     """Read so many pages from the middle of a PDF, or a whole document of another kind; return them and how many there are.
 
     Raises ParseError where they cannot be read, OSError where the file cannot.
     """
-    rules = Rules(parse=parse, ocr=ocr, limits=limits, work=work, artifacts=artifacts)
     with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
         survey = _survey(desk)
         count = len(survey.page_labels)
@@ -179,11 +153,7 @@ def _read_whole(desk: Desk, survey: Survey) -> Reading:
 
 def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
     pages = read_page_ranges(desk, len(survey.page_labels), on_pages)
-    if not any(_has_something(page) for page in pages):
+    if all(page.parser is PageParser.NONE for page in pages):
         raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")
     labelled = (replace(page, label=label or None) for page, label in zip(pages, survey.page_labels, strict=True))
     return Reading(title="", pages=tuple(labelled))
-
-
-def _has_something(page: ParsedPage) -> bool:
-    return page.parser is not PageParser.NONE

@@ -122,10 +122,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
     Text that `documents remove` left for then goes now, once its time has come.
     """
     if purge_is_due(corpus.location):
-        wiped = wipe(corpus, wait_seconds=0.0)
-        if wiped.complete:
-            corpus.location.purge_due.unlink(missing_ok=True)
-        return wiped
+        return wipe(corpus, wait_seconds=0.0)
     erased = erase_removed(corpus)
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
     return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS), erased)
@@ -152,7 +149,10 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
     erased += erase_removed(corpus)
     forget_questions(corpus.location)
     gone = [removal.document_id for removal in noted_removals(corpus.location)]
-    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0, gone=gone), erased)
+    cleaned = CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0, gone=gone), erased)
+    if cleaned.complete:
+        corpus.location.purge_due.unlink(missing_ok=True)
+    return cleaned
 
 
 def erase_removed(corpus: CorpusWriter) -> int:

@@ -73,15 +73,8 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
         forget_copies(removal.paths, location.home)
         forget_questions(location)
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS) if now else clean_up(corpus)
-        if now and cleaned.complete:
-            location.purge_due.unlink(missing_ok=True)
-    gone = {
-        "pages": counts.pages,
-        "nodes": counts.nodes,
-        "edges": counts.edges,
-        "table_rows": counts.rows,
-        **_what_is_gone(cleaned),
-    }
+    counted = {"pages": counts.pages, "nodes": counts.nodes, "edges": counts.edges, "table_rows": counts.rows}
+    gone = counted | _what_is_gone(cleaned)
     return Receipt(record.id, record.name, number, gone, _what_goes_later(cleaned, now=now))
 
 
@@ -105,8 +98,6 @@ def _finish_removal(location: CorpusLocation, removal: Removal, asked: str) -> R
         embedder = snapshot.embedder
     with open_for_writing(location, embedder=embedder, wait_seconds=IngestSettings().work.lock_wait_seconds) as corpus:
         cleaned = wipe(corpus, wait_seconds=WAIT_SECONDS)
-        if cleaned.complete:
-            location.purge_due.unlink(missing_ok=True)
     return Receipt(removal.document_id, asked, corpus.snapshot, _what_is_gone(cleaned), _what_goes_later(cleaned, now=True))
 
 

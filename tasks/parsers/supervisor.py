@@ -40,7 +40,6 @@ class Ending:
     problem: str
     refusal: Refusal | None
     cpu_seconds: float
-    peak_megabytes: float
     answered: bool
 
 
@@ -141,7 +140,7 @@ class Children:
             if reply is not None:
                 return _account(job, reply)
         # twice the warm process was lost: the kernel killed it, most likely for want of memory
-        return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, peak_megabytes=0.0, answered=False)
+        return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, answered=False)
 
     def warm(self) -> None:
         """Start a zygote in the background, so that the first job need not wait for its imports."""
@@ -221,7 +220,6 @@ def _account(job: Job, reply: dict[str, object]) -> Ending:
         problem=problem,
         refusal=refusal if refusal and refusal.final else None,
         cpu_seconds=float(str(reply["cpu_seconds"])),
-        peak_megabytes=peak,
         answered=not written and left_in(job.folder, ANSWER, most_bytes=0) is not None,
     )
 

@@ -22,7 +22,8 @@ from PIL import Image
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.records import DocumentRecord, DocumentState, Page
 from tasks.parsers.media import PDF
-from tasks.parsing import ParseError, ParserStartError, render_page
+from tasks.parsers.supervisor import ParserStartError
+from tasks.parsing import ParseError, render_page
 from tasks.planning import real_path
 from tasks.settings import LimitSettings, WorkSettings
 

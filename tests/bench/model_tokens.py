@@ -27,7 +27,7 @@ from tasks.models.chat import ChatModel, open_chat
 from tasks.models.chat_request import picture_tokens, text_tokens
 from tasks.models.embedder import Embedder, default_identity, open_embedder
 from tasks.models.endpoints import ChatEndpoint
-from tasks.parsing import ParseError, parse_file, stop_children
+from tasks.parsing import ParseError, parse_file, rules_for, stop_children
 from tasks.picture_reading import read_words
 from tasks.settings import IngestSettings
 from tasks.structure import structure_document
@@ -180,10 +180,7 @@ def _spend(path: Path, folder: Path, reader: Reader, chat: ChatModel, embedder: 
     reading, artifacts = SETTINGS.reading, ArtifactStore(folder / "artifacts")
     document_id = hashlib.sha256(path.read_bytes()).hexdigest()
     quiet: Callable[[int, int], None] = lambda _done, _total: None  # noqa: E731
-    parsed = parse_file(
-        path=path, document_id=document_id, password=None, parse=reading.parse, ocr=reading.ocr, limits=SETTINGS.limits,
-        work=SETTINGS.work, artifacts=artifacts, on_pages=quiet,
-    )  # fmt: skip
+    parsed = parse_file(path=path, document_id=document_id, password=None, rules=rules_for(SETTINGS, artifacts), on_pages=quiet)
     parsed = read_words(parsed=parsed, settings=reading.ocr, artifacts=artifacts, cache_folder=folder / "words", on_pictures=quiet)
     weights = reading.evolution.structural_weights.by_kind()
     structured = structure_document(parsed=parsed, version="v", settings=reading.structure, structural_weights=weights)

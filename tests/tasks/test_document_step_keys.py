@@ -21,7 +21,8 @@ def tools(tmp_path, **changes):
 def test_limits_do_not_enter_a_key_and_settings_do(tmp_path):
     usual = keys.parse_key(WORK, tools(tmp_path))
     assert keys.parse_key(WORK, tools(tmp_path, limits=LimitSettings(memory_megabytes=500))) == usual
-    assert keys.parse_key(WORK, tools(tmp_path, reading={"parse": {"crop_dpi": 100}})) != usual
+    for reading in ({"parse": {"crop_dpi": 100}}, {"ocr": {"enabled": False}}):
+        assert keys.parse_key(WORK, tools(tmp_path, reading=reading)) != usual
     assert keys.vectors_key(WORK, ("a",), tools(tmp_path)) != keys.vectors_key(WORK, ("b",), tools(tmp_path))
 
 

@@ -10,10 +10,10 @@ import time
 
 import pytest
 
+from storage.artifacts import PARTIAL
 from storage.locations import mirrors_folder
 from storage.object_client import StoreError
 from tasks.object_mirror import discover_objects
-from tasks.object_source import PARTIAL
 from tasks.planning import real_path
 
 

@@ -39,7 +39,9 @@ def test_a_locked_file_is_copied_without_its_lock(tmp_path):
     assert b"/Encrypt" not in (tmp_path / "decrypted.pdf").read_bytes()
 
 
-def test_a_password_is_asked_for(tmp_path):
+def test_a_password_is_asked_for_and_damage_is_named(tmp_path):
+    with pytest.raises(ParseError, match="damaged beyond repair"):
+        open_pdf(hostile.truncated_pdf(tmp_path))
     with pytest.raises(ParseError, match="--password-file") as caught:
         open_pdf(hostile.encrypted_pdf(tmp_path))
     assert caught.value.state is DocumentState.NEEDS_PASSWORD
