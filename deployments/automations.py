@@ -85,7 +85,6 @@ def block_to_notify(client: SyncPrefectClient) -> UUID | None:
 
 
 def existing(client: SyncPrefectClient) -> dict[str, list[Automation]]:
-    """Return our automations that the server has, by name."""
     found: dict[str, list[Automation]] = {}
     for one in client.read_automations():
         if one.name.startswith(OURS):

@@ -42,6 +42,7 @@ from deployments.intake import Intake
 from deployments.question_settings import ServiceError, listen, required_token, room, wanted_address
 from flows.ask_task import AT_ONCE, answer, ask_deployed
 from flows.interruption import end_all_work
+from tasks.environment import UnknownNameError, check_environment
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
 from tasks.network_address import address_of
@@ -63,7 +64,6 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
     _display_name = "FlowReader, resident"
 
     def __init__(self, flow: Flow[..., Any], *, work_pool_name: str, limit: int) -> None:
-        """Serve the runs of a pool, so many at once."""
         super().__init__(work_pool_name=work_pool_name, limit=limit)
         self._flow = flow
 
@@ -137,12 +137,13 @@ def main() -> int:
     signal.signal(signal.SIGTERM, end)
     logging.getLogger("prefect.task_runs").addFilter(WithoutTraceback())
     try:
+        check_environment()
         host, port = wanted_address()
         listening, token = listen(host, port), required_token(host)
         with watched(), ThreadPoolExecutor(max_workers=1) as beside:
             # In the main thread Prefect and the web server would answer signals themselves.
             beside.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
-    except (ServiceError, LogFileError, MetricsError) as error:
+    except (ServiceError, LogFileError, MetricsError, UnknownNameError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
@@ -186,7 +187,6 @@ async def warmed_up() -> None:
 
 
 async def make_pool(prefect: PrefectClient) -> None:
-    """Make the work pool of questions, where there is none of that name."""
     with suppress(ObjectAlreadyExists):
         await prefect.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
 

@@ -33,6 +33,7 @@ from flows.run_labels import begin_again
 from storage.at_work import killed_runs
 from storage.in_use import corpora_in
 from storage.locations import corpora_folder
+from tasks.environment import UnknownNameError, check_environment
 from tasks.metrics_endpoint import MetricsError, shows_all
 
 POLL_SECONDS = 1
@@ -49,13 +50,14 @@ NEWS = ("made", "changed")
 
 
 def main() -> int:
-    """Register the deployments and run what is asked of them, until SIGTERM; return 1 where what watches them cannot be had."""
+    """Serve until SIGTERM; return 1 where the environment has a name that nothing reads, or what watches cannot be had."""
     try:
+        check_environment()
         applied = apply_automations()
         with shows_all():
             sys.stdout.writelines(f"automation {one.name}: {one.what}\n" for one in applied if one.what in NEWS)
             serve()
-    except (AutomationError, MetricsError) as error:
+    except (AutomationError, MetricsError, UnknownNameError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

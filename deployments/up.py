@@ -4,6 +4,7 @@ A Prefect server (none where PREFECT_API_URL names one), who serves the deployme
 where one of them dies, all end, and a message names it.
 """
 
+import fcntl
 import os
 import signal
 import socket
@@ -34,11 +35,9 @@ from flows.prefect_environment import (
     START_SECONDS,
     PrefectServerError,
     answers,
-    note_server,
     prepare_environment,
     require_configured_server,
     server_is_configured,
-    take_home,
 )
 from storage.disk import check_writable, require_room
 from storage.locations import LocationError, home, prefect_folder
@@ -97,7 +96,7 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     check_environment()
     prepare_environment()
     check_writable(home())
-    held = hold_home()
+    hold_home()
     check_writable(prefect_folder())
     check_question_settings()
     check_metrics_address()
@@ -116,7 +115,6 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     if alone:
         children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
         wait_until_answers(children, os.environ["PREFECT_API_URL"])
-    note_server(held, os.environ.get("PREFECT_API_URL", ""))
     together.enter_context(counting_together())
     children.append(start(ANSWERS, "deployments.questions", says_ready=True))
     children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else []), says_ready=True))
@@ -124,15 +122,17 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     _say(f"ready: {served}, ask/ask\nquestions: {asked_at}\n{prefect}")
 
 
-def hold_home() -> int:
+def hold_home() -> None:
     """Keep a second `up` away from this home as long as this process lives; raise UpError where there is a first.
 
     It would declare the deployments anew, with the folders that it knows of.
     """
-    held = take_home()
-    if held is None:
-        raise UpError(f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home")
-    return held
+    held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        message = f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home"
+        raise UpError(message) from error
 
 
 def tell_what_is_read() -> None:

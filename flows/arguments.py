@@ -8,9 +8,20 @@ from typing import Any
 
 from flows.showing import CommandError, Output
 
+USAGE_EXIT = 2
+MODALITIES = ("text", "table", "figure")
+"""Those of `storage.records`, which takes as long to load as a question to be answered."""
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that say by which method, and under which settings."""
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors follow the house: what, value, remedy; JSON where it was asked for."""
+
+    def error(self, message: str) -> Any:  # noqa: ANN401 - argparse says NoReturn, SystemExit does it
+        Output(as_json="--json" in sys.argv).error(CommandError(message, " ".join(sys.argv[1:]), f"see `{self.prog} --help`"))
+        raise SystemExit(USAGE_EXIT)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset",
         choices=("default", "paper"),
@@ -20,25 +31,24 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
 
 
-def add_evaluate(verbs: Any, parser_class: type[argparse.ArgumentParser]) -> None:  # noqa: ANN401 - argparse keeps the type private
-    """Add `evaluate` and all below it."""
+def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401 - argparse keeps the type private
     evaluate = verbs.add_parser(
         "evaluate",
         help="measure retrieval, answers and ablations, on benchmarks or on your own documents",
         description="Measures how well questions are answered, each figure with a 95 % interval. Run it again: what was "
         "asked of the same documents by the same code is not asked again.",
     )
-    actions = evaluate.add_subparsers(dest="action", required=True, metavar="WHAT", parser_class=parser_class)
-    json = parser_class(add_help=False)
+    actions = evaluate.add_subparsers(dest="action", required=True, metavar="WHAT", parser_class=Parser)
+    json = Parser(add_help=False)
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
-    run = parser_class(add_help=False, parents=[json])
+    run = Parser(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
     run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader")
     run.add_argument(
         "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
     )
-    add_settings(run)
-    data = parser_class(add_help=False, parents=[run])
+    _add_settings(run)
+    data = Parser(add_help=False, parents=[run])
     data.add_argument(
         "dataset",
         metavar="DATASET",
@@ -109,20 +119,6 @@ def _add_kept(actions: Any, json: argparse.ArgumentParser) -> None:  # noqa: ANN
     compare.set_defaults(run="flows.evaluate_commands:compared")
 
 
-USAGE_EXIT = 2
-MODALITIES = ("text", "table", "figure")
-"""Those of `storage.records`, which takes as long to load as a question to be answered."""
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors follow the house: what, value, remedy; JSON where it was asked for."""
-
-    def error(self, message: str) -> Any:  # noqa: ANN401 - argparse says NoReturn, SystemExit does it
-        """Say what is wrong with the call and leave with 2."""
-        Output(as_json="--json" in sys.argv).error(CommandError(message, " ".join(sys.argv[1:]), f"see `{self.prog} --help`"))
-        raise SystemExit(USAGE_EXIT)
-
-
 def build_parser() -> argparse.ArgumentParser:
     common = Parser(add_help=False)
     common.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to work on (default: %(default)s)")
@@ -138,7 +134,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ask(verbs, common)
     _add_answers(verbs, common)
     _add_lineage(verbs, common)
-    add_evaluate(verbs, Parser)
+    _add_evaluate(verbs)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
     text = "what a corpus holds"
@@ -148,13 +144,13 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
     doctor.set_defaults(run="flows.commands:doctor")
     settings = verbs.add_parser("settings", parents=[common], help="what can be set, with bounds and reasons")
-    add_settings(settings)
+    _add_settings(settings)
     settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
     settings.set_defaults(run="flows.commands:settings")
     return parser
 
 
-def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse keeps the type private
+def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ingest = verbs.add_parser(
         "ingest",
         parents=[common],
@@ -183,7 +179,7 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401 - argparse 
         metavar="F",
         help="a line each of NAME, a tab, PASSWORD; or one line with one for all",
     )
-    add_settings(ingest)
+    _add_settings(ingest)
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
     ingest.set_defaults(run="flows.ingest_command:ingest")
 
@@ -212,7 +208,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         default="flow",
         help="flow routes evidence through the graph; top-k takes the best passages (default: %(default)s)",
     )
-    add_settings(ask)
+    _add_settings(ask)
     ask.add_argument(
         "--batch",
         metavar="FILE",

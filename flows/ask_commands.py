@@ -19,7 +19,6 @@ WELL = 0
 
 
 def ask(arguments: argparse.Namespace, output: Output) -> int:
-    """Answer a question, or many of a file, and show each as it comes."""
     require_one_source(arguments)
     questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
     settings = load_settings(arguments.settings, arguments.preset)
@@ -72,7 +71,6 @@ async def _answer(request: AskRequest, report_path: Path | None, output: Output)
 
 
 def answers_list(arguments: argparse.Namespace, output: Output) -> int:
-    """Show all answers, the newest first."""
     from flows.answer_tables import show_answers
     from storage.answers import read_answers
 

@@ -5,7 +5,7 @@ import http.client
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from typing import Any
@@ -21,10 +21,6 @@ ANSWER_SECONDS = 3_600.0
 
 class ServiceFullError(CommandError):
     """The query service takes no more questions in for a moment."""
-
-
-class ServiceUnreachableError(CommandError):
-    """Nothing answers where the query service should be."""
 
 
 def address() -> tuple[str, int]:
@@ -43,11 +39,6 @@ def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     return answers
 
 
-def report_from_service(answer_id: str, corpus: str) -> bytes:
-    """Return the page of an answer; raise CommandError likewise."""
-    return _said("GET", f"/answers/{answer_id}/report?corpus={corpus}", None)
-
-
 def _said(method: str, path: str, body: bytes | None) -> bytes:
     host, port = address()
     token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
@@ -60,7 +51,7 @@ def _said(method: str, path: str, body: bytes | None) -> bytes:
         reply = connection.getresponse()
         said = reply.read()
     except (OSError, http.client.HTTPException) as error:
-        raise ServiceUnreachableError(
+        raise CommandError(
             f"the query service at {address_of(host, port)!r} does not answer ({error})",
             address_of(host, port),
             "start it with `make up`, set FLOWREADER_ASK_ADDRESS to where it is, or ask without --server",
@@ -95,7 +86,11 @@ AT_ONCE = 4
 def ask(arguments: argparse.Namespace, output: Output) -> int:
     """Ask the service, and show each answer as it comes, in the order of the questions."""
     require_one_source(arguments)
-    request = request_of(arguments)
+    request, questions = request_of(arguments), [arguments.question]
+    if arguments.batch is not None:
+        from tasks.ask_request import read_batch
+
+        questions = list(read_batch(arguments.batch))
     if arguments.report:
         from tasks.reporting import check_target
 
@@ -103,7 +98,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
     patience = PATIENCE_SECONDS if arguments.batch is not None else 0.0
     asking = ThreadPoolExecutor(AT_ONCE)
     try:
-        answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions_of(arguments))
+        answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions)
         # What shows an answer is loaded while the service makes it.
         show = shown_as(arguments, output)
         for told in chain.from_iterable(answers):
@@ -112,7 +107,9 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         # After Ctrl-C the service is not waited for: it answers, and keeps the answer, all the same.
         asking.shutdown(wait=False, cancel_futures=True)
     if arguments.report:
-        write_page(arguments, told["answer_id"], output)
+        page = _said("GET", f"/answers/{told['answer_id']}/report?corpus={arguments.corpus}", None)
+        arguments.report.write_bytes(page)
+        output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)
     return 0
 
 
@@ -126,14 +123,6 @@ def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
             if time.monotonic() >= deadline:
                 raise
             time.sleep(PAUSE_SECONDS)
-
-
-def questions_of(arguments: argparse.Namespace) -> Sequence[str]:
-    if arguments.batch is None:
-        return (arguments.question,)
-    from tasks.ask_request import read_batch
-
-    return read_batch(arguments.batch)
 
 
 def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[str, Any]], None]:
@@ -171,9 +160,3 @@ def require_one_source(arguments: argparse.Namespace) -> None:
         raise CommandError(
             "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
         )
-
-
-def write_page(arguments: argparse.Namespace, answer_id: str, output: Output) -> None:
-    page = report_from_service(answer_id, arguments.corpus)
-    arguments.report.write_bytes(page)
-    output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)

@@ -102,7 +102,6 @@ class Waiting:
             future.set_result(answers)
 
     def give_up(self, run_id: UUID, error: Exception) -> None:
-        """Give the error to who waits for the run likewise."""
         if future := self._awaited(run_id):
             future.set_exception(error)
 

@@ -49,14 +49,12 @@ documents_list = status
 
 
 def documents_show(arguments: argparse.Namespace, output: Output) -> int:
-    """Show one document: its outline, its pages, and who read them."""
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
         show_document(snapshot, snapshot.find(displayed(arguments.document)), output)
     return WELL
 
 
 def documents_remove(arguments: argparse.Namespace, output: Output) -> int:
-    """Unpublish a document; give a receipt of what is gone and what goes later."""
     from tasks.removing import remove_document
 
     receipt = remove_document(corpus_location(arguments.corpus), displayed(arguments.document), now=arguments.now)
@@ -116,7 +114,6 @@ def corpora_list(_arguments: argparse.Namespace, output: Output) -> int:
 
 
 def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
-    """Delete a corpus, and the artifacts that only it used."""
     from tasks.removing import remove_corpus
 
     removed = remove_corpus(corpus_location(arguments.name))

@@ -16,7 +16,6 @@ from tasks.planning import DocumentWork
 
 
 async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
-    """Read a file into pages of blocks, the words in its pictures too."""
     parsed = await parse.submit(work, tools)
     return await read_pictures.submit(work, parsed, tools)
 

@@ -6,7 +6,6 @@ flow is being imported.
 
 import contextlib
 import ctypes
-import fcntl
 import json
 import logging
 import os
@@ -21,48 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from storage.disk import check_writable, require_room
-from storage.locations import home, prefect_folder
-
-TRIES, PAUSE_SECONDS = 5, 0.05
-"""Whoever looks for a server holds the file for an instant."""
-
-
-def take_home() -> int | None:
-    """Return the open file that makes this process the only one that is up for its home; None where there is another."""
-    descriptor = os.open(_file(), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    for _ in range(TRIES):
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(PAUSE_SECONDS)
-        else:
-            os.ftruncate(descriptor, 0)
-            return descriptor
-    os.close(descriptor)
-    return None
-
-
-def note_server(held: int, address: str) -> None:
-    """Write down where the server is whose home was taken."""
-    os.pwrite(held, address.encode(), 0)
-
-
-def server_of_home() -> str | None:
-    """Return the address of the server that is up for this home, None where nobody is up."""
-    try:
-        with _file().open(encoding="utf-8") as noted:
-            try:
-                fcntl.flock(noted, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return noted.read() or None
-    except FileNotFoundError:
-        pass
-    return None
-
-
-def _file() -> Path:
-    return home() / "up.lock"
-
+from storage.locations import prefect_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 START_SECONDS = 90.0

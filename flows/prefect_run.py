@@ -1,8 +1,8 @@
 """A flow from the command line: a Prefect run, with a temporary server where none is configured."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeAlias, cast
+import pkgutil
+from typing import Any, cast
 
 from flows.interruption import ended
 from flows.prefect_environment import prefect_server
@@ -15,8 +15,6 @@ from tasks.parsing import warm_up
 
 DRAIN_SECONDS = 5.0
 
-Flow: TypeAlias = Callable[[Any], Coroutine[Any, Any, object]]
-
 
 class RunEndedError(RuntimeError):
     """The chat model was gone, or the budget used up, before the run came to its end; what was finished is kept."""
@@ -24,26 +22,14 @@ class RunEndedError(RuntimeError):
 
 def run_ingest(request: IngestRequest) -> IngestReport | None:
     """Run the ingest flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
-
-    def load() -> Flow:
-        from flows.ingest import ingest
-
-        return ingest
-
-    return cast(IngestReport | None, _run(load, request))
+    return cast(IngestReport | None, _run("flows.ingest:ingest", request))
 
 
 def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
-
-    def load() -> Flow:
-        from flows.evaluate import evaluate
-
-        return evaluate
-
-    return cast(Evaluation | None, _run(load, request))
+    return cast(Evaluation | None, _run("flows.evaluate:evaluate", request))
 
 
-def _run(load: Callable[[], Flow], request: Any) -> object:  # noqa: ANN401 - what the flow takes
+def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
     """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
     bound_arenas()
     with prefect_server() as wait_until_ready:
@@ -53,7 +39,7 @@ def _run(load: Callable[[], Flow], request: Any) -> object:  # noqa: ANN401 - wh
         from prefect.events.worker import EventsWorker
         from prefect.exceptions import CancelledRun, FailedRun
 
-        flow = load()
+        flow = pkgutil.resolve_name(named)
         wait_until_ready()
         try:
             return asyncio.run(flow(request))

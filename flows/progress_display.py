@@ -35,9 +35,9 @@ class WorkMeter:
     """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
 
     def __init__(self, work: Sequence[DocumentWork], shares: Mapping[str, float] = STEP_SHARES) -> None:
-        """Take the documents in work; a document of no size counts a little."""
         self._shares = shares
         self._names = {document.document_id: document.name for document in work}
+        # A document of no size counts a little.
         self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
         self._steps: dict[str, dict[str, float]] = {document.document_id: {} for document in work}
         self._lock = threading.Lock()
@@ -65,16 +65,11 @@ class WorkMeter:
             pages = f" {progress.done}/{progress.total}" if progress.total > 1 else ""
             self.now = f"{progress.step}{pages}: {self._names[progress.subject]}"
 
-    @property
-    def documents(self) -> int:
-        return len(self._weights)
-
     def share_done(self) -> float:
         """Return the share of the work that is done, 0..1."""
         with self._lock:
-            return sum(weight * self._share_of(name) for name, weight in self._weights.items()) / max(
-                1, sum(self._weights.values())
-            )
+            done = sum(weight * self._share_of(name) for name, weight in self._weights.items())
+            return done / max(1, sum(self._weights.values()))
 
     def _share_of(self, document: str) -> float:
         steps = self._steps[document].items()
@@ -92,7 +87,7 @@ class WorkMeter:
         return f"{self.describe_counts()}, {when}; {self.what_happens()}"
 
     def describe_counts(self) -> str:
-        return f"{len(self.finished)}/{self.documents} documents, {self.pages} pages"
+        return f"{len(self.finished)}/{len(self._names)} documents, {self.pages} pages"
 
     def what_happens(self) -> str:
         return "stopping; a second Ctrl-C ends it at once" if stop_requested() else self.now or "starting"
@@ -115,7 +110,7 @@ def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_mod
             with _bars(meter, console):
                 yield
         else:
-            with _lines(meter, console):
+            with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
                 yield
 
 
@@ -138,19 +133,13 @@ def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
             bars.update(
                 task,
                 completed=meter.share_done(),
-                counts=f"{len(meter.finished)}/{meter.documents} documents, {meter.pages} pages",
+                counts=meter.describe_counts(),
                 left=f"{clock(left)} left" if left is not None else "",
                 now=meter.what_happens(),
             )
 
         with every(0.2, update):
             yield
-
-
-@contextlib.contextmanager
-def _lines(meter: WorkMeter, console: Console) -> Iterator[None]:
-    with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
-        yield
 
 
 @contextlib.contextmanager

@@ -22,7 +22,6 @@ SKIPPED_SHOWN = 20
 
 
 def corpus_json(name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile]) -> dict[str, Any]:
-    """Return what `status --json` and `ingest --json` say."""
     return {
         "corpus": name,
         "snapshot": snapshot.number,
@@ -83,12 +82,10 @@ def show_corpus(
 
 
 def counting(count: int, things: str) -> str:
-    """Return "1 page", "2 pages"."""
     return f"{count} {things.removesuffix('s') if count == 1 else things}"
 
 
 def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) -> None:
-    """Show one document: names, state, outline, and the pages with their nodes."""
     sections, pages = snapshot.sections(record.id), snapshot.pages(record.id)
     kinds = Counter(node.kind.value for node in snapshot.nodes(record.id))
     if output.as_json:

@@ -211,7 +211,6 @@ class AllSettings(IngestSettings):
     ask: AskSettings = AskSettings()
 
     def for_ingest(self) -> IngestSettings:
-        """Return what an ingest takes."""
         return IngestSettings(reading=self.reading, limits=self.limits, work=self.work, models=self.models)
 
 

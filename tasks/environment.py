@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterable
 from difflib import get_close_matches
 
 PREFIX = "FLOWREADER_"
@@ -43,9 +42,11 @@ def check_environment() -> None:
     """Raise UnknownNameError for a FLOWREADER_* name that would be ignored: a misspelt one changes where or what is read."""
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in NAMES and not OF_A_SERVICE.search(name):
-            raise UnknownNameError(f"nothing reads '{name}' of the environment; {GONE.get(name) or nearest(name, NAMES)}")
+            raise UnknownNameError(f"nothing reads '{name}' of the environment; {instead_of(name)}")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    found = get_close_matches(name, sorted(known), n=1)
-    return (f"did you mean {found[0]}? " if found else "") + "The CHANGELOG's table 'gone, instead' lists what was removed"
+def instead_of(name: str) -> str:
+    near = next(iter(get_close_matches(name, sorted(NAMES | set(GONE)), n=1)), "")
+    if near in GONE:
+        return f"{near} is gone, {GONE[near]}"
+    return (f"did you mean {near}? " if near else "") + "The CHANGELOG's table 'gone, instead' lists what was removed"

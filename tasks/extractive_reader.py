@@ -86,7 +86,6 @@ class ExtractiveReader:
     model: str = ""
 
     def keywords(self, _question: str) -> tuple[str, ...]:
-        """Return none: the rules' own words are all it searches by."""
         return ()
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
@@ -143,7 +142,7 @@ class ExtractiveReader:
             answer="\n".join(f"{quote.told} [{number}]" for number, quote in enumerate(best, 1)),
             status=AnswerStatus.EVIDENCE,
             quotes=tuple(best),
-            why=f"{passages} some of what is asked{differing}",
+            why=f"{passages} evidence for the question{differing}",
             notes=tuple(missing),
         )
 

@@ -41,7 +41,6 @@ class DocumentWork:
 
     @property
     def name(self) -> str:
-        """The file name, fit to be shown."""
         return self.paths[0].rsplit("/", 1)[-1]
 
 

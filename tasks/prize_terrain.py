@@ -50,7 +50,6 @@ class Terrain:
 
 
 def told_of_terrain(terrain: Terrain) -> Mapping[str, str]:
-    """Return the hashes of arcs, scores and ends, for the lineage."""
     parts = {"similarities": terrain.similarities, "scores": terrain.scores, "sources": terrain.sources, "sinks": terrain.sinks}
     return {name: hash_bytes(values.tobytes()) for name, values in parts.items()}
 

@@ -69,7 +69,6 @@ def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
 
 
 def understood(question: Question) -> dict[str, str]:
-    """Return the hashes of the terms, the places and the vector, for the lineage."""
     return {
         "terms": hash_bytes(to_json(question.terms)),
         "places": hash_bytes(to_json(question.places)),

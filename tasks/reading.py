@@ -20,7 +20,6 @@ def told_of_texts(texts: tuple[PathText, ...]) -> Mapping[str, str]:
 
 
 def told_of_readings(readings: tuple[PathReading, ...]) -> Mapping[str, str]:
-    """Return the hash of what was read out of each path, for the lineage."""
     return {str(number): hash_bytes(to_json(reading.answer)) for number, reading in enumerate(readings, 1)}
 
 

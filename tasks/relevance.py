@@ -110,7 +110,6 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
 
 
 def _sampled(desk: AskDesk, size: int) -> CodedTexts:
-    """Return a sample of what BM25 sees of the scope."""
 
     def column(name: str) -> Sequence[Any]:
         return scope_sample(desk.snapshot, desk.scope, size, column=name)
@@ -122,7 +121,6 @@ def _sampled(desk: AskDesk, size: int) -> CodedTexts:
 
 
 def paper_text(summary: str, keywords: Sequence[str]) -> str:
-    """Return what the paper's BM25 sees of a node."""
     return f"{summary} {' '.join(keywords)}"
 
 
@@ -191,7 +189,6 @@ def stems_said(question: Question, graph: CandidateGraph, counted: Counted, desk
 
 
 def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str]:
-    """Return what BM25 sees of each node."""
     if settings.text == "content":
         found: list[str] = graph.columns["search_text"].tolist()
         return found

@@ -49,12 +49,10 @@ class ChosenPath:
 
 
 def told_of_flow(routed: Routed) -> Mapping[str, str]:
-    """Return the hash of the flow, for the lineage."""
     return {"flow": hash_bytes(routed.flow.flow.tobytes())}
 
 
 def told_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
-    """Return the hash of the chosen paths, for the lineage."""
     return {"paths": hash_bytes(repr(paths).encode())}
 
 

@@ -53,21 +53,22 @@ def turned(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
     Raise MethodError where they would change the method itself.
     """
     fixed = {leaf for leaf, field in leaves(type(method)) if not field.description}
-    return _merged(method.model_dump(mode="json"), given, fixed, "")
+    values = method.model_dump(mode="json")
+    if refused := list(_turn(values, given, fixed, "")):
+        are = "is part of the method and no setting" if len(refused) == 1 else "are part of the method and no settings"
+        raise MethodError(f"{', '.join(refused)} {are}; take another --preset, `flowreader settings --method` shows the method")
+    return values
 
 
-def _merged(values: dict[str, Any], given: Mapping[str, Any], fixed: Set[str], prefix: str) -> dict[str, Any]:
+def _turn(values: dict[str, Any], given: Mapping[str, Any], fixed: Set[str], prefix: str) -> Iterator[str]:
+    """Put what is given among the values; yield each name that would change the method."""
     for name, value in given.items():
         if isinstance(value, Mapping) and isinstance(values.get(name), dict):
-            _merged(values[name], value, fixed, f"{prefix}{name}.")
+            yield from _turn(values[name], value, fixed, f"{prefix}{name}.")
         elif f"{prefix}{name}" in fixed and value != values[name]:
-            raise MethodError(
-                f"{prefix}{name} is part of the method and no setting; take another --preset, "
-                "`flowreader settings --method` shows what it is"
-            )
+            yield f"{prefix}{name}"
         else:
             values[name] = value
-    return values
 
 
 def changed(settings: S, change: Mapping[str, Any]) -> S:

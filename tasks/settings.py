@@ -87,7 +87,6 @@ class StructuralWeights(Settings):
     continues: float = 0.9  # over a page break
 
     def by_kind(self) -> dict[EdgeKind, float]:
-        """Return the weight of each kind of edge."""
         return {EdgeKind(kind): float(weight) for kind, weight in self.model_dump().items()}
 
 

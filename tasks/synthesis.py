@@ -50,7 +50,6 @@ class Findings:
 
 
 def told_of_findings(findings: Findings) -> Mapping[str, str]:
-    """Return the hash of the answer, for the lineage."""
     return {"answer": hash_bytes(to_json(findings.synthesis.answer))}
 
 

@@ -173,7 +173,6 @@ class TerrainEditor:
 
 
 def told_of_edits(refined: Refined) -> Mapping[str, str]:
-    """Return the hash of the edits, for the lineage."""
     return {"edits": hash_bytes(repr(refined.edits).encode())}
 
 

@@ -149,18 +149,6 @@ def test_what_every_reader_overlooked_the_last_one_may_find(desk):
     assert [cited.quote for cited in answer.citations] == ["20 metres deep"]
 
 
-def test_the_bounds_hold_where_everything_is_different_and_contradicts(desk):
-    settings = model_settings(gate={"saturation": 0.0}, routing={"start_pages": 100, "entry": 0.0, "step": 0.0})
-    with read_by(of_document(desk, "rocks"), Reader(DEPTHS), settings=settings) as (place, server):
-        answer = answer_at(place, QUESTION)
-    assert len(answer.paths) == 11 and answer.gate.triggered == "low_consistency"
-    asked = answer.usage.calls + answer.usage.cached
-    assert asked <= answer.usage.most_calls == 48 and server.calls == answer.usage.calls
-    by_purpose = Counter(call["purpose"] for call in calls_of(desk, answer))
-    assert by_purpose["keywords"] == by_purpose["synthesis"] == 1
-    assert by_purpose["worker"] == 22 and by_purpose["consistency"] == 20 and 1 <= by_purpose["step"] <= 4
-
-
 def test_the_worst_case_is_48_calls(desk):
     routing = {"formulation": "paper", "sinks": 12, "sources": 12}
     gate = {"saturation": 1.0, "saturation_of": "paper"}
@@ -211,11 +199,3 @@ def test_a_figure_is_seen_and_what_is_read_in_it_keeps_its_place(location, home)
     assert answer.answer == "blue" and [(cited.quote, cited.modality) for cited in answer.citations] == [
         ("harbour chart 5 10 15", "figure")
     ]
-
-
-def test_a_question_that_is_put_in_another_way_is_asked_anew_and_another_reader_has_its_own_words(desk):
-    with read_by(of_document(desk, "harbour"), Reader(DEPTHS)) as (place, server):
-        answer_at(place, QUESTION)
-        made = server.calls
-        answer_at(place, "What is the depth of the harbour?")
-        assert server.calls > made

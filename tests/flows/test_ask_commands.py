@@ -10,7 +10,7 @@ from storage.locations import corpus_location
 from storage.runs import asking_files
 from storage.snapshot import open_for_reading
 from tests.asking_worlds import COAST, TORQUE, WEIGHT
-from tests.program import flowreader, process
+from tests.program import flowreader
 
 PARTS = {
     *(
@@ -142,19 +142,6 @@ def test_a_name_with_a_semicolon_stays_whole_in_what_is_wrong(call, arguments):
     assert "a; b.pdf" in error["what"] and error["value"].endswith("a; b.pdf") and error["remedy"][:1] not in ("", "b")
 
 
-def test_a_report_in_a_folder_with_a_semicolon_stays_whole_in_what_is_wrong(call):
-    error = told(call, "ask", COAST, "--report", "a; b/c; d.html", code=2)[0]["error"]
-    assert error["value"].endswith("a; b/c; d.html") and error["remedy"] == "make it, or name another file"
-
-
-def test_every_wrong_setting_is_named_at_once(call, tmp_path):
-    path = tmp_path / "settings.toml"
-    path.write_text("[ask.selection]\nread = 0\n[ask.reading]\nwords = -1\n[ask.gate]\npears = 3\n")
-    (error,) = told(call, "ask", COAST, "--settings", path, code=2)
-    for name in ("ask.selection.read", "ask.reading.words", "ask.gate.pears"):
-        assert name in error["error"]["what"]
-
-
 def test_a_bad_line_of_a_batch_is_named_before_anything_is_asked(call, tmp_path):
     path, before = tmp_path / "questions.jsonl", runs()
     path.write_text(f'{{"question": "{COAST}"}}\n{{"text": "what?"}}\n')
@@ -226,11 +213,3 @@ def test_an_empty_corpus_says_so(call, own_home):
         corpus.publish(removed=present)
     (error,) = told(call, "ask", COAST, code=2)
     assert "holds no document that can be read" in error["error"]["what"] and "flowreader status" in error["error"]["remedy"]
-
-
-def test_the_command_line_asks_in_a_process_of_its_own(asked_home):
-    done = process("ask", TORQUE, "--corpus", "small", "--json", home=asked_home, check=0)
-    assert "1,850" in json.dumps(json.loads(done.stdout)["citations"]) and not done.stderr
-    wrong = flowreader("ask", TORQUE, "--corpus", "small", "--reader", "no-such", "--json", home=asked_home, check=2)
-    error = json.loads(wrong.stdout)["error"]
-    assert "no-such" in error["what"] and "flowreader ask --help" in error["remedy"] and not wrong.stderr

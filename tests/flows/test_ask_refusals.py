@@ -5,12 +5,10 @@ from dataclasses import replace
 import pytest
 
 from storage.answer_records import AnswerStatus
-from storage.corpus import open_for_writing
 from storage.locations import corpus_location
-from storage.snapshot import UnknownCorpusError, UnknownDocumentError
 from tasks.ask_request import QuestionError
 from tasks.models.vector_checks import EmbeddingError
-from tests.asking_worlds import COAST, Passage, answer_to, answers_to, embedder_of, published, run_of, written
+from tests.asking_worlds import COAST, Passage, answer_to, published, run_of, written
 from tests.storage import worlds
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
@@ -26,46 +24,11 @@ def test_whatever_is_asked_has_an_answer_in_words(question, candidates):
     assert (answer.status is AnswerStatus.NOT_FOUND) == (not answer.citations)
 
 
-@pytest.mark.parametrize(
-    ("questions", "limits", "error", "says"),
-    [
-        (("",), {}, QuestionError, "holds no word; ask something"),
-        (("a " * 50_000,), {}, QuestionError, "has 99,999 characters; ask in at most 10,000"),
-        ((COAST, "???"), {}, QuestionError, r"'\?\?\?' holds no word"),
-        (
-            (COAST,),
-            {"corpus": "smal"},
-            UnknownCorpusError,
-            "no corpus 'smal', the nearest is 'small': FLOWREADER_HOME '.*' holds 'small'.*; make it",
-        ),
-        (
-            (COAST,),
-            {"documents": ("budget.xls",)},
-            UnknownDocumentError,
-            "no document 'budget.xls' .* the nearest is 'budget.xlsx'",
-        ),
-        ((COAST,), {"pages": "7"}, QuestionError, "no page '7' in what is asked; the longest document has 6"),
-        ((COAST,), {"documents": ("budget.xlsx",), "modality": "figure"}, QuestionError, "no 'figure' in the documents asked; ask"),
-        ((COAST,), {"pages": "2", "modality": "figure"}, QuestionError, "no 'figure' on the pages '2-2' of the corpus; ask"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_with_a_way_out(questions, limits, error, says):
-    with pytest.raises(error, match=says):
-        answers_to(*questions, **limits)
-
-
 def test_a_corpus_of_another_embedder_is_not_asked(tmp_path):
     strange = replace(worlds.EMBEDDER, name="strange")
     published(corpus_location("strange").folder.parents[1], written("report", Passage("the tide")), embedder=strange)
     with pytest.raises(EmbeddingError, match=r"embedder strange/fp32/8 is unknown here; only"):
         answer_to(COAST, corpus="default")
-
-
-def test_a_corpus_whose_documents_went_says_so(own_home):
-    with open_for_writing(corpus_location("small"), embedder=embedder_of("small"), wait_seconds=5) as corpus:
-        corpus.publish(removed=[record.id for record in corpus.documents()])
-    with pytest.raises(QuestionError, match="corpus 'small' holds no document that can be read; `flowreader status"):
-        answer_to(COAST)
 
 
 def test_an_error_within_a_run_stands_in_it():

@@ -1,7 +1,6 @@
 """A question sees one snapshot, whatever others ask, publish, remove or delete meanwhile."""
 
 import asyncio
-import json
 import shutil
 import threading
 import time
@@ -15,7 +14,7 @@ from storage.locations import corpus_location
 from storage.runs import RunGoneError
 from storage.snapshot import open_for_reading
 from tasks.ask_request import AskRequest
-from tests.asking_worlds import COAST, TOLD, TORQUE, WEIGHT, answer_to, answers_to, collected, embedder_of, lasting
+from tests.asking_worlds import COAST, TOLD, WEIGHT, answer_to, answers_to, embedder_of, lasting
 from tests.storage import worlds
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
@@ -94,16 +93,6 @@ def test_threads_ask_at_once_and_say_the_same():
     for thread in threads:
         thread.join()
     assert found == [alone] * 4
-
-
-def test_two_questions_at_once_of_one_snapshot_say_what_they_say_alone():
-    async def both():
-        requests = [AskRequest(questions=(text, text), corpus="small") for text in (COAST, TORQUE)]
-        return await asyncio.gather(*(collected(ask(request)) for request in requests))
-
-    coast, torque = asyncio.run(both())
-    assert {json.dumps(lasting(answer)) for answer in coast} == {json.dumps(lasting(answer_to(COAST)))}
-    assert {json.dumps(lasting(answer)) for answer in torque} == {json.dumps(lasting(answer_to(TORQUE)))}
 
 
 def test_a_corpus_that_is_deleted_meanwhile_is_named(own_home):

@@ -33,12 +33,6 @@ def test_where_a_model_reads_its_steps_take_most_of_the_time():
     assert shares == sorted(shares) and abs(shares[-1] - 1) < 1e-9
 
 
-def test_strangers_are_not_counted():
-    meter = WorkMeter([work("a")])
-    meter.hear(Progress("z" * 64, "done", 1, 9))
-    assert meter.pages == 0 and not meter.finished
-
-
 def test_the_line_names_documents_pages_and_what_is_in_work():
     meter = WorkMeter([work("a"), work("b")])
     meter.hear(Progress("a" * 64, "parse", 24, 96))

@@ -19,23 +19,12 @@ def log(monkeypatch, caplog):
     return caplog
 
 
-def test_what_goes_well_says_nothing(log):
-    with beside_the_work("the page"):
-        pass
-    assert log.records == []
-
-
 def test_what_fails_is_said_by_its_kind_and_not_in_its_words(log):
     with beside_the_work("the page"):
         raise OSError("http://user:secret@server")
     (record,) = log.records
     assert record.getMessage() == "the page could not be kept (OSError); the work of this run is done, and stays"
     assert record.levelno == logging.WARNING
-
-
-def test_who_ends_the_run_is_heard(log):
-    with pytest.raises(KeyboardInterrupt), beside_the_work("the page"):
-        raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("run", [FlowRun(flow_id=uuid4()), FlowRun(flow_id=uuid4(), deployment_id=uuid4(), tags=[AGAIN])])

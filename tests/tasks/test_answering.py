@@ -9,7 +9,7 @@ from storage.answer_records import AnswerStatus, Citation, NamedDocument
 from storage.answers import find_answer, read_answers
 from storage.records import Modality, NodeKind, StepRecord
 from storage.runs import EntryKind
-from tasks.answering import answer_key, citation, gathered, record, told_of_scope, usage
+from tasks.answering import citation, gathered, record, told_of_scope, usage
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook, Stage
 from tasks.models.chat_call import ModelCall
@@ -127,12 +127,6 @@ def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
     *_, told, step = run_of(location).entries
     assert told["kind"] == EntryKind.ANSWER and step["kind"] == EntryKind.STEP and step["step"] == "record"
     assert step["subject"] == answer.answer_id
-
-
-def test_an_answer_is_keyed_by_its_id(desk):
-    answer = made(desk)
-    assert answer_key(answer) == answer_key(made(desk)) != answer_key(replace(answer, answer_id="1" * 32))
-    assert len(answer_key(replace(answer, question="a" * 10_000)).name) < 100
 
 
 def test_what_has_no_place_on_a_page_has_no_box(desk):

@@ -130,16 +130,6 @@ def test_documents_are_named_by_name_or_id(corpus):
     assert set(scope.documents) == {first.id, second.id} and (scope.first_page, scope.last_page) == (1, 1)
 
 
-def test_a_document_that_is_not_there_is_an_error(corpus):
-    with pytest.raises(UnknownDocumentError, match=r"no document 'absent.pdf'"):
-        asked_scope(corpus, asked(documents=("absent.pdf",)))
-
-
-def test_a_page_beyond_every_document_is_an_error_that_says_how_many_there_are(corpus):
-    with pytest.raises(QuestionError, match="there is no page '9999' in what is asked; the longest document has"):
-        asked_scope(corpus, asked(pages="9999"))
-
-
 def test_a_document_named_twice_is_asked_once(corpus):
     one = corpus.find("report.pdf")
     assert asked_scope(corpus, asked(documents=(one.name, one.id, one.id[:8]))).documents == (one.id,)

@@ -1,12 +1,11 @@
 """The calls of a question are counted before they are made, stage by stage, and heard wherever they end."""
 
 import asyncio
-from contextlib import ExitStack
 
 import pytest
 
 from tasks.ask_settings import AskSettings
-from tasks.call_book import CallBook, CallBoundError, Stage, call_book, call_bounds, counting_calls, hear
+from tasks.call_book import CallBook, CallBoundError, Stage, call_bounds, counting_calls, hear
 from tasks.models.chat_call import ModelCall
 from tasks.models.chat_errors import Outcome
 from tests.asking_worlds import Passage, at_desk, published, run_of, written
@@ -48,15 +47,6 @@ def test_a_call_too_many_is_refused_before_it_is_made_and_nothing_is_handed_on()
     assert book.most_calls == 6
 
 
-def test_what_was_sent_and_what_was_cached_are_told_apart_and_prompts_are_named():
-    book = CallBook("a", {})
-    assert book.models == {} and book.calls == book.cached == 0
-    book.heard += [ended(), ended("judge", attempts=3, prompt_hash="j"), ended(attempts=0, outcome=Outcome.CACHED)]
-    book.heard.append(ended(attempts=2, outcome=Outcome.FAILED))
-    assert (book.calls, book.cached) == (3, 1)
-    assert list(book.models.items()) == [("chat", "m"), ("prompt judge", "j"), ("prompt worker", "h")]
-
-
 def test_two_questions_at_once_have_a_book_each(tmp_path):
     with at_desk(published(tmp_path, written("report", Passage("the tide")))) as desk:
 
@@ -75,13 +65,3 @@ def test_two_questions_at_once_have_a_book_each(tmp_path):
         entries = [entry for entry in run_of(desk.snapshot.location).entries if entry["kind"] == "call"]
     assert sorted(entry["answer_id"] for entry in entries) == ["one"] * 2 + ["two"] * 3
     assert entries[0]["prompt_hash"] == "h" and entries[0]["input_tokens"] == 7 and entries[0]["outcome"] == "ok"
-
-
-def test_behind_the_block_the_book_of_before_is_open_again():
-    with ExitStack() as stack:
-        outer = stack.enter_context(counting_calls("outer", {}))
-        with counting_calls("inner", {}) as inner:
-            assert call_book.get() is inner
-        assert call_book.get() is outer
-    with pytest.raises(LookupError):
-        call_book.get()

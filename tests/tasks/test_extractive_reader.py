@@ -99,8 +99,8 @@ def test_values_that_differ_are_told_in_the_reason(tmp_path):
             readings = read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
             return desk.reader.synthesize(question, readings, scores.rarity, None).why
 
-    assert why("5") == "2 of the 2 passages hold some of what is asked"
-    assert why("7") == "2 of the 2 passages hold some of what is asked, but the values that they give differ"
+    assert why("5") == "2 of the 2 passages hold evidence for the question"
+    assert why("7") == "2 of the 2 passages hold evidence for the question, but the values that they give differ"
 
 
 def test_no_more_is_quoted_than_is_set(location):

@@ -36,11 +36,6 @@ def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(desk):
     assert found[0].said == scene.paths[0].said and found[0].facts == "as it stands" and found[0].whole
 
 
-def test_no_paths_take_no_call(desk):
-    with reading(desk, Reader(FACTS)) as scene:
-        assert scene.read() == () and scene.server.calls == 0
-
-
 def test_an_answer_that_nothing_proves_is_none_and_what_it_cites_is_counted(desk):
     wild = path_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}, {"passage": "n5", "quote": "20 metres"}])
     with reading(desk, Reader({}, instead={"PathAnswer": wild}), (0,)) as scene:

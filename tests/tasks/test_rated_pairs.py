@@ -47,12 +47,6 @@ def test_several_pairs_are_rated_in_a_call_and_each_gets_its_own(desk, bridges, 
     assert all("characters left out]" in text for _, text in pieces_of(first))
 
 
-def test_without_pairs_nothing_is_asked(desk):
-    with read_by(desk, Reader({})) as (place, served), booked(place):
-        assert rate(place.reader.desk, asked("the tide", desk), [], [], bridges=True, at_once=8) == []
-    assert served.calls == 0
-
-
 def test_what_is_not_connected_is_worth_nothing(desk):
     def unconnected(request):
         return {"ratings": [{"pair": pair, "connected": False, "strength": 1.0} for pair in pairs_of(request)]}

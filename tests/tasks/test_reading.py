@@ -1,17 +1,16 @@
 """The paths are fetched once with what the routing knows of them, and each is read by itself."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from storage.records import NodeKind
 from storage.search import Scope
-from tasks.path_reader import PathReading
-from tasks.reading import fetch_texts, read_paths, stems_in
+from tasks.reading import fetch_texts, read_paths
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath
-from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+from tests.asking_worlds import Passage, asked, at_desk, published, written
 
 REPORT = written(
     "merrow",
@@ -21,19 +20,6 @@ REPORT = written(
 )
 LETTER = written("letter", Passage("The storm took the harbour of Ellary.", 1))
 QUESTION = "What price had the cable of Merrow at Ellary in 1987?"
-
-
-@dataclass(frozen=True)
-class FirstWords:
-    """A reader that says of each path what stands first on it."""
-
-    name: str = "first words"
-
-    def keywords(self, _question):
-        return ()
-
-    def read(self, question, paths):
-        return tuple(PathReading(answer=path.nodes[0].content, quotes=()) for path in paths)
 
 
 @pytest.fixture(scope="module")
@@ -90,24 +76,3 @@ def test_no_paths_are_no_texts(location):
         question, graph, scores, _paths = world_at(desk)
         assert fetch_texts(question, graph, scores, [], desk) == ()
         assert read_paths(question, (), desk) == ()
-
-
-def test_whoever_reads_gets_all_paths_at_once_and_answers_in_their_order(location):
-    with at_desk(location, reader=FirstWords()) as desk:
-        question, graph, scores, paths = world_at(desk)
-        readings = read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
-    assert [reading.answer for reading in readings] == [REPORT.nodes[0].content, REPORT.nodes[1].content]
-
-
-def test_the_record_tells_what_was_read_of_every_path(tmp_path):
-    location = published(tmp_path, REPORT)
-    with at_desk(location) as desk:
-        question, graph, scores, paths = world_at(desk)
-        read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
-    records = {record.step: record for record in run_of(location).steps()}
-    assert records["fetch"].outputs.keys() == {"texts"} and records["read"].outputs.keys() == {"1", "2"}
-
-
-def test_stems_are_found_in_whatever_text_holds_them():
-    assert stems_in(("cabl", "storm"), ["Cables", "no"]) == {"cabl"}
-    assert stems_in((), ["Cables"]) == stems_in(("cabl",), []) == frozenset()

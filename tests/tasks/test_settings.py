@@ -77,6 +77,10 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
     [
         ("[reading.evolution]\nround = 1\n", r"no setting reading.evolution.round \(did you mean reading.evolution.rounds\?\)"),
         ("[reading.evolution]\nrounds = 1\n", r"reading.evolution.rounds is part of the method and no setting; take another"),
+        (
+            "[reading.evolution]\nrounds = 1\n[ask.score]\ndamping = 0.5\n",
+            r"reading.evolution.rounds, ask.score.damping are part of the method and no settings; take another",
+        ),
         ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
         ("[limits]\nmemory_megabytes = nan\n", "limits.memory_megabytes = nan"),
         ("limits = 1\n", "limits = 1"),

@@ -12,7 +12,7 @@ from tasks.path_reader import PathReading, Synthesis
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath
 from tasks.synthesis import NO_WORD_SAID, Evidence, gate_report, places_of, ranked_pages, synthesize
-from tests.asking_worlds import Passage, asked, at_desk, ordinals_of, published, run_of, written
+from tests.asking_worlds import Passage, asked, at_desk, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
 QUIET = Verdict(consistency=1.0, saturation=0.9, trigger=None)
@@ -93,15 +93,6 @@ def test_every_page_with_a_candidate_is_ranked_the_best_first_and_ties_by_docume
     assert order == sorted(order)
 
 
-def test_the_baseline_has_neither_paths_nor_a_gate_but_pages(scene):
-    made = found(scene, Evidence((path_of(0),), read("yes")))
-    assert made.paths == () and made.gate is None and made.evidence_pages and made.pages
-
-
-def test_a_quiet_gate_reports_what_it_saw(scene):
-    assert found(scene, Evidence((path_of(0),), read("yes"), verdict=QUIET)).gate == GateReport(1.0, 0.9, "", ())
-
-
 def test_a_gate_that_fired_reports_the_first_pass_and_the_edits(scene):
     before = Evidence((path_of(0),), read("yes"), verdict=FIRED)
     after = Evidence((path_of(1), path_of(2)), read("no", "so"), verdict=QUIET, before=before, edits=EDITS)
@@ -121,13 +112,6 @@ def test_what_the_first_pass_supported_is_not_lost_by_a_second_that_supports_not
 def test_without_a_path_nothing_is_madeand_the_pages_are_ranked_all_the_same(scene):
     made = found(scene, Evidence((), (), verdict=QUIET))
     assert made.synthesis.status is AnswerStatus.NOT_FOUND and made.evidence_pages == () and len(made.pages) == 4
-
-
-def test_the_answer_leaves_its_hash_in_the_lineage(scene):
-    found(scene, Evidence((path_of(0),), read("yes"), verdict=QUIET))
-    found(scene, Evidence((path_of(0),), read("no"), verdict=QUIET))
-    yes, no = run_of(scene[3].snapshot.location).steps()[-2:]
-    assert yes.step == no.step == "synthesize" and yes.outputs["answer"] != no.outputs["answer"]
 
 
 def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so(scene):

@@ -8,7 +8,7 @@ from storage.records import EdgeKind, Modality
 from tasks.algorithms.refinement import Trigger
 from tasks.ask_settings import RoutingSettings
 from tasks.path_reader import PathReading, Quote
-from tasks.prize_terrain import entry_of, kept_arcs, paper_terrain, prize_terrain, route_prizes, told_of_terrain
+from tasks.prize_terrain import entry_of, kept_arcs, paper_terrain, prize_terrain, route_prizes
 from tasks.routing import route
 from tasks.terrain_editor import joined_both_ways, laid_downhill, let_in, new_pages
 from tests.asking_worlds import Passage, at_desk, published, run_of, written
@@ -39,13 +39,6 @@ def test_a_figure_answers_better_than_a_text_of_the_same_score():
     assert terrain.sinks.tolist() == [7, 2]
 
 
-def test_the_lineage_is_told_what_arcs_scores_and_ends_are():
-    terrain = paper_terrain(a_graph(EDGES), scored(n0=0.8), SETTINGS)
-    changed = replace(terrain, similarities=np.array([0.5, 0.1]))
-    told, other = told_of_terrain(terrain), told_of_terrain(changed)
-    assert {name for name in told if told[name] != other[name]} == {"similarities"}
-
-
 @pytest.mark.parametrize("formulation", ["paper", "prizes"])
 @pytest.mark.parametrize("trigger", list(Trigger))
 def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(desk, formulation, trigger):
@@ -69,12 +62,6 @@ def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(desk):
     changed = np.flatnonzero(after.scores != before.terrain.scores).tolist()
     assert changed == [before.place(5)] and after.scores.max() <= 1.0
     assert after.scores[before.place(5)] == pytest.approx(min(1.0, before.terrain.scores[before.place(5)] + 0.9))
-
-
-def test_without_a_quote_no_score_moves(desk):
-    before = scene(desk)
-    for trigger in Trigger:
-        assert np.array_equal(before.refined(trigger).terrain.scores, before.terrain.scores)
 
 
 @pytest.mark.parametrize("trigger", list(Trigger))
