@@ -50,6 +50,7 @@ def start(name: str, module: str, *arguments: str, log: Path | None = None, says
     """Start a module as a process that ends with us, however we end, and that leaves Ctrl-C to us."""
     pipe: int | None = None
     theirs: list[int] = []
+    searched = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     with contextlib.ExitStack() as opened:
         output = opened.enter_context(log.open("wb")) if log else None
         if says_ready:
@@ -60,7 +61,7 @@ def start(name: str, module: str, *arguments: str, log: Path | None = None, says
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments, *(f"{READY_TO}{its}" for its in theirs)],
             # `-m` would look for modules where it stands first: never among somebody's documents
-            env={**os.environ, "PYTHONPATH": _searched(), "PYTHONSAFEPATH": "1"},
+            env={**os.environ, "PYTHONPATH": searched, "PYTHONSAFEPATH": "1"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT if output else None,
@@ -68,10 +69,6 @@ def start(name: str, module: str, *arguments: str, log: Path | None = None, says
             preexec_fn=_be_ended_by_us,
         )
     return Child(name, process, log, pipe)
-
-
-def _searched() -> str:
-    return os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
 
 
 def _be_ended_by_us() -> None:
@@ -92,7 +89,6 @@ def bury_orphans(children: Iterable[Child]) -> None:
 
 
 def ended(children: Iterable[Child]) -> Child | None:
-    """Return a child that ended, None while all are at work."""
     return next((child for child in children if child.process.poll() is not None), None)
 
 
@@ -119,7 +115,9 @@ def kill_all() -> int:
         for pid in below:
             _send(pid, signal.SIGKILL)
         killed += len(below)
-        _reap()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
         time.sleep(POLL_SECONDS)
     return killed
 
@@ -127,12 +125,6 @@ def kill_all() -> int:
 def _send(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-
-
-def _reap() -> None:
-    with contextlib.suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
 
 
 def descendants(pid: int) -> set[int]:

@@ -40,7 +40,6 @@ class WrongHostError(CommandError):
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
-    """Return the web application that takes questions in; a `token`, where there is one, is asked for."""
     app = FastAPI(title="FlowReader", docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.post(ASK)

@@ -22,7 +22,7 @@ import anyio.abc
 import httpx
 import uvicorn
 from prefect import Flow
-from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.objects import FlowRun
 from prefect.events.clients import get_events_subscriber
@@ -158,10 +158,10 @@ class WithoutTraceback(logging.Filter):
 
 
 async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:
-    """Open the three ways in, and answer until it is to stop."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "beside"))
     async with get_client() as prefect:
-        await make_pool(prefect)
+        with suppress(ObjectAlreadyExists):
+            await prefect.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
         await declared_deployment("ask").aapply(work_pool_name=POOL)
         await warmed_up()
         app = web_app(Intake(prefect, room=room()), token=token)
@@ -186,11 +186,6 @@ async def warmed_up() -> None:
         ended.result()
 
 
-async def make_pool(prefect: PrefectClient) -> None:
-    with suppress(ObjectAlreadyExists):
-        await prefect.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
-
-
 async def serve_runs() -> None:
     with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
         worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
@@ -205,13 +200,9 @@ async def staying(who: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
             await work()
         except Exception as error:
-            say(f"{who} ended ({type(error).__name__}: {error}), and begins again")
+            sys.stdout.write(f"{who} ended ({type(error).__name__}: {error}), and begins again\n")
+            sys.stdout.flush()
         await asyncio.sleep(PAUSE_SECONDS)
-
-
-def say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -64,7 +64,6 @@ def main() -> int:
 
 
 def serve() -> None:
-    """Register the deployments and run what is asked of them, until SIGTERM."""
     runner = Runner(name="flowreader", query_seconds=POLL_SECONDS, pause_on_shutdown=False)
     # Questions are answered by a process that stays: deployments.questions.
     served = [one for one in declared_deployments() if one.name != "ask"]

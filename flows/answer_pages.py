@@ -164,13 +164,13 @@ async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[An
 def emit_assets(data: DataFlow, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
     kind = "flow-run" if flow_run_id else "task-run"
     made_by = {"prefect.resource.id": f"prefect.{kind}.{flow_run_id or task_run_id}", "prefect.resource.role": kind}
-    made_of = [{"prefect.resource.id": each.key, "prefect.resource.role": "asset"} for each in data.inputs]
-    for each in data.inputs:
-        emit_event("prefect.asset.referenced", resource={"prefect.resource.id": each.key}, related=[made_by])
-    for each in data.outputs:
+    made_of = [{"prefect.resource.id": key, "prefect.resource.role": "asset"} for key in data.inputs]
+    for key in data.inputs:
+        emit_event("prefect.asset.referenced", resource={"prefect.resource.id": key}, related=[made_by])
+    for key in data.outputs:
         emit_event(
             "prefect.asset.materialization.succeeded",
-            resource={"prefect.resource.id": each.key},
+            resource={"prefect.resource.id": key},
             related=[made_by, *made_of],
             payload={"left out": data.left_out} if data.left_out else {},
         )

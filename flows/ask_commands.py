@@ -102,7 +102,6 @@ def report(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> tuple[str, ...]:
-    """Write the page of an answer, and say where it is; return what could not be shown."""
     from storage.answers import find_answer
     from storage.artifacts import kept_artifacts
     from tasks.reporting import write_report

@@ -84,7 +84,6 @@ AT_ONCE = 4
 
 
 def ask(arguments: argparse.Namespace, output: Output) -> int:
-    """Ask the service, and show each answer as it comes, in the order of the questions."""
     require_one_source(arguments)
     request, questions = request_of(arguments), [arguments.question]
     if arguments.batch is not None:
@@ -153,7 +152,6 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def require_one_source(arguments: argparse.Namespace) -> None:
-    """Raise CommandError unless there is one question, or one batch without a report."""
     if (arguments.question is None) == (arguments.batch is None):
         raise CommandError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
     if arguments.batch is not None and arguments.report:

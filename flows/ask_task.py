@@ -97,17 +97,15 @@ class Waiting:
         self._begun.discard(run_id)
         tell(QueueSeen(len(self)))
 
-    def give(self, run_id: UUID, answers: Answers) -> None:
-        if future := self._awaited(run_id):
-            future.set_result(answers)
-
-    def give_up(self, run_id: UUID, error: Exception) -> None:
-        if future := self._awaited(run_id):
-            future.set_exception(error)
-
-    def _awaited(self, run_id: UUID) -> asyncio.Future[Answers] | None:
+    def give(self, run_id: UUID, told: Answers | Exception) -> None:
+        """Give who waits for the run its answers, or the error that ended it."""
         future = self._futures.get(run_id)
-        return None if future is None or future.done() else future
+        if future is None or future.done():
+            return
+        if isinstance(told, Exception):
+            future.set_exception(told)
+        else:
+            future.set_result(told)
 
     def begin(self, run_id: UUID) -> None:
         if run_id in self._futures:
@@ -165,7 +163,7 @@ async def answer(request: dict[str, Any]) -> Answers:
             if isinstance(error, Exception)
             else ServiceEndsError("the question was stopped, for the service ends", "", "ask it again when the service is up")
         )
-        waiting.give_up(run_id, said)
+        waiting.give(run_id, said)
         raise
     waiting.give(run_id, told)
     patience = time.monotonic() + PAGES_WAIT_SECONDS

@@ -50,7 +50,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def program() -> None:
-    """Run a command as a process of its own, and end with it."""
     code = main()
     # Prefect's threads may wait at the end for a server that was killed; nothing of ours is left to do.
     end = threading.Timer(EXIT_SECONDS, os._exit, [code])

@@ -128,7 +128,14 @@ def corpora_remove(arguments: argparse.Namespace, output: Output) -> int:
 
 def doctor(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.models:
-        return _doctor_models(output)
+        from tasks.model_checkup import check_models
+
+        checkups = check_models()
+        if output.as_json:
+            output.data(checkups_json(checkups))
+        else:
+            show_checkups(checkups, output)
+        return PROBLEM if any(checkup.wrong for checkup in checkups) else WELL
     from storage.doctor import examine
 
     findings = examine(corpus_location(arguments.corpus), StepMemo(steps_folder(), kept_artifacts()))
@@ -138,17 +145,6 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
     else:
         show_findings(arguments.corpus, findings, output)
     return PROBLEM if findings else WELL
-
-
-def _doctor_models(output: Output) -> int:
-    from tasks.model_checkup import check_models
-
-    checkups = check_models()
-    if output.as_json:
-        output.data(checkups_json(checkups))
-    else:
-        show_checkups(checkups, output)
-    return PROBLEM if any(checkup.wrong for checkup in checkups) else WELL
 
 
 def settings(arguments: argparse.Namespace, output: Output) -> int:

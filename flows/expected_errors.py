@@ -6,7 +6,6 @@ from storage.artifacts import ArtifactDamagedError
 from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.codec import CodecError
 from storage.current import CurrentDamagedError
-from storage.disk import DiskFullError, NotWritableError
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError
 from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
@@ -24,7 +23,6 @@ from tasks.ask_request import QuestionError
 from tasks.ask_settings import SettingsError
 from tasks.discovery import DiscoveryError
 from tasks.errands import WorkersError
-from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
 from tasks.models.chat_errors import ChatEndedError
 from tasks.models.endpoints import EndpointError
@@ -46,7 +44,6 @@ EXPECTED = (
     CorpusBusyError,
     CurrentDamagedError,
     DiscoveryError,
-    DiskFullError,
     EmbedderMismatchError,
     EmbeddingError,
     EndpointError,
@@ -54,9 +51,7 @@ EXPECTED = (
     GraphDamagedError,
     GraphError,
     LocationError,
-    LogFileError,
     MetricsError,
-    NotWritableError,
     OSError,
     OcrError,
     ParserStartError,

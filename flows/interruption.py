@@ -16,6 +16,8 @@ from tasks.progress import forget_stop, request_stop, stop_requested
 PATIENCE_SECONDS = 6.0
 """What has not ended in order by then is cut off: the promise is ten seconds, and the server wants some of them."""
 
+ENDING = (signal.SIGINT, signal.SIGTERM)
+"""What was ignored before us stays so: Ctrl-C under `deployments.up` is for that process alone."""
 _cuts: list[threading.Timer] = []
 
 
@@ -23,7 +25,7 @@ _cuts: list[threading.Timer] = []
 def ending_in_order() -> Iterator[None]:
     """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report."""
     try:
-        before = {number: signal.signal(number, _end) for number in (signal.SIGINT, signal.SIGTERM) if not _is_ignored(number)}
+        before = {number: signal.signal(number, _end) for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
         forget_stop()
     except ValueError:
         # Not the main thread: under a worker the signals are the worker's, and so is the wish to stop.
@@ -33,11 +35,6 @@ def ending_in_order() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _is_ignored(number: signal.Signals) -> bool:
-    """Say whether who started us wants a signal not to be heard: Ctrl-C under `deployments.up` is for that process alone."""
-    return signal.getsignal(number) is signal.SIG_IGN
 
 
 def ended() -> None:

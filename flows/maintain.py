@@ -29,10 +29,7 @@ from tasks.lineage import lineage_of_run, working_at
 from tasks.maintaining import MaintainRequest, Upkeep, age_out, corpora_to_maintain, doctor, summary, upkeep, upkeep_markdown
 from tasks.progress import stop_requested
 
-SEE_DOCTOR = "see what doctor found"
 NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
-OUT_OF_REACH = (StoreTooNewError, FencedError)
-"""What keeps one corpus from being looked after, and must not keep the others."""
 
 
 @flow(name="maintain", flow_run_name=looked_after, persist_result=False)
@@ -58,12 +55,11 @@ async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) ->
     """Look after one corpus, and examine it; one that is being written is left alone, one that is out of reach is told of."""
     try:
         return await look_after(location, request)
-    except OUT_OF_REACH as error:
+    except (StoreTooNewError, FencedError) as error:
         return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), NEXT_GOES_ON),))
 
 
 async def look_after(location: CorpusLocation, request: MaintainRequest) -> Upkeep:
-    """Do what is to be done for a corpus, and write the lineage of it."""
     number = 0
     with (
         lineage_of_run(
@@ -95,4 +91,4 @@ async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[U
     except (CorpusBusyError, PulledError) as error:
         return Upkeep(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:
-        return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), SEE_DOCTOR),)), 0
+        return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), "see what doctor found"),)), 0

@@ -92,7 +92,9 @@ def prefect_server() -> Iterator[Callable[[], None]]:
         return
     check_writable(prefect_folder())
     require_room(prefect_folder(), SERVER_BYTES)
-    port = _free_port()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
     log_path = prefect_folder() / "temporary-server.log"
     with log_path.open("wb") as log:
         server = subprocess.Popen(
@@ -141,12 +143,6 @@ def answers(address: str, *, seconds: float) -> bool:
         return True
     except (urllib.error.URLError, OSError):
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:

@@ -66,7 +66,6 @@ class WorkMeter:
             self.now = f"{progress.step}{pages}: {self._names[progress.subject]}"
 
     def share_done(self) -> float:
-        """Return the share of the work that is done, 0..1."""
         with self._lock:
             done = sum(weight * self._share_of(name) for name, weight in self._weights.items())
             return done / max(1, sum(self._weights.values()))
@@ -81,7 +80,6 @@ class WorkMeter:
         return elapsed * (1 - share) / share if share > 0.05 and elapsed > 5 else None
 
     def describe(self) -> str:
-        """Return one line: documents, pages, time left, what is in work."""
         left = self.seconds_left()
         when = f"about {clock(left)} left" if left is not None else "time left unknown"
         return f"{self.describe_counts()}, {when}; {self.what_happens()}"
@@ -101,7 +99,6 @@ def clock(seconds: float) -> str:
 
 @contextlib.contextmanager
 def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_model: bool = False) -> Iterator[None]:
-    """Show the progress of an ingest of these documents, by rules or by a model, inside the block."""
     meter = WorkMeter.reading(work, by_model=by_model)
     with listening(meter.hear):
         if quiet:

@@ -95,11 +95,8 @@ def require_runner(work: WorkSettings) -> None:
             'work.runner = "dask" needs the package prefect-dask; '
             'run `pip install "flowreader[dask]"`, or set work.runner = "local"'
         )
-    if work.runner_address:
-        _require_answer(work)
-
-
-def _require_answer(work: WorkSettings) -> None:
+    if not work.runner_address:
+        return
     host, _, port = work.runner_address.rpartition("://")[2].rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_SECONDS).close()
@@ -114,24 +111,6 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
     if work.runner == "local":
         yield None
         return
-    with _dask(work) as runner:
-        yield runner
-
-
-def _deaf_to_ctrl_c(start: Callable[[], object]) -> None:
-    """Start what shall never hear Ctrl-C: a terminal sends it to all processes, and this one ends the others in order.
-
-    What a thread starts inherits which signals are blocked there; this thread waits, and hears.
-    """
-    # The resource tracker has to run before: starting it unblocks SIGINT in the thread that starts it.
-    resource_tracker.ensure_running()
-    block = partial(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
-    with ThreadPoolExecutor(1, initializer=block) as starter:
-        starter.submit(start).result()
-
-
-@contextlib.contextmanager
-def _dask(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
     from prefect_dask.task_runners import DaskTaskRunner
 
     # What matters of a process that is lost is told by the document that it had; the rest would fill the terminal.
@@ -146,8 +125,7 @@ def _dask(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
         "silence_logs": logging.CRITICAL,
     }
     asked: dict[str, Any] = {"address": work.runner_address} if work.runner_address else {"cluster_kwargs": here}
-    runner = DaskTaskRunner(**asked, client_kwargs={"timeout": CONNECT_SECONDS})
-    with runner:
+    with DaskTaskRunner(**asked, client_kwargs={"timeout": CONNECT_SECONDS}) as runner:
         try:
             # The cluster starts, or is looked for, when it is first asked for.
             _deaf_to_ctrl_c(lambda: runner.client)
@@ -155,6 +133,18 @@ def _dask(work: WorkSettings) -> Iterator[TaskRunner[Any]]:
             # Of a certificate that is wanted and not configured, distributed makes a TypeError.
             raise _no_cluster(work, str(error)) from error
         yield runner
+
+
+def _deaf_to_ctrl_c(start: Callable[[], object]) -> None:
+    """Start what shall never hear Ctrl-C: a terminal sends it to all processes, and this one ends the others in order.
+
+    What a thread starts inherits which signals are blocked there; this thread waits, and hears.
+    """
+    # The resource tracker has to run before: starting it unblocks SIGINT in the thread that starts it.
+    resource_tracker.ensure_running()
+    block = partial(signal.pthread_sigmask, signal.SIG_BLOCK, {signal.SIGINT})
+    with ThreadPoolExecutor(1, initializer=block) as starter:
+        starter.submit(start).result()
 
 
 def _no_cluster(work: WorkSettings, reason: str) -> WorkersError:

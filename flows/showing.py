@@ -53,8 +53,6 @@ def value_in(what: str) -> str:
 
 @dataclass(frozen=True)
 class Output:
-    """Where a command's words go."""
-
     as_json: bool
 
     @cached_property
@@ -67,7 +65,6 @@ class Output:
         return Console(stderr=True, highlight=False)
 
     def data(self, value: object) -> None:
-        """Write JSON, one document on one line."""
         sys.stdout.write(json.dumps(value, ensure_ascii=False) + "\n")
 
     def line(self, text: str = "", style: str = "") -> None:

@@ -43,7 +43,6 @@ def document_json(record: DocumentRecord) -> dict[str, Any]:
 
 
 def totals(snapshot: Snapshot) -> dict[str, Any]:
-    """Return the sums over a corpus: documents by state, pages, nodes, edges, table rows."""
     counts = snapshot.counts()
     return {
         "documents": sum(counts.documents.values()),

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from storage.answer_json import answer_json
 from storage.answer_records import Answer, AnswerStatus, Citation, NamedDocument, Usage
@@ -10,19 +9,20 @@ from storage.codec import shortened
 from storage.records import WHOLE_PAGE, StepRecord
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook
+from tasks.models.chat_errors import Outcome
 from tasks.path_reader import Quote
 from tasks.question import AskDesk
 from tasks.step import StepKey, step, workplace
 from tasks.synthesis import Findings
 
 
-def answer_key(answer: Answer) -> StepKey:
-    return StepKey(answer.answer_id, answer.answer_id, shortened(answer.question))
-
-
-@step("record", version="1", retries=0, cache_key=answer_key, told=lambda _none: {})
+@step(
+    "record",
+    version="1",
+    retries=0,
+    cache_key=lambda answer: StepKey(answer.answer_id, answer.answer_id, shortened(answer.question)),
+)
 def record(answer: Answer) -> None:
-    """Keep the answer, so that it can be shown later without asking again."""
     workplace.get().log.answer(answer_json(answer))
 
 
@@ -56,7 +56,7 @@ def gathered(
         usage=usage(calls, steps),
         corpus=request.corpus,
         snapshot=desk.snapshot.number,
-        scope=told_of_scope(request),
+        scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
         settings=request.settings.model_dump(mode="json"),
         models={"embedder": desk.embedder.identity.key, "reader": desk.reader.name} | calls.models,
         notes=(*synthesis.notes, *noted(calls)),
@@ -77,30 +77,24 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
 
 
 def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
-    """Return what the calls took, and the seconds that each step took in all."""
     seconds: dict[str, float] = defaultdict(float)
     for said in steps:
         seconds[said.step] += said.seconds
     return Usage(
-        calls=calls.calls,
+        calls=sum(call.attempts > 0 for call in calls.heard),
         input_tokens=sum(call.input_tokens for call in calls.heard),
         output_tokens=sum(call.output_tokens for call in calls.heard),
         cost=sum(call.cost for call in calls.heard),
         seconds={name: round(spent, 4) for name, spent in seconds.items()},
-        cached=calls.cached,
-        most_calls=calls.most_calls,
+        cached=sum(call.outcome is Outcome.CACHED for call in calls.heard),
+        most_calls=sum(calls.bounds.values()),
     )
 
 
 def noted(calls: CallBook) -> tuple[str, ...]:
-    """Return what went wrong with the calls, each thing once."""
     proofless = "1 citation" if calls.left_out == 1 else f"{calls.left_out} citations"
     left_out = f"{proofless} of the model named nothing that it was shown, or words that prove nothing there, and went out"
     seen = len(calls.unchecked)
     read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
     unchecked = f"{read_there} and could not be checked"
     return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []), *([unchecked] if seen else []))
-
-
-def told_of_scope(request: AskRequest) -> dict[str, Any]:
-    return request.model_dump(mode="json", include={"documents", "pages", "modality"})

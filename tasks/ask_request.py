@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from storage.records import DocumentRecord, DocumentState, Modality
+from storage.records import DocumentState, Modality
 from storage.search import Scope
 from storage.snapshot import Snapshot
 from tasks.ask_settings import AskSettings, Preset, method_of, settings_over_preset
@@ -125,7 +125,11 @@ def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
         if record.state is not DocumentState.READY:
             raise QuestionError(f"document {record.name!r} cannot be asked, it is {record.state.value}: {record.reason}")
     first, last = page_range(request.pages)
-    _require_page(first, chosen or readable)
+    most = max(record.pages for record in chosen or readable)
+    if first is not None and first > most:
+        raise QuestionError(
+            f"there is no page {str(first)!r} in what is asked; the longest document has {most}, write --pages 1-{most} or less"
+        )
     return Scope(
         documents=tuple(sorted({record.id for record in chosen})), first_page=first, last_page=last, modality=request.modality
     )
@@ -140,14 +144,6 @@ def page_range(pages: str | None) -> tuple[int | None, int | None]:
     if not 1 <= first <= last:
         raise QuestionError(f"the page range {pages!r} is none; write --pages 3-7, or --pages 3, counting from 1")
     return first, last
-
-
-def _require_page(first: int | None, documents: Sequence[DocumentRecord]) -> None:
-    most = max(record.pages for record in documents)
-    if first is not None and first > most:
-        raise QuestionError(
-            f"there is no page {str(first)!r} in what is asked; the longest document has {most}, write --pages 1-{most} or less"
-        )
 
 
 def nothing_in(scope: Scope) -> str:

@@ -9,7 +9,6 @@ from enum import Enum
 from tasks.ask_settings import AskSettings
 from tasks.happenings import CallEnded, tell
 from tasks.models.chat_call import ModelCall
-from tasks.models.chat_errors import Outcome
 from tasks.step import workplace
 
 
@@ -62,18 +61,6 @@ class CallBook:
                 f"{self.asked[self.stage]} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
                 "are allowed; please report this"
             )
-
-    @property
-    def most_calls(self) -> int:
-        return sum(self.bounds.values())
-
-    @property
-    def calls(self) -> int:
-        return sum(call.attempts > 0 for call in self.heard)
-
-    @property
-    def cached(self) -> int:
-        return sum(call.outcome is Outcome.CACHED for call in self.heard)
 
     @property
     def models(self) -> dict[str, str]:

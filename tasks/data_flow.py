@@ -18,45 +18,37 @@ from tasks.planning import displayed
 READ_AT_MOST, MADE_AT_MOST = 50, 200
 """Data sets of a run that are told: each is a row elsewhere, and Prefect takes an event with a hundred resources at most."""
 
-LONGEST_KEY = 512
-FILES, OURS = "file", "flowreader"
+LONGEST_KEY, OURS = 512, "flowreader"
 OTHER_SIGNS = re.compile(r"[^A-Za-z0-9/._~-]")
-
-
-@dataclass(frozen=True, slots=True)
-class DataSet:
-    """A folder or file that was read (`file`), a document or an answer (`flowreader`, CORPUS/ID)."""
-
-    namespace: str
-    name: str
-
-    @property
-    def key(self) -> str:
-        """The key of a Prefect asset; signs that it may not have are underscores."""
-        return f"{self.namespace}://{OTHER_SIGNS.sub('_', self.name)}"[:LONGEST_KEY]
+"""A key may not have them; underscores stand for them."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:
-    """What a run read and made; `left_out` counts what is not told."""
+    """What a run read and made, as keys of Prefect assets; `left_out` counts what is not told."""
 
-    inputs: tuple[DataSet, ...] = ()
-    outputs: tuple[DataSet, ...] = ()
-    left_out: int = 0
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    left_out: int
+
+
+def asset_key(namespace: str, name: str) -> str:
+    """Return the key of a folder or file (`file`), of a document or an answer (`flowreader`, CORPUS/ID)."""
+    return f"{namespace}://{OTHER_SIGNS.sub('_', name)}"[:LONGEST_KEY]
 
 
 def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
     """Return what an ingest read, and the documents that it published and that can be read now."""
     ids = [each.document.id for each in told.documents if shelf.is_readable(each.document.id)]
-    inputs = [DataSet(FILES, displayed(path)) for path in request.paths]
-    return _bounded(inputs, [DataSet(OURS, f"{request.corpus}/{each}") for each in ids])
+    inputs = [asset_key("file", displayed(path)) for path in request.paths]
+    return _bounded(inputs, [asset_key(OURS, f"{request.corpus}/{each}") for each in ids])
 
 
 def answered(answer: Answer) -> DataFlow:
-    used = [DataSet(OURS, f"{answer.corpus}/{document.id}") for document in documents_used(glimpse_of(answer))]
-    return _bounded(list(dict.fromkeys(used)), [DataSet(OURS, f"{answer.corpus}/answers/{answer.answer_id}")])
+    used = [asset_key(OURS, f"{answer.corpus}/{document.id}") for document in documents_used(glimpse_of(answer))]
+    return _bounded(list(dict.fromkeys(used)), [asset_key(OURS, f"{answer.corpus}/answers/{answer.answer_id}")])
 
 
-def _bounded(inputs: Sequence[DataSet], outputs: Sequence[DataSet]) -> DataFlow:
+def _bounded(inputs: Sequence[str], outputs: Sequence[str]) -> DataFlow:
     left_out = max(0, len(inputs) - READ_AT_MOST) + max(0, len(outputs) - MADE_AT_MOST)
     return DataFlow(tuple(inputs[:READ_AT_MOST]), tuple(outputs[:MADE_AT_MOST]), left_out)

@@ -134,7 +134,8 @@ class ExtractiveReader:
         best = in_order(answers)[: self.settings.quotes]
         if not best:
             return not_found(unnamed)
-        missing = [*open_parts(answers), *self._open_words(question, answers, rarity)]
+        missing = [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
+        missing += self._open_words(question, answers, rarity)
         supporting = sum(reading.supported for reading in readings)
         passages = "the one passage holds" if len(readings) == 1 else f"{supporting} of the {len(readings)} passages hold"
         differing = ", but the values that they give differ" if self.consistency(question, readings) < 1 else ""
@@ -202,10 +203,6 @@ def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
     return list(reversed(first.values()))
 
 
-def open_parts(answers: Sequence[PartAnswer]) -> list[str]:
-    return [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
-
-
 def without_lost(answer: PartAnswer, unnamed: Sequence[str]) -> PartAnswer:
     """Return the answer of a part, without quotes where the part names what stands nowhere."""
     return replace(answer, quotes=()) if set(unnamed) & set(question_terms(answer.part.text).words) else answer
@@ -219,7 +216,6 @@ def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]
 
 
 def not_found(unnamed: Sequence[str]) -> Synthesis:
-    """Return the answer where nothing supports the question, with the reason."""
     reason = (
         f"the documents say nothing of {listed(unnamed)}"
         if unnamed

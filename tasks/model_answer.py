@@ -44,7 +44,8 @@ def show_evidence(desk: ModelDesk, question: Question, readings: Sequence[PathRe
     room = desk.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, said))
     first = _path(readings[0])
     texts = show_passages(nodes, titles=desk.titles, stems=first.rarity, room=max(0, room), pictures={})
-    shown = replace(texts, seen=_read_in_pictures(readings))
+    quoted = (quote.node for reading in readings for quote in reading.quotes)
+    shown = replace(texts, seen=frozenset(node.id for node in quoted if node.picture is not None))
     ids = {node.id: name for name, node in shown.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
@@ -59,10 +60,6 @@ def _key_passages(reading: PathReading, most: int) -> list[Passage]:
     cited = {quote.node.id: quote.node for quote in reading.quotes}
     others = [node for node in sorted(path.nodes, key=lambda node: -path.worth[node.id]) if node.id not in cited]
     return [*cited.values(), *others[: max(0, most - len(cited))]]
-
-
-def _read_in_pictures(readings: Sequence[PathReading]) -> frozenset[str]:
-    return frozenset(quote.node.id for reading in readings for quote in reading.quotes if quote.node.picture is not None)
 
 
 def _said(reading: PathReading) -> str:
@@ -104,7 +101,8 @@ def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathRea
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _told(value)
     quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=desk.settings.reading.words)
-    quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(_saying(readings, answer))
+    saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
+    quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(saying)
     if not quotes:
         return _most_given(question, readings, consistency, UNPROVEN)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
@@ -150,10 +148,6 @@ def _equal_share(readings: Sequence[PathReading]) -> float:
     sizes = [len(group) for group in different_answers([reading.answer for reading in readings if reading.supported])]
     pairs = [(one, other) for other in range(len(sizes)) for one in range(other)]
     return agreement(sizes=sizes, compared=pairs, contradicting=pairs)
-
-
-def _saying(readings: Sequence[PathReading], answer: str) -> list[PathReading]:
-    return [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
 
 
 def _quotes_of(readings: Sequence[PathReading]) -> tuple[Quote, ...]:

@@ -67,7 +67,6 @@ class PathReading:
 
     @property
     def supported(self) -> bool:
-        """Whether the path answers the question or a part of it."""
         return bool(self.answer)
 
 

@@ -57,7 +57,6 @@ class Plan:
 
     @property
     def nothing_to_do(self) -> bool:
-        """Whether the corpus already is what this ingest would make of it."""
         return not (self.work or self.renamed or self.outdated)
 
 

@@ -68,5 +68,4 @@ def said_anywhere(question: Question, scores: NodeScores, desk: AskDesk) -> froz
 
 @step("read", version="2", retries=0, cache_key=question_key, told=told_of_readings)
 def read_paths(question: Question, texts: Sequence[PathText], desk: AskDesk) -> tuple[PathReading, ...]:
-    """Answer from each path alone, in the order of the paths."""
     return desk.reader.read(question, texts)

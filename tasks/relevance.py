@@ -59,7 +59,6 @@ class ReadTexts:
             return CodedTexts.of([known[name] for name in ids], self._vocabulary)
 
     def coded_once(self, texts: Sequence[str]) -> CodedTexts:
-        """Return texts coded that are kept by whoever asks."""
         with self._lock:
             return CodedTexts.of(code_texts(texts, self._vocabulary), self._vocabulary)
 

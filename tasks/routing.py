@@ -58,7 +58,6 @@ def told_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
 
 @step("lay-out", version="1", retries=0, cache_key=question_key, told=told_of_terrain)
 def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, desk: AskDesk) -> Terrain:
-    """Choose the arcs, the sources and the sinks, by the formulation that is set."""
     settings = desk.settings.routing
     if settings.formulation == "prizes":
         return prize_terrain(question, graph, scores, settings)
@@ -67,7 +66,6 @@ def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, desk:
 
 @step("route", version="1", retries=0, cache_key=question_key, told=told_of_flow)
 def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
-    """Route the evidence at the least cost and take the flow apart into chains."""
     settings = desk.settings
     network = build_network(
         nodes=len(terrain.scores),

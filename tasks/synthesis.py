@@ -40,8 +40,6 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """The answer, and where it comes from."""
-
     synthesis: Synthesis
     paths: tuple[EvidencePath, ...]
     pages: tuple[RankedPage, ...]
@@ -55,7 +53,6 @@ def told_of_findings(findings: Findings) -> Mapping[str, str]:
 
 @step("synthesize", version="1", retries=0, cache_key=question_key, told=told_of_findings)
 def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, desk: AskDesk) -> Findings:
-    """Put the readings together, and say where everything stands."""
     best = evidence.best
     names = desk.names
     paths = tuple(

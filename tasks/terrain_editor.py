@@ -55,8 +55,6 @@ def let_in(terrain: Terrain, *, entry: float) -> IntArray:
 
 @dataclass(frozen=True, slots=True)
 class Refined:
-    """The terrain after the edit, and what was edited."""
-
     terrain: Terrain
     edits: tuple[GraphEdit, ...]
 
@@ -159,7 +157,6 @@ class TerrainEditor:
         return np.clip(pair_cosines(vectors=self.graph.vectors, first=tails, second=heads), -1.0, 1.0)
 
     def _rate(self, tails: IntArray, heads: IntArray, *, bridges: bool) -> FloatArray:
-        """Have the reader rate the steps from one passage to the other."""
         ends = sorted({*tails.tolist(), *heads.tolist()})
         nodes = {node.id: node for node in self.desk.snapshot.passages_by_id([self.graph.ids[end] for end in ends])}
         pairs = [(nodes[self.graph.ids[a]], nodes[self.graph.ids[b]]) for a, b in zip(tails.tolist(), heads.tolist(), strict=True)]
@@ -194,12 +191,8 @@ def refine(
     elif trigger is Trigger.NO_SUPPORT:
         refined = editor.expand(terrain, scores)
     else:
-        refined = editor.reweight(terrain, _strong_arcs(routed, len(terrain.tails)))
+        refined = editor.reweight(terrain, top_decile_arcs(flow=routed.flow.flow[: len(terrain.tails)]))
     return replace(refined, terrain=_lift_quoted(refined.terrain, graph, readings, desk.settings.gate.cited_boost))
-
-
-def _strong_arcs(routed: Routed, edges: int) -> IntArray:
-    return top_decile_arcs(flow=routed.flow.flow[:edges])
 
 
 def _lift_quoted(terrain: Terrain, graph: CandidateGraph, readings: Sequence[PathReading], boost: float) -> Terrain:

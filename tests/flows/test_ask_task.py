@@ -72,7 +72,7 @@ def test_an_error_reaches_who_waits():
     async def world():
         waiting, run = Waiting(), uuid4()
         answers = waiting.for_run(run)
-        waiting.give_up(run, ValueError("no"))
+        waiting.give(run, ValueError("no"))
         with pytest.raises(ValueError, match="no"):
             await answers
 

@@ -9,7 +9,7 @@ from storage.answer_records import AnswerStatus, Citation, NamedDocument
 from storage.answers import find_answer, read_answers
 from storage.records import Modality, NodeKind, StepRecord
 from storage.runs import EntryKind
-from tasks.answering import citation, gathered, record, told_of_scope, usage
+from tasks.answering import citation, gathered, record, usage
 from tasks.ask_request import AskRequest
 from tasks.call_book import CallBook, Stage
 from tasks.models.chat_call import ModelCall
@@ -80,7 +80,6 @@ def test_an_answer_says_within_which_limits_it_was_asked(desk):
     assert made(desk).scope == {"documents": [], "pages": None, "modality": None}
     limited = made(desk, documents=("report.pdf",), pages="2-3", modality=Modality.TABLE)
     assert limited.scope == {"documents": ["report.pdf"], "pages": "2-3", "modality": "table"}
-    assert told_of_scope(AskRequest(questions=("?",))) == {"documents": [], "pages": None, "modality": None}
 
 
 def test_seconds_are_summed_by_step_and_tokens_over_all_calls():

@@ -9,7 +9,7 @@ from storage.corpus import open_for_writing
 from storage.locations import corpus_location
 from storage.snapshot import open_for_reading
 from tasks import data_flow
-from tasks.data_flow import DataSet, answered, ingested
+from tasks.data_flow import answered, asset_key, ingested
 from tasks.ingest_request import IngestRequest
 from tasks.lineage_names import Shelf
 from tasks.lineage_walk import run_walk
@@ -22,7 +22,7 @@ REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 
 @pytest.mark.parametrize("name", ["/in/a b#?&%\"'<>[]{}|\\^`\n\t", "/in/\udcff", "/" + "x" * 600, "small/ab"])
 def test_every_name_makes_a_key_that_prefect_takes(name):
-    assert re.match("(file|flowreader)://", validate_valid_asset_key(DataSet("file", name).key))
+    assert re.match("(file|flowreader)://", validate_valid_asset_key(asset_key("file", name)))
 
 
 def test_an_ingest_read_folders_and_made_the_documents_that_are_published(home):
@@ -35,19 +35,19 @@ def test_an_ingest_read_folders_and_made_the_documents_that_are_published(home):
     with open_for_reading(location) as snapshot:
         shelf = Shelf(snapshot)
         made = ingested(request, shelf, run_walk(shelf, INGEST))
-    assert made.inputs == (DataSet("file", "/files"),)
-    assert made.outputs == (DataSet("flowreader", f"small/{REPORT.document_id}"),)
+    assert made.inputs == ("file:///files",)
+    assert made.outputs == (f"flowreader://small/{REPORT.document_id}",)
 
 
 def test_an_answer_is_made_of_the_documents_that_it_used_and_no_name_is_told():
     given = answer("report", "paper")
     told = answered(given)
-    assert [each.name for each in told.inputs] == [f"default/{graph.document_id}" for graph in (REPORT, PAPER)]
-    assert [each.name for each in told.outputs] == [f"default/answers/{given.answer_id}"]
+    assert told.inputs == tuple(f"flowreader://default/{graph.document_id}" for graph in (REPORT, PAPER))
+    assert told.outputs == (f"flowreader://default/answers/{given.answer_id}",)
     assert ".pdf" not in repr(told)
 
 
 def test_what_is_left_out_is_counted(monkeypatch):
     monkeypatch.setattr(data_flow, "READ_AT_MOST", 1)
     told = answered(answer("report", "paper"))
-    assert ([each.name for each in told.inputs], told.left_out) == ([f"default/{REPORT.document_id}"], 1)
+    assert (told.inputs, told.left_out) == ((f"flowreader://default/{REPORT.document_id}",), 1)
