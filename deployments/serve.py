@@ -92,8 +92,8 @@ async def register(runner: Runner, served: Sequence[RunnerDeployment]) -> None:
     await end_what_was_killed(begin, alone=ALONE in sys.argv[1:])
 
 
-async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> int:
-    """Have Prefect know which runs of these deployments were killed, and return how many there were.
+async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> None:
+    """Have Prefect know which runs of these deployments were killed.
 
     `served` says of each deployment whether its killed runs begin again. Without `alone`, another machine may be at work for the
     same server: only those runs count that our own ledger knows as killed.
@@ -102,7 +102,7 @@ async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> in
         deployment_id=FlowRunFilterDeploymentId(any_=list(served)),
         state=FlowRunFilterState(type=FlowRunFilterStateType(any_=AT_WORK)),
     )
-    known = _killed_ids()
+    known = {each.path.stem for corpus in corpora_in(corpora_folder()) for each in killed_runs(corpus)}
     async with get_client() as client:
         found = [run for run in await client.read_flow_runs(flow_run_filter=wanted) if alone or str(run.id) in known]
         for run in found:
@@ -111,11 +111,6 @@ async def end_what_was_killed(served: Mapping[UUID, bool], *, alone: bool) -> in
             await client.set_flow_run_state(run.id, state, force=True)
             if not cancelled and run.deployment_id is not None and served[run.deployment_id]:
                 await begin_again(None, run, state)
-    return len(found)
-
-
-def _killed_ids() -> set[str]:
-    return {each.path.stem for corpus in corpora_in(corpora_folder()) for each in killed_runs(corpus)}
 
 
 def _cut_off() -> None:

@@ -96,7 +96,7 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
     if not work:
         yield
         return
-    meter = WorkMeter.reading(work, by_model=by_model)
+    meter = WorkMeter(work, by_model=by_model)
     artifact: UUID | None = None
 
     async def show(percent: float, told: str) -> None:

@@ -1,12 +1,10 @@
 """What people see while an ingest works: bars on a terminal, plain lines elsewhere, nothing for programs."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -34,8 +32,8 @@ MODEL_STEP_SHARES = {
 class WorkMeter:
     """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
 
-    def __init__(self, work: Sequence[DocumentWork], shares: Mapping[str, float] = STEP_SHARES) -> None:
-        self._shares = shares
+    def __init__(self, work: Sequence[DocumentWork], *, by_model: bool = False) -> None:
+        self._shares = MODEL_STEP_SHARES if by_model else STEP_SHARES
         self._names = {document.document_id: document.name for document in work}
         # A document of no size counts a little.
         self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
@@ -45,10 +43,6 @@ class WorkMeter:
         self.pages = 0
         self.finished: set[str] = set()
         self.now = ""
-
-    @classmethod
-    def reading(cls, work: Sequence[DocumentWork], *, by_model: bool) -> WorkMeter:
-        return cls(work, MODEL_STEP_SHARES if by_model else STEP_SHARES)
 
     def hear(self, progress: Progress) -> None:
         with self._lock:
@@ -99,7 +93,7 @@ def clock(seconds: float) -> str:
 
 @contextlib.contextmanager
 def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_model: bool = False) -> Iterator[None]:
-    meter = WorkMeter.reading(work, by_model=by_model)
+    meter = WorkMeter(work, by_model=by_model)
     with listening(meter.hear):
         if quiet:
             yield

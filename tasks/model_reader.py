@@ -17,7 +17,7 @@ from tasks.ask_request import clean
 from tasks.call_book import Stage, call_book
 from tasks.cited_words import checked_quotes, proofs
 from tasks.model_answer import agreed_answer, put_together
-from tasks.model_desk import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridges, RatedSteps
+from tasks.model_desk import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridge, RatedBridges, RatedStep, RatedSteps
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatEndedError, ChatError
 from tasks.path_reader import PathReading, PathText, Synthesis
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tasks.judging import Verdict
 
 Pairs = Sequence[tuple[Passage, Passage]]
+Rated = RatedBridges | RatedSteps
 
 
 def rate(
@@ -39,35 +40,22 @@ def rate(
     Where a call fails nothing changes: no bridge is laid, and a step keeps the similarity of its ends.
     """
     batches = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
-    if bridges:
-        found = [_bridge_rates(value) for value in desk.ask([_bridges(desk, question, batch) for batch in batches])]
-    else:
-        found = [_step_rates(value) for value in desk.ask([_steps(desk, question, batch) for batch in batches])]
+    found = [_rates(value) for value in desk.ask([_rating(desk, question, batch, bridges=bridges) for batch in batches])]
     unrated = [0.0 if bridges else max(similarity, 0.0) for similarity in similarities]
     return [found[place // at_once].get(place % at_once + 1, unrated[place]) for place in range(len(pairs))]
 
 
-def _bridges(desk: ModelDesk, question: Question, batch: Pairs) -> ChatCall[RatedBridges]:
+def _rating(desk: ModelDesk, question: Question, batch: Pairs, *, bridges: bool) -> ChatCall[Rated]:
+    prompt = "bridge" if bridges else "step"
+    form: type[Rated] = RatedBridges if bridges else RatedSteps
     return desk.call(
-        "bridge",
-        f"{len(batch)} bridges",
-        RatedBridges,
+        prompt,
+        f"{len(batch)} {prompt}s",
+        form,
         question=question.text,
-        pieces=_pieces(desk, question, "bridge", batch),
+        pieces=_pieces(desk, question, prompt, batch),
         tokens=desk.settings.reading.model.rating_tokens,
-        check=lambda value: _wrong([rated.pair for rated in value.ratings], [r.strength for r in value.ratings], len(batch)),
-    )
-
-
-def _steps(desk: ModelDesk, question: Question, batch: Pairs) -> ChatCall[RatedSteps]:
-    return desk.call(
-        "step",
-        f"{len(batch)} steps",
-        RatedSteps,
-        question=question.text,
-        pieces=_pieces(desk, question, "step", batch),
-        tokens=desk.settings.reading.model.rating_tokens,
-        check=lambda value: _wrong([rated.pair for rated in value.ratings], [r.usefulness for r in value.ratings], len(batch)),
+        check=lambda value: _wrong(value, len(batch)),
     )
 
 
@@ -82,18 +70,23 @@ def _pieces(desk: ModelDesk, question: Question, prompt: str, batch: Pairs) -> l
     ]
 
 
-def _wrong(pairs: Sequence[int], rates: Sequence[float], wanted: int) -> str:
-    if sorted(pairs) != list(range(1, wanted + 1)):
+def _wrong(value: Rated, wanted: int) -> str:
+    if sorted(rated.pair for rated in value.ratings) != list(range(1, wanted + 1)):
         return f"each of the pairs 1 to {wanted} must be rated exactly once"
-    return "" if all(0.0 <= rate <= 1.0 for rate in rates) else "a rate is not between 0.0 and 1.0"
+    return "" if all(0.0 <= _rate_of(rated) <= 1.0 for rated in value.ratings) else "a rate is not between 0.0 and 1.0"
 
 
-def _bridge_rates(value: RatedBridges | ChatError) -> dict[int, float]:
-    return {} if isinstance(value, ChatError) else {rated.pair: rated.strength * rated.connected for rated in value.ratings}
+def _rate_of(rated: RatedBridge | RatedStep) -> float:
+    return rated.strength if isinstance(rated, RatedBridge) else rated.usefulness
 
 
-def _step_rates(value: RatedSteps | ChatError) -> dict[int, float]:
-    return {} if isinstance(value, ChatError) else {rated.pair: rated.usefulness for rated in value.ratings}
+def _rates(value: Rated | ChatError) -> dict[int, float]:
+    """Return the rate of each pair, by its number; what is not connected is worth nothing."""
+    if isinstance(value, ChatError):
+        return {}
+    return {
+        rated.pair: 0.0 if isinstance(rated, RatedBridge) and not rated.connected else _rate_of(rated) for rated in value.ratings
+    }
 
 
 MOST_KEYWORDS = 50

@@ -25,7 +25,7 @@ def test_shares_grow_with_the_steps_and_end_at_one():
 
 
 def test_where_a_model_reads_its_steps_take_most_of_the_time():
-    meter = WorkMeter([work("a")], MODEL_STEP_SHARES)
+    meter = WorkMeter([work("a")], by_model=True)
     shares = []
     for step in MODEL_STEP_SHARES:
         meter.hear(Progress("a" * 64, step, 1, 1))
