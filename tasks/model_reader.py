@@ -17,7 +17,7 @@ from tasks.ask_request import clean
 from tasks.call_book import Stage, call_book
 from tasks.cited_words import checked_quotes, proofs
 from tasks.model_answer import agreed_answer, put_together
-from tasks.model_desk import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridge, RatedBridges, RatedStep, RatedSteps
+from tasks.model_desk import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridge, RatedBridges, RatedSteps
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatEndedError, ChatError
 from tasks.path_reader import PathReading, PathText, Synthesis
@@ -73,20 +73,16 @@ def _pieces(desk: ModelDesk, question: Question, prompt: str, batch: Pairs) -> l
 def _wrong(value: Rated, wanted: int) -> str:
     if sorted(rated.pair for rated in value.ratings) != list(range(1, wanted + 1)):
         return f"each of the pairs 1 to {wanted} must be rated exactly once"
-    return "" if all(0.0 <= _rate_of(rated) <= 1.0 for rated in value.ratings) else "a rate is not between 0.0 and 1.0"
-
-
-def _rate_of(rated: RatedBridge | RatedStep) -> float:
-    return rated.strength if isinstance(rated, RatedBridge) else rated.usefulness
+    rates = (rated.strength if isinstance(rated, RatedBridge) else rated.usefulness for rated in value.ratings)
+    return "" if all(0.0 <= rate <= 1.0 for rate in rates) else "a rate is not between 0.0 and 1.0"
 
 
 def _rates(value: Rated | ChatError) -> dict[int, float]:
-    """Return the rate of each pair, by its number; what is not connected is worth nothing."""
     if isinstance(value, ChatError):
         return {}
-    return {
-        rated.pair: 0.0 if isinstance(rated, RatedBridge) and not rated.connected else _rate_of(rated) for rated in value.ratings
-    }
+    if isinstance(value, RatedBridges):
+        return {rated.pair: rated.strength * rated.connected for rated in value.ratings}
+    return {rated.pair: rated.usefulness for rated in value.ratings}
 
 
 MOST_KEYWORDS = 50
