@@ -12,50 +12,40 @@ USUAL_ROOM, MOST_ROOM = 64, 512
 may keep a thread while its corpus is fetched: more than a process should have."""
 
 
-class ServiceError(RuntimeError):
-    """The query service cannot be where it is wanted; the message says why and what to do."""
-
-
 def check_question_settings() -> None:
-    """Raise ServiceError where the query service could not begin now."""
-    required_token(wanted_address()[0])
+    """Raise CommandError where the query service could not begin now."""
+    required_token(address()[0])
     room()
-    listen(*wanted_address()).close()
-
-
-def wanted_address() -> tuple[str, int]:
-    """Return host and port where questions are to be taken in; raise ServiceError where none are named."""
-    try:
-        return address()
-    except CommandError as error:
-        raise ServiceError(f"{error.what}; {error.remedy}") from error
+    listen(*address()).close()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens; raise ServiceError where the address is taken or none of this machine."""
+    """Return a socket that listens; raise CommandError where the address is taken or none of this machine."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=256)
     except (OSError, OverflowError) as error:
-        raise ServiceError(
-            f"the query service cannot listen on {address_of(host, port)!r} ({error}); "
-            "set FLOWREADER_ASK_ADDRESS to another HOST:PORT"
+        raise CommandError(
+            f"the query service cannot listen on {address_of(host, port)!r} ({error})",
+            address_of(host, port),
+            "set FLOWREADER_ASK_ADDRESS to another HOST:PORT",
         ) from error
 
 
 def required_token(host: str) -> str:
-    """Return the token that questions must bring, "" for none; raise ServiceError where one is needed."""
+    """Return the token that questions must bring, "" for none; raise CommandError where one is needed."""
     token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
     if not token and not is_this_machine(host):
-        raise ServiceError(
-            f"the query service is to listen on {host!r}, where others may ask; set FLOWREADER_ASK_TOKEN to a secret, "
-            "or FLOWREADER_ASK_ADDRESS to 127.0.0.1:4280"
+        raise CommandError(
+            f"the query service is to listen on {host!r}, where others may ask",
+            host,
+            "set FLOWREADER_ASK_TOKEN to a secret, or FLOWREADER_ASK_ADDRESS to 127.0.0.1:4280",
         )
     return token
 
 
 def room() -> int:
-    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise ServiceError for what is none of these numbers."""
+    """Return how many questions may be inside at once, 1 to MOST_ROOM; raise CommandError for what is none of these numbers."""
     named = os.environ.get("FLOWREADER_ASK_QUEUE", str(USUAL_ROOM))
     if not named.isdecimal() or not 1 <= int(named) <= MOST_ROOM:
-        raise ServiceError(f"FLOWREADER_ASK_QUEUE is {named!r}; set it to a number of questions, 1 to {MOST_ROOM}")
+        raise CommandError(f"FLOWREADER_ASK_QUEUE is {named!r}", named, f"set it to a number of questions, 1 to {MOST_ROOM}")
     return int(named)

@@ -39,9 +39,11 @@ from deployments.children import say_ready
 from deployments.declared import declared_deployment
 from deployments.front_door import web_app
 from deployments.intake import Intake
-from deployments.question_settings import ServiceError, listen, required_token, room, wanted_address
+from deployments.question_settings import listen, required_token, room
+from flows.ask_service_command import address
 from flows.ask_task import AT_ONCE, answer, ask_deployed
 from flows.interruption import end_all_work
+from flows.showing import CommandError
 from tasks.environment import UnknownNameError, check_environment
 from tasks.json_log import LogFileError
 from tasks.metrics_endpoint import MetricsError
@@ -138,12 +140,12 @@ def main() -> int:
     logging.getLogger("prefect.task_runs").addFilter(WithoutTraceback())
     try:
         check_environment()
-        host, port = wanted_address()
+        host, port = address()
         listening, token = listen(host, port), required_token(host)
         with watched(), ThreadPoolExecutor(max_workers=1) as beside:
             # In the main thread Prefect and the web server would answer signals themselves.
             beside.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
-    except (ServiceError, LogFileError, MetricsError, UnknownNameError) as error:
+    except (CommandError, LogFileError, MetricsError, UnknownNameError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

@@ -29,7 +29,7 @@ from deployments.children import (
     said_ready,
     start,
 )
-from deployments.question_settings import ServiceError, check_question_settings
+from deployments.question_settings import check_question_settings
 from flows.prefect_environment import (
     SERVER_BYTES,
     START_SECONDS,
@@ -39,6 +39,7 @@ from flows.prefect_environment import (
     require_configured_server,
     server_is_configured,
 )
+from flows.showing import CommandError
 from storage.disk import check_writable, require_room
 from storage.locations import LocationError, home, prefect_folder
 from storage.object_address import AddressError, is_address
@@ -78,7 +79,7 @@ def main() -> int:
     except UnknownNameError as error:
         _say(str(error), sys.stderr)
         return 2
-    except (UpError, PrefectServerError, ServiceError, MetricsError, LocationError, AddressError, OSError) as error:
+    except (UpError, PrefectServerError, CommandError, MetricsError, LocationError, AddressError, OSError) as error:
         _say(str(error), sys.stderr)
         return 1
     finally:

@@ -25,8 +25,7 @@ class CommandError(Exception):
     """A command could not be done: what is wrong, the value at fault, what to do instead."""
 
     def __init__(self, what: str, value: str = "", remedy: str = "") -> None:
-        """Take the three parts; value and remedy may be empty where `what` says it all."""
-        super().__init__(what)
+        super().__init__("; ".join(filter(None, (what, remedy))))
         self.what, self.value, self.remedy = what, value, remedy
 
     @classmethod

@@ -62,7 +62,14 @@ def paper_terrain(graph: CandidateGraph, scores: NodeScores, settings: RoutingSe
 
 def graph_terrain(graph: CandidateGraph, scores: NodeScores, settings: RoutingSettings, sources: IntArray) -> Terrain:
     kept = kept_arcs(graph, settings)
-    answering = _answering(graph, scores, settings)
+    words = graph.summary_words.astype(np.float64)
+    longest = float(np.percentile(words, settings.dense_percentile)) if len(words) else 0.0
+    answering = answerability(
+        relevance=scores.relevance,
+        density=density(word_counts=words, percentile=longest),
+        is_visual=graph.modalities != MODALITIES.index(Modality.TEXT),
+        visual_bonus=settings.visual_bonus,
+    )
     return Terrain(
         tails=graph.tails[kept],
         heads=graph.heads[kept],
@@ -80,17 +87,6 @@ def graph_terrain(graph: CandidateGraph, scores: NodeScores, settings: RoutingSe
 def kept_arcs(graph: CandidateGraph, settings: RoutingSettings) -> BoolArray:
     """Return which arcs of the graph are laid out: similarities from r_min on; the layout's own relations are never pruned."""
     return np.asarray(~np.isin(graph.arc_kinds, SIMILARITY_CODES) | (graph.weights >= settings.minimum_similarity))
-
-
-def _answering(graph: CandidateGraph, scores: NodeScores, settings: RoutingSettings) -> FloatArray:
-    words = graph.summary_words.astype(np.float64)
-    longest = float(np.percentile(words, settings.dense_percentile)) if len(words) else 0.0
-    return answerability(
-        relevance=scores.relevance,
-        density=density(word_counts=words, percentile=longest),
-        is_visual=graph.modalities != MODALITIES.index(Modality.TEXT),
-        visual_bonus=settings.visual_bonus,
-    )
 
 
 RELATION_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.REFERS_TO, EdgeKind.CAPTION_OF, EdgeKind.CONTINUES)]

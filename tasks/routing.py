@@ -19,7 +19,7 @@ from tasks.algorithms.min_cost import (
     saturation,
     source_capacity,
 )
-from tasks.algorithms.network import FlowNetwork, build_network
+from tasks.algorithms.network import build_network
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.ask_settings import RoutingSettings
 from tasks.prize_terrain import Terrain, paper_terrain, prize_terrain, route_prizes, told_of_terrain
@@ -77,7 +77,13 @@ def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
         sinks=terrain.sinks,
         answerability=terrain.answerability,
     )
-    filled, cut = how_saturated(network, settings.routing.demand, settings.gate.saturation_of)
+    demand = settings.routing.demand
+    if settings.gate.saturation_of == "paper":
+        cut = max_flow(network)
+        filled = saturation(max_flow=cut.value, demand=demand)
+    else:
+        cut = max_flow(connection_network(network))
+        filled = connection_saturation(value=cut.value, demand=demand, source_capacity=source_capacity(network))
     if settings.routing.formulation == "prizes":
         flow, chains = route_prizes(terrain, step=settings.routing.step, paths=settings.routing.paths)
     else:
@@ -90,15 +96,6 @@ def demand_of(question: Question, settings: RoutingSettings) -> float:
     """Return how much evidence is to be routed: F, or the part of it that the question's terms call for."""
     share = 1.0 if settings.demand_by == "fixed" else min(1.0, max(1, len(question.terms.stems)) / settings.demand_terms)
     return settings.demand * share
-
-
-def how_saturated(network: FlowNetwork, demand: float, of: str) -> tuple[float, MaximumFlow]:
-    """Return the saturation that the gate looks at, and the cut that limits it."""
-    if of == "paper":
-        most = max_flow(network)
-        return saturation(max_flow=most.value, demand=demand), most
-    most = max_flow(connection_network(network))
-    return connection_saturation(value=most.value, demand=demand, source_capacity=source_capacity(network)), most
 
 
 @step("select", version="1", retries=0, cache_key=question_key, told=told_of_paths)

@@ -4,7 +4,8 @@ import socket
 
 import pytest
 
-from deployments.question_settings import MOST_ROOM, USUAL_ROOM, ServiceError, check_question_settings, listen, required_token, room
+from deployments.question_settings import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
+from flows.showing import CommandError
 
 
 @pytest.fixture(autouse=True)
@@ -16,19 +17,19 @@ def nothing_named(monkeypatch):
 def test_a_port_that_is_taken_is_named_with_the_remedy():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(ServiceError, match=rf"'127.0.0.1:{port}'.*FLOWREADER_ASK_ADDRESS"):
+        with pytest.raises(CommandError, match=rf"'127.0.0.1:{port}'.*FLOWREADER_ASK_ADDRESS"):
             listen("127.0.0.1", port)
 
 
 def test_an_address_of_another_machine_is_named():
-    with pytest.raises(ServiceError, match=r"192\.0\.2\.1"):
+    with pytest.raises(CommandError, match=r"192\.0\.2\.1"):
         listen("192.0.2.1", 0)
 
 
 def test_a_token_is_needed_where_others_may_ask(monkeypatch):
     monkeypatch.delenv("FLOWREADER_ASK_TOKEN", raising=False)
     assert [required_token(host) for host in ("127.0.0.1", "localhost")] == ["", ""]
-    with pytest.raises(ServiceError, match=r"'0\.0\.0\.0'.*FLOWREADER_ASK_TOKEN"):
+    with pytest.raises(CommandError, match=r"'0\.0\.0\.0'.*FLOWREADER_ASK_TOKEN"):
         required_token("0.0.0.0")
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "sesame")
     assert [required_token(host) for host in ("127.0.0.1", "0.0.0.0")] == ["sesame", "sesame"]
@@ -58,7 +59,7 @@ def test_an_address_of_ipv6_is_one():
 )
 def test_what_could_not_begin_is_said_before_anything_does(monkeypatch, name, value, what):
     monkeypatch.setenv(f"FLOWREADER_ASK_{name}", value)
-    with pytest.raises(ServiceError) as refused:
+    with pytest.raises(CommandError) as refused:
         check_question_settings()
     assert what in str(refused.value)
 
@@ -67,7 +68,7 @@ def test_a_port_that_is_free_stays_so(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
         monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{port}")
-        with pytest.raises(ServiceError, match="cannot listen"):
+        with pytest.raises(CommandError, match="cannot listen"):
             check_question_settings()
     check_question_settings()
     check_question_settings()

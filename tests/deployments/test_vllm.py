@@ -74,17 +74,6 @@ def test_the_flags_stand_in_one_place(compose, manifest):
     assert told == [f"--config deployments/vllm/{name}" for name in (LARGE, EMBEDDINGS)]
 
 
-def test_every_flag_says_why():
-    for name in (LARGE, EMBEDDINGS):
-        lines = (FOLDER / name).read_text("utf-8").splitlines()
-        flags = [place for place, line in enumerate(lines) if re.match(r"[a-z]", line)]
-        told = {place for place in flags if lines[place - 1].startswith("#")}
-        # those of one kind stand under one reason: host and port, memory beside seed
-        untold = {lines[place].split(":")[0] for place in flags if place not in told}
-        assert untold <= {"port", "host", "seed"}, name
-    assert LARGE in (FOLDER / SMALL).read_text("utf-8")
-
-
 def test_the_two_chat_models_differ_in_nothing_but_their_size():
     large, small = read(LARGE), read(SMALL)
     assert {flag for flag in large | small if large.get(flag) != small.get(flag)} == {"model", "tensor-parallel-size"}
