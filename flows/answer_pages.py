@@ -38,7 +38,6 @@ DOCUMENTS_SHOWN = 50
 
 
 async def keep_run_page(snapshot: Snapshot, told: RunWalk) -> None:
-    """Leave a page that leads from the ingest at work to its documents, with their versions, parsers, steps and models."""
     await acreate_markdown_artifact(
         key=lineage_key(artifact_key(told.corpus)),
         markdown=await asyncio.to_thread(run_page, snapshot, told),
@@ -136,7 +135,6 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
 
 
 async def keep_page(answer: Answer) -> None:
-    """Write the answer's report to the disk, and its page to the run at work, a flow's or a task's."""
     kept = await asyncio.to_thread(keep_report, answer)
     await acreate_markdown_artifact(
         key=page_key(answer.answer_id), markdown=answer_markdown(answer, kept), description=as_text(answer.question)

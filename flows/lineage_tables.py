@@ -45,7 +45,6 @@ class Line(NamedTuple):
 
 
 def lineage(arguments: argparse.Namespace, output: Output) -> int:
-    """Walk from an answer to the bytes it stands on, from a document to its answers, or through a run."""
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
         found = walk(snapshot, displayed(arguments.named))
     show_walk(found, output)

@@ -45,7 +45,6 @@ def run_line(run: RunHead) -> str:
 
 
 def run_notes(run: RunHead) -> Iterator[str]:
-    """Yield what becomes of a run that was killed, and which ones it took over."""
     if run.outcome == KILLED and run.kind in {RunKind.INGEST, RunKind.EVALUATE}:
         yield "what it finished is kept; the same command goes on with the rest"
     for killed in run.took_over:
@@ -53,7 +52,6 @@ def run_notes(run: RunHead) -> Iterator[str]:
 
 
 def step_line(step: StepSum) -> str:
-    """Return a step with its seconds, and what else is worth a word."""
     told = [f"{step.seconds:.2f} s"]
     told += [f"{step.times} times"] if step.times > 1 else []
     told += [f"{step.cache_hits} from the cache" if step.times > 1 else "from the cache"] if step.cache_hits else []
@@ -64,7 +62,6 @@ def step_line(step: StepSum) -> str:
 
 
 def call_line(call: CallSum) -> str:
-    """Return the calls for one purpose: how they ended, model, prompt, tokens, money."""
     ended = ", ".join(f"{count} {outcome}" for outcome, count in call.outcomes.items())
     prompt = f"prompt {call.prompt or 'changed since'} {call.prompt_hash[:8]}"
     money = f", {told_money(call.cost)}" if call.cost else ""

@@ -18,8 +18,6 @@ BY_RULES = f'"reader": "{RULES_READ}"'.encode()
 
 @dataclass(frozen=True, slots=True)
 class PathPages:
-    """The pages that a path leads over."""
-
     pages: tuple[PagePlace, ...]
 
 
@@ -41,14 +39,9 @@ class AnswerGlimpse:
         return tuple(dict.fromkeys(self.citations))
 
     @property
-    def all_read(self) -> Iterator[PagePlace]:
-        """The pages on its paths, path by path; `top-k` has no paths, what it read is its evidence."""
-        return chain(*(path.pages for path in self.paths), self.evidence_pages)
-
-    @property
     def read(self) -> tuple[PagePlace, ...]:
-        """The same pages, each once."""
-        return tuple(dict.fromkeys(self.all_read))
+        """The pages on its paths, each once; `top-k` has no paths, what it read is its evidence."""
+        return tuple(dict.fromkeys(chain(*(path.pages for path in self.paths), self.evidence_pages)))
 
 
 @dataclass(frozen=True, slots=True)

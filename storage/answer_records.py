@@ -23,8 +23,6 @@ class AnswerStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NamedDocument:
-    """A document as answers name it."""
-
     id: str
     name: str
 

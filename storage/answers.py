@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from storage.answer_json import answer_from_json
-from storage.answer_records import Answer, Citation, EvidencePath, NamedDocument
+from storage.answer_records import Answer, EvidencePath, NamedDocument
 from storage.codec import CodecError
 from storage.locations import CorpusLocation
 from storage.removals import noted_removals
@@ -113,7 +113,7 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
     told = tuple(removed_note(document) for document in losing)
     bare = replace(
         answer,
-        citations=tuple(_unquoted(citation) if citation.document.id in gone else citation for citation in answer.citations),
+        citations=tuple(replace(each, quote="", section=()) if each.document.id in gone else each for each in answer.citations),
         paths=tuple(replace(path, answer="") if _reads(path, gone) else path for path in answer.paths),
         notes=(*answer.notes, *told),
     )
@@ -130,7 +130,3 @@ def _text_holds_words(answer: Answer, gone: Collection[str]) -> bool:
 
 def _reads(path: EvidencePath, gone: Collection[str]) -> bool:
     return any(place.document.id in gone for place in path.pages)
-
-
-def _unquoted(citation: Citation) -> Citation:
-    return replace(citation, quote="", section=())

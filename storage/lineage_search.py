@@ -22,8 +22,6 @@ LISTED = 3
 
 
 class Kind(StrEnum):
-    """What lineage can be asked about."""
-
     ANSWER = "answer"
     DOCUMENT = "document"
     RUN = "run"
@@ -108,7 +106,6 @@ def _answers(seen: Glimpses) -> Iterator[Named]:
 
 
 def _unknown(snapshot: Snapshot, asked: str) -> str:
-    """Say that nothing is named so, and what there is."""
     location = snapshot.location
     documents = sorted(file_names(snapshot.documents()))
     runs = _newest(run_files(location))

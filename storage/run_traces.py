@@ -1,12 +1,13 @@
 """What the files of the runs tell of one thing: lines are chosen by their bytes, so that ten thousand files take a second."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from storage.at_work import is_at_work
 from storage.locations import CorpusLocation
+from storage.records import StepRecord
 from storage.runs import ASKING, EntryKind, read_entry
 
 END = b'"kind": "end"'
@@ -30,18 +31,11 @@ class RunTrace:
     at_work: bool = False
 
     def of(self, kind: EntryKind) -> list[dict[str, Any]]:
-        """Return the entries of a kind, in order."""
         return [entry for entry in self.entries if entry["kind"] == kind]
 
-    @property
-    def silent(self) -> bool:
-        """Whether it tells nothing but how the run began and ended."""
-        return all(entry["kind"] in {EntryKind.RUN, EntryKind.END} for entry in self.entries)
-
-    @property
-    def damaged(self) -> bool:
-        """Whether the file may have told more than can be read."""
-        return bool(self.torn or self.unreadable)
+    def steps(self) -> list[StepRecord]:
+        names = [part.name for part in fields(StepRecord)]
+        return [StepRecord(**{name: entry[name] for name in names}) for entry in self.of(EntryKind.STEP)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +50,6 @@ class RunLines:
 
 
 def run_files(location: CorpusLocation) -> list[Path]:
-    """Return the files of all runs, by name."""
     return sorted(location.runs.glob("*.jsonl"), key=lambda path: path.name)
 
 
@@ -65,8 +58,8 @@ def other_files(location: CorpusLocation) -> list[Path]:
     return [path for path in run_files(location) if not path.name.startswith(ASKING)]
 
 
-def trace(path: Path, signs: Sequence[bytes]) -> RunTrace:
-    """Return how the run began and ended, and the entries whose line holds one of the signs; an empty sign takes all.
+def trace(path: Path, signs: Sequence[bytes] = (b"",)) -> RunTrace:
+    """Return how the run began and ended, and the entries whose line holds one of the signs: all where none is given.
 
     Of a file that holds no sign nothing is told but its damage.
     """
@@ -76,7 +69,8 @@ def trace(path: Path, signs: Sequence[bytes]) -> RunTrace:
 def traces(paths: Iterable[Path], signs: Sequence[bytes]) -> list[RunTrace]:
     """Return the traces of the runs that tell of one of the signs, and of those whose file is damaged."""
     found = (_trace_of(lines, signs) for lines in lines_with(paths, signs))
-    return [each for each in found if each.damaged or not each.silent]
+    silent = {EntryKind.RUN, EntryKind.END}
+    return [each for each in found if each.torn or each.unreadable or any(entry["kind"] not in silent for entry in each.entries)]
 
 
 def lines_with(paths: Iterable[Path], signs: Sequence[bytes]) -> Iterator[RunLines]:

@@ -27,8 +27,6 @@ class RunGoneError(RuntimeError):
 
 
 class EntryKind(StrEnum):
-    """What a line tells of."""
-
     RUN = "run"
     PLAN = "plan"
     STEP = "step"
@@ -116,12 +114,11 @@ class RunLog:
 
 def continued(path: Path) -> RunLog:
     """Return the log of a run whose file may be there already: Prefect tries a run again under the same id."""
-    last = max((entry["sequence"] for entry in read_run(path).entries), default=-1) if path.exists() else -1
-    return RunLog(path, itertools.count(last + 1))
+    entries = map(read_entry, path.read_bytes().splitlines() if path.exists() else ())
+    return RunLog(path, itertools.count(1 + max((entry["sequence"] for entry in entries if entry), default=-1)))
 
 
 def asking_files(location: CorpusLocation) -> list[Path]:
-    """Return the files of all runs that asked, by name."""
     return sorted(location.runs.glob(f"{ASKING}*.jsonl"), key=lambda path: path.name)
 
 
@@ -167,32 +164,6 @@ def write_whole(descriptor: int, lines: bytes) -> None:
     """Write all bytes; what a full disk cut short is retried, so that the system says why."""
     while lines:
         lines = lines[os.write(descriptor, lines) :]
-
-
-@dataclass(frozen=True, slots=True)
-class RunFile:
-    """What a run left: its entries in order, and how many lines were torn."""
-
-    entries: tuple[dict[str, Any], ...]
-    torn: int
-
-    def steps(self) -> list[StepRecord]:
-        """Return the steps' records, in order."""
-        names = [part.name for part in fields(StepRecord)]
-        return [StepRecord(**{name: entry[name] for name in names}) for entry in self.entries if entry["kind"] == EntryKind.STEP]
-
-
-def read_run(path: Path) -> RunFile:
-    """Return what the file holds; a line that a kill or a full disk cut is left out and counted."""
-    entries: list[dict[str, Any]] = []
-    torn = 0
-    for line in path.read_bytes().splitlines():
-        entry = read_entry(line)
-        if entry is None:
-            torn += 1
-        else:
-            entries.append(entry)
-    return RunFile(entries=tuple(sorted(entries, key=lambda entry: entry["sequence"])), torn=torn)
 
 
 def read_entry(line: bytes) -> dict[str, Any] | None:

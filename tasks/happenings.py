@@ -15,8 +15,6 @@ from tasks.models.chat_call import ModelCall
 
 @dataclass(frozen=True, slots=True)
 class RunBegan:
-    """A run of a flow (`ask`, `ingest`, ...) began to work on a corpus."""
-
     run: str
     flow: str
     corpus: str
@@ -69,24 +67,18 @@ class DocumentEnded:
 
 @dataclass(frozen=True, slots=True)
 class StepEnded:
-    """A step left its lineage record."""
-
     run: str
     record: StepRecord
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """A call of a model ended, well or not."""
-
     run: str
     call: ModelCall
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionBegan:
-    """A question is being answered by a reader."""
-
     run: str
     answer: str
     reader: str

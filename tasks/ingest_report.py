@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from storage.corpus import CorpusWriter
 from storage.records import DocumentState, identify
-from storage.runs import EntryKind, read_run
+from storage.run_traces import trace
+from storage.runs import EntryKind
 from tasks.ingest_request import Survey
 from tasks.markdown import lineage_key, lineage_link
 from tasks.models.chat_errors import Outcome
@@ -20,8 +21,6 @@ PROGRESS = "-progress"
 
 
 class Failure(BaseModel):
-    """A document that is not ready."""
-
     model_config = ConfigDict(frozen=True)
 
     name: str
@@ -33,8 +32,6 @@ VANISHED_SHOWN = 50
 
 
 class IngestReport(BaseModel):
-    """The outcome of one ingest run."""
-
     model_config = ConfigDict(frozen=True)
 
     corpus: str
@@ -62,8 +59,8 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
     documents = corpus.documents()
     worked_on = {work.document_id for work in survey.plan.work}
     mine = [record for record in documents if record.id in worked_on]
-    run = read_run(place.log.path)
-    steps, calls = run.steps(), [entry for entry in run.entries if entry["kind"] == EntryKind.CALL]
+    run = trace(place.log.path)
+    steps, calls = run.steps(), run.of(EntryKind.CALL)
     step_seconds: defaultdict[str, float] = defaultdict(float)
     for record in steps:
         step_seconds[record.step] += record.seconds

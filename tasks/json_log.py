@@ -148,7 +148,6 @@ class JsonLines(logging.Formatter):
     """A record whose message is a line's fields, as ASCII: no sign of a name ends the line, or is obeyed by a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, the time in UTC first."""
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         fields = record.args if isinstance(record.args, dict) else {}
         return json.dumps({"time": time, "level": record.levelname.lower(), **fields})
@@ -164,14 +163,12 @@ class _OnceToldFile(WatchedFileHandler):
         return io.TextIOWrapper(Path(self.baseFilename).open("ab", buffering=0), encoding="ascii", write_through=True)
 
     def handleError(self, _record: logging.LogRecord) -> None:
-        """Say it the first time."""
         if not self._told:
             self._told = True
             sys.stderr.write(f"{LOG}: {self.baseFilename!r} cannot be written any more ({sys.exc_info()[1]}); the run goes on\n")
 
 
 def check_log() -> None:
-    """Raise LogFileError where the file that the environment names, if any, cannot be written."""
     if target := os.environ.get(LOG):
         _opened(target).close()
 
@@ -195,8 +192,6 @@ def logging_to(target: str) -> Iterator[None]:
 
 
 class _Teller:
-    """Turns what happens into lines, with the names of the documents at work."""
-
     def __init__(self, logger: logging.Logger) -> None:
         self._logger, self._names = logger, dict[str, str]()
 

@@ -126,7 +126,12 @@ class KilledRun:
 
 def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
     """Return the corpus's killed runs that nobody took over yet, the oldest first."""
-    return tuple(_killed(each, _story(each.path)) for each in killed_runs(location))
+    found: list[KilledRun] = []
+    for run in killed_runs(location):
+        story = _story(run.path)
+        there = tuple(path for path in _paths(story) if is_address(path) or os.path.lexists(path))
+        found.append(KilledRun(story.head.run_id, story.head.kind, told_moment(run.began), there))
+    return tuple(found)
 
 
 def rest_of(location: CorpusLocation, request: IngestRequest) -> list[Path]:
@@ -149,11 +154,6 @@ def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple
 
 def _story(run_file: Path) -> RunStory:
     return story_of(trace(run_file, ALWAYS_READ))
-
-
-def _killed(file: SignedRun, story: RunStory) -> KilledRun:
-    there = tuple(path for path in _paths(story) if is_address(path) or os.path.lexists(path))
-    return KilledRun(story.head.run_id, story.head.kind, told_moment(file.began), there)
 
 
 def _paths(story: RunStory) -> Sequence[str]:

@@ -64,7 +64,9 @@ def story_of(trace: RunTrace) -> RunStory:
     steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(CallTold, trace, EntryKind.CALL, _call)
     plans = _read(_Plan, trace, EntryKind.PLAN)
     begin = begins[-1] if begins else _Begin({}, {}, "")
-    end = ends[-1] if ends and not _was_tried_again(trace) else None
+    marks = [entry["kind"] for entry in trace.entries if entry["kind"] in {EntryKind.RUN, EntryKind.END}]
+    # A run that Prefect tries again begins once more after its last end.
+    end = ends[-1] if ends and marks[-1] is EntryKind.END else None
     head = RunHead(
         run_id=trace.run_id,
         kind=_kind(trace.run_id, begin.parameters),
@@ -85,12 +87,6 @@ def story_of(trace: RunTrace) -> RunStory:
         damage if damage.torn or damage.unreadable else None,
         plans[-1].documents if plans else None,
     )
-
-
-def _was_tried_again(trace: RunTrace) -> bool:
-    """Say whether the run began once more after its last end."""
-    told = [entry["kind"] for entry in trace.entries if entry["kind"] in {EntryKind.RUN, EntryKind.END}]
-    return told[-1] is EntryKind.RUN
 
 
 def _read(
@@ -178,7 +174,7 @@ def did_publish(story: RunStory, document_id: str) -> bool:
     steps = [step for step in story.steps if step.subject == document_id]
     if not steps or not _is_last(steps[-1]):
         return False
-    finished = _ended(steps[-1])
+    finished = datetime.fromisoformat(steps[-1].started) + timedelta(seconds=steps[-1].seconds)
     batches = (step for step in story.steps if step.step == "publish" and not step.error)
     return any(datetime.fromisoformat(batch.started) >= finished for batch in batches)
 
@@ -187,7 +183,3 @@ def _is_last(step: StepRecord) -> bool:
     """Say whether a document is finished with this step, well or not."""
     outcome = step_outcome(step)
     return outcome == "failed" or (outcome != "stopped" and step.step == "evolve")
-
-
-def _ended(step: StepRecord) -> datetime:
-    return datetime.fromisoformat(step.started) + timedelta(seconds=step.seconds)

@@ -66,7 +66,6 @@ def said_documents(question: str, documents: Sequence[NamedDocument]) -> set[str
 
 
 def name_words(name: str) -> set[str]:
-    """Return the words of a file name without its ending."""
     return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name)}
 
 

@@ -2,7 +2,6 @@
 
 import errno
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -95,17 +94,13 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
 
 
 def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
-    told = Counter[tuple[PageParser, str]]()
-    first: dict[tuple[PageParser, str], list[int]] = {}
+    told: dict[tuple[PageParser, str], list[int]] = {}
     for page in pages:
-        if page.parser in {PageParser.MINERU, PageParser.PLAIN} and not page.note:
-            continue
-        key = (page.parser, page.note)
-        told[key] += 1
-        first.setdefault(key, []).append(page.number)
+        if page.note or page.parser not in {PageParser.MINERU, PageParser.PLAIN}:
+            told.setdefault((page.parser, page.note), []).append(page.number)
     notes = [
-        f"{_page_list(first[key])} read by {'nobody' if key[0] is PageParser.NONE else key[0]}{': ' + key[1] if key[1] else ''}"
-        for key in told
+        f"{_page_list(numbers)} read by {'nobody' if parser is PageParser.NONE else parser}{note and f': {note}'}"
+        for (parser, note), numbers in told.items()
     ]
     return tuple(notes[:NOTES_SHOWN])
 

@@ -46,7 +46,6 @@ def report(subject: str, step: str, done: int, total: int) -> None:
 
 
 def request_stop() -> None:
-    """Ask every step to end at its next report."""
     _stop.set()
 
 

@@ -52,19 +52,15 @@ def write_page(report: Report, path: Path) -> None:
     with full_disk_explained(path.parent, len(page)):
         try:
             write_durably(path, page)
-            path.chmod(mode_of_new_files())
+            # A report is made to be shown, as far as its owner wants: it gets the mode of any new file.
+            mask = os.umask(0o077)
+            os.umask(mask)
+            path.chmod(0o666 & ~mask)
         except OSError as error:
             if is_full_disk(error):
                 raise
             problem = f"report {str(path)!r} cannot be written: {error.strerror}; name another file"
             raise NotWritableError(error.errno, problem) from error
-
-
-def mode_of_new_files() -> int:
-    """Return the mode that a file gets which anybody makes here: a report is made to be shown, as far as its owner wants."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def check_target(path: Path) -> None:

@@ -11,7 +11,7 @@ import functools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -89,19 +89,33 @@ class Step(Generic[P, R]):
     told: Callable[[Any], Mapping[str, str]]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do the step now, in this thread; leave its lineage record."""
         return self._perform(1, *args, **kwargs)[0]
 
     def recall(self, key: StepKey) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
-        place, inputs = workplace.get(), identify(self.name, self.version, key.inputs)
-        entry = _Entry(self, key, inputs, attempt=1)
-        names = place.memo.lookup(key.subject, self.name, inputs)
+        place, clock = workplace.get(), time.monotonic()
+        record = self._begun(place, key, attempt=1)
+        names = place.memo.lookup(key.subject, self.name, record.key)
         if not (self.codec and names):
             return None
         result = self._decode(place, names)
-        place.note(entry.record(place, names, remembered=True))
+        place.note(replace(record, seconds=_since(clock), cache_hit=True, outputs=dict(names)))
         return result
+
+    def _begun(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
+        """Return the line of lineage of what begins now."""
+        return StepRecord(
+            run_id=place.run_id,
+            step=self.name,
+            version=self.version,
+            key=identify(self.name, self.version, key.inputs),
+            subject=key.subject,
+            started=datetime.now(UTC).isoformat(),
+            seconds=0.0,
+            attempts=attempt,
+            cache_hit=False,
+            outputs={},
+        )
 
     def _decode(self, place: Workplace, names: Mapping[str, str]) -> R:
         assert self.codec is not None
@@ -143,20 +157,19 @@ class Step(Generic[P, R]):
 
     def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
         """Recall or make the result, record how it went; say whether it was remembered."""
-        place, key = workplace.get(), self.cache_key(*args, **kwargs)
-        inputs = identify(self.name, self.version, key.inputs)
-        entry = _Entry(self, key, inputs, attempt)
+        place, key, clock = workplace.get(), self.cache_key(*args, **kwargs), time.monotonic()
+        record = self._begun(place, key, attempt)
         names: Mapping[str, str] = {}
         error, remembered = "", False
         try:
-            recalled = place.memo.lookup(key.subject, self.name, inputs) if self.codec else None
+            recalled = place.memo.lookup(key.subject, self.name, record.key) if self.codec else None
             if self.codec and recalled is not None:
                 names, remembered = recalled, True
                 return self._decode(place, names), True
             result = self.function(*args, **kwargs)
             if self.codec:
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
-                place.memo.remember(key.subject, self.name, inputs, names, within=self.codec.pictures(result))
+                place.memo.remember(key.subject, self.name, record.key, names, within=self.codec.pictures(result))
             else:
                 names = self.told(result)
             return result, False
@@ -164,31 +177,11 @@ class Step(Generic[P, R]):
             error = f"{kind_of(problem)}: {problem}"
             raise
         finally:
-            place.note(entry.record(place, names, remembered=remembered, error=error))
+            place.note(replace(record, seconds=_since(clock), cache_hit=remembered, outputs=dict(names), error=error))
 
 
-class _Entry:
-    """A line of lineage that begins now."""
-
-    def __init__(self, step: Step[..., Any], key: StepKey, inputs: str, attempt: int) -> None:
-        self._step, self._key, self._inputs, self._attempt = step, key, inputs, attempt
-        self._started, self._clock = datetime.now(UTC).isoformat(), time.monotonic()
-
-    def record(self, place: Workplace, outputs: Mapping[str, str], *, remembered: bool, error: str = "") -> StepRecord:
-        """Return what is to be said of the step, which ends now."""
-        return StepRecord(
-            run_id=place.run_id,
-            step=self._step.name,
-            version=self._step.version,
-            key=self._inputs,
-            subject=self._key.subject,
-            started=self._started,
-            seconds=round(time.monotonic() - self._clock, 4),
-            attempts=self._attempt,
-            cache_hit=remembered,
-            outputs=dict(outputs),
-            error=error,
-        )
+def _since(clock: float) -> float:
+    return round(time.monotonic() - clock, 4)
 
 
 def step(

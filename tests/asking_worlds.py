@@ -16,7 +16,8 @@ from storage.candidate_graph import CandidateGraph
 from storage.corpus import open_for_writing
 from storage.locations import CorpusLocation, corpus_location
 from storage.records import DocumentGraph, Edge, EdgeKind, EmbedderIdentity, Modality, Node, NodeKind, Section, TableRow, identify
-from storage.runs import RunFile, asking_files, read_run
+from storage.run_traces import RunTrace, trace
+from storage.runs import asking_files
 from storage.search import EVERYTHING, Scope
 from storage.snapshot import Snapshot, open_for_reading
 from tasks.ask_request import AskRequest, asked_scope
@@ -214,9 +215,9 @@ def lasting(answer: Answer) -> dict[str, Any]:
     return told
 
 
-def run_of(location: CorpusLocation) -> RunFile:
+def run_of(location: CorpusLocation) -> RunTrace:
     """Return what the last run that asked left."""
-    return read_run(max(asking_files(location), key=lambda path: path.stat().st_mtime_ns))
+    return trace(max(asking_files(location), key=lambda path: path.stat().st_mtime_ns))
 
 
 def steps_of(location: CorpusLocation) -> list[str]:

@@ -110,10 +110,8 @@ def lay_out_paths(*, paths: Sequence[Sequence[int]], flows: Sequence[float], nod
     column; a chain of one node stands in the first. Ties go by the order of the paths. Paths may form a cycle: the weakest arc
     that closes one is drawn back, without points between.
 
-    A node repeated at once counts once. A path that is empty or names no node of 0..nodes - 1, a node on no path, and a flow that
-    is negative or not finite raise ValueError.
+    A node repeated at once counts once. No path is empty, each of 0..nodes - 1 is on one, and flows are finite and at least 0.
     """
-    _check(paths, flows, nodes)
     arcs = _sum_arcs(paths, flows, nodes)
     columns, backward = _columns(arcs, nodes)
     chains = _chains([arc for arc in arcs if arc not in backward], columns, nodes)
@@ -137,18 +135,6 @@ def lay_out_paths(*, paths: Sequence[Sequence[int]], flows: Sequence[float], nod
         width=len(layers),
         height=height,
     )
-
-
-def _check(paths: Sequence[Sequence[int]], flows: Sequence[float], nodes: int) -> None:
-    if len(paths) != len(flows):
-        raise ValueError(f"{len(paths)} paths have {len(flows)} flows; give one for each")
-    if not all(len(path) for path in paths):
-        raise ValueError("a path has no node; leave it out")
-    for flow in flows:
-        if not (np.isfinite(flow) and flow >= 0):
-            raise ValueError(f"the flow of a path is {flow}; it must be finite and at least 0")
-    if odd := {node for path in paths for node in path} ^ set(range(nodes)):
-        raise ValueError(f"nodes {sorted(odd)} are on no path or not among {nodes} nodes; number those on paths from 0")
 
 
 def _sum_arcs(paths: Sequence[Sequence[int]], flows: Sequence[float], nodes: int) -> dict[Arc, float]:

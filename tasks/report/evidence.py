@@ -25,8 +25,6 @@ PageKey = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A box on a page and the numbers of the citations it stands for."""
-
     box: Box
     numbers: tuple[int, ...]
 
@@ -150,7 +148,6 @@ def read_nodes(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, Node]:
 
 
 def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:
-    """Return the pages that are there, by document and number."""
     numbers: dict[str, set[int]] = {}
     for document, page in keys:
         if HEXADECIMAL_ID.fullmatch(document):
@@ -230,7 +227,6 @@ def _page_picture(
 def _exhibits(
     cited: Sequence[Numbered], nodes: Mapping[str, Node], artifacts: ArtifactStore, allowance: Allowance
 ) -> Iterable[Exhibit]:
-    """Yield the cited elements, each once, with all its quotes."""
     grouped: dict[str, list[Numbered]] = {}
     for number, citation in cited:
         grouped.setdefault(citation.node_id, []).append((number, citation))

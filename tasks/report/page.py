@@ -12,8 +12,16 @@ from markupsafe import Markup
 from storage.answer_records import Answer, AnswerStatus, Citation, EvidencePath
 from tasks.judging import STATUS_WORDS, head_of, told_money, words_of
 from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, Evidence, cited_pages
-from tasks.report.evidence_graph import LETTER, curve_of, drawing_of, terminal
-from tasks.report.graph_frame import DESK_WIDTH, draw_ribbons, lying_frame, standing_frame
+from tasks.report.evidence_graph import (
+    DESK_WIDTH,
+    LETTER,
+    curve_of,
+    draw_ribbons,
+    drawing_of,
+    lying_frame,
+    standing_frame,
+    terminal,
+)
 from tasks.report.markup import TEMPLATES
 from tasks.report.sheets import box_rules, citation_targets, marked, place_badges, rows_shown, table_of, title_of
 from tasks.report.wording import (
@@ -39,7 +47,6 @@ CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 
 def show_page(answer: Answer, evidence: Evidence) -> str:
-    """Return the whole HTML page."""
     style = Markup("\n".join([STYLE.read_text("utf-8"), box_rules(evidence.sheets), link_rules(len(answer.citations))]))
     walked = [path for path in answer.paths if path.nodes]
     return TEMPLATES.get_template("page.html").render(
@@ -106,7 +113,6 @@ def answer_of(path: EvidencePath, evidence: Evidence) -> str:
 
 
 def why_lost(path: EvidencePath, place: int, evidence: Evidence) -> str:
-    """Say why a node of a path is not in the corpus."""
     lost = [page.document for page in path.pages[place : place + 1] if not evidence.holds(page.document)]
     return why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else GONE
 

@@ -44,8 +44,6 @@ class NoPictureError(LookupError):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture ready for the page."""
-
     data: bytes
     width: int
     height: int
@@ -85,13 +83,11 @@ class SourceCopies:
     """Copies of documents' files, made when they are first asked for and removed with the block."""
 
     def __init__(self, megabytes: int) -> None:
-        """Copy files of at most so many megabytes."""
         self._most_bytes = megabytes << 20
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._made: dict[str, Path | str] = {}
 
     def __enter__(self) -> SourceCopies:
-        """Begin without a copy: many reports need none."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

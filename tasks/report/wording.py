@@ -63,7 +63,6 @@ def cut(text: str, room: int) -> str:
 
 
 def fitting(text: str, room: int) -> int:
-    """Return how many signs of the text fit into the room."""
     width = 0
     for place, sign in enumerate(text):
         width += 2 if unicodedata.east_asian_width(sign) in "WF" else 1

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from storage.locations import CorpusLocation
-from storage.runs import EntryKind, read_run
+from storage.run_traces import trace
+from storage.runs import EntryKind
 from tests.bench.measuring import ROOT
 from tests.bench.processes import ProcessWatch
 
@@ -68,7 +69,7 @@ def last_run(home: Path) -> FlowTimes:
     """Read the lineage of the newest run."""
     location = CorpusLocation(name=CORPUS, folder=home / "corpora" / CORPUS)
     newest = max(location.runs.glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-    run = read_run(newest)
+    run = trace(newest)
     assert run.entries[-1]["kind"] == EntryKind.END, f"{newest} has no end"
     steps = run.steps()
     begins = [datetime.fromisoformat(step.started).timestamp() for step in steps]

@@ -35,13 +35,9 @@ def test_evidence_says_that_no_model_read_it_then_come_its_words_its_places_and_
     assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
 
 
-def test_of_what_a_model_answered_the_words_come_first(capsys):
-    words = shown(capsys, replace(answer("report"), why="so")).splitlines()
-    assert words[0] == words_of("report") and "answered: so" in words
-
-
 def test_a_quote_is_shown_where_the_answer_says_it_in_other_words(capsys):
     given = answer("report")
+    assert shown(capsys, given, with_question=True).startswith(f"How many?\n{words_of('report')}\n")
     assert shown(capsys, given).count(words_of("report")) == 2, "in the answer, and in the reason"
     row = replace(citation("report"), quote="Table 1 | Turbine: CS-09 | Availability %: 71.4")
     assert "    Table 1 | Turbine: CS-09" in shown(capsys, replace(given, citations=(row,)))
@@ -68,10 +64,6 @@ def test_a_quote_as_long_as_a_page_is_cut(capsys):
     long = replace(citation("report"), quote="cell | " * 1000)
     lines = shown(capsys, replace(answer("report"), citations=(long,))).splitlines()
     assert max(map(len, lines)) == QUOTE_SHOWN + 4 and any(line.endswith("…") for line in lines)
-
-
-def test_of_many_answers_each_says_what_was_asked(capsys):
-    assert shown(capsys, answer("report"), with_question=True).startswith("How many?\n")
 
 
 def test_an_answer_whose_document_is_gone_says_so(capsys):
@@ -101,9 +93,3 @@ def test_a_list_of_answers_has_a_line_for_each(capsys):
 def test_a_corpus_that_was_not_asked_says_how_to_ask(capsys):
     show_answers("small", [], PEOPLE)
     assert 'flowreader ask "QUESTION" --corpus small' in capsys.readouterr().out
-
-
-def test_programs_get_the_list(capsys):
-    show_answers("small", [answer("report")], PROGRAMS)
-    told = json.loads(capsys.readouterr().out)
-    assert told["corpus"] == "small" and len(told["answers"]) == 1

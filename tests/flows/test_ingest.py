@@ -11,7 +11,7 @@ from storage.corpus import open_for_writing
 from storage.locations import corpus_location
 from storage.lock import CorpusBusyError
 from storage.records import EdgeKind
-from storage.runs import read_run
+from storage.run_traces import trace
 from storage.snapshot import open_for_reading
 from tasks.ingest_request import IngestRequest, look
 from tasks.models.embedder import default_identity
@@ -30,7 +30,7 @@ def test_the_corpus_is_held_and_what_is_found_is_to_be_read(home, tmp_path):
         assert is_at_work(run_file) and (desk.chat, desk.runner, desk.workers()) == (None, None, None)
         (work,) = desk.survey(look(request)).plan.work
         assert work.name == "tides.html" and desk.tools.settings == request.settings
-    first, last = read_run(run_file).entries
+    first, last = trace(run_file).entries
     assert first["parameters"]["paths"] == [str(tmp_path / "in")] and last["outcome"] == "ended" and not is_at_work(run_file)
 
 
@@ -60,7 +60,7 @@ def test_the_graph_has_what_the_layout_and_the_vectors_say(in_library):
 
 def test_every_step_of_every_document_left_its_lineage(in_library):
     (path,) = corpus_location("small").runs.iterdir()
-    run = read_run(path)
+    run = trace(path)
     assert run.torn == 0 and run.entries[0]["kind"] == "run" and run.entries[-1]["outcome"] == "ended"
     by_document = {}
     for record in run.steps():

@@ -10,7 +10,8 @@ from storage.artifacts import ArtifactStore
 from storage.kept_replies import CallCache
 from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records import DocumentState, EdgeKind
-from storage.runs import EntryKind, read_run
+from storage.run_traces import trace
+from storage.runs import EntryKind
 from storage.snapshot import open_for_reading
 from tasks.ask_settings import AllSettings, load_settings
 from tasks.document_step_keys import Tools
@@ -110,7 +111,7 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
     figure = next(node for node in nodes if node.picture)
     assert "Axis 1 2 3" in figure.search_text and figure.picture_text == "Axis 1 2 3"
     (path,) = corpus_location("default").runs.iterdir()
-    calls = [entry for entry in read_run(path).entries if entry["kind"] == EntryKind.CALL]
+    calls = [entry for entry in trace(path).entries if entry["kind"] == EntryKind.CALL]
     assert len(calls) == asked == kept()[record.id] and {call["purpose"] for call in calls} == {"analyze", "evolve"}
     assert {call["subject"] for call in calls} == {record.id} and all(call["input_tokens"] > 100 for call in calls)
     again = command(folder, home=home, check=0)
@@ -154,7 +155,7 @@ def test_a_budget_ends_a_run_in_order_and_the_same_command_goes_on(folder, serve
     assert "the budget of 5 calls is reached" in ended.stderr and "Traceback" not in ended.stderr
     assert server.calls == 5 == sum(kept().values())
     (path,) = corpus_location("default").runs.iterdir()
-    assert read_run(path).entries[-1]["outcome"] == "stopped"
+    assert trace(path).entries[-1]["outcome"] == "stopped"
     (folder.parent / "model.toml").write_text(plain)
     command(folder, home=home, check=0)
     whole, calls = server.calls, kept()

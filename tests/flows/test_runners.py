@@ -12,7 +12,7 @@ from prefect.states import Failed
 
 from flows.runners import Workers, require_runner, runner_at_work
 from storage.records import DocumentState
-from storage.runs import read_run
+from storage.run_traces import trace
 from tasks.errands import Account, WorkersError
 from tasks.models.embedder import default_identity
 from tasks.parsing import ParseError
@@ -70,7 +70,7 @@ def read(cluster, work):
 def test_what_a_process_did_is_in_the_log_of_the_run_and_what_may_pass_is_tried_twice(work):
     cluster = Cluster(BUSY)
     place = read(cluster, work)
-    assert [record.step for record in read_run(place.log.path).steps()][-1] == "evolve"
+    assert [record.step for record in trace(place.log.path).steps()][-1] == "evolve"
     assert cluster.names == ["read tides(1).html"] * 2
 
 
@@ -82,7 +82,7 @@ def test_what_ended_the_reading_there_is_raised_here(work, accounts, error):
 
 def test_a_process_with_a_home_of_its_own_is_found_out(work, home):
     done = read(Cluster(), work)
-    told = Account(tuple(read_run(done.log.path).steps()))
+    told = Account(tuple(trace(done.log.path).steps()))
     elsewhere = Account((*told.steps[:-1], replace(told.steps[-1], key="0" * 64)))
     with pytest.raises(WorkersError, match="FLOWREADER_HOME"):
         read(Cluster(elsewhere), work)

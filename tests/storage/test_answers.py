@@ -108,13 +108,6 @@ def test_a_question_of_a_hundred_thousand_signs_is_kept(location):
     assert find_answer(location, long.answer_id[:8], present=()).question == long.question
 
 
-def test_a_thousand_answers_of_as_many_runs_are_found(location):
-    answers = numbered(1000, "report", "paper")
-    for number, each in enumerate(answers):
-        asking_log(location, str(number)).answer(answer_json(each))
-    assert {kept.answer_id for kept in read_answers(location, present=())} == {each.answer_id for each in answers}
-
-
 def test_duckdb_reads_the_files_as_a_table(location):
     keep(location, *numbered(3, "report"))
     keep(location, answer("paper"), run="r2")

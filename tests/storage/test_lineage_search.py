@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.corpus import open_for_writing
-from storage.lineage_search import AmbiguousLineageError, Kind, UnknownLineageError, find_named, short_run
+from storage.lineage_search import AmbiguousLineageError, Kind, UnknownLineageError, find_named
 from storage.runs import RunLog
 from storage.snapshot import open_for_reading
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
@@ -111,7 +111,3 @@ def test_what_an_evaluation_counts_by_is_no_document(snapshot, tmp_path):
             find_named(snapshot, "e" * 12)
     finally:
         log.path.unlink()
-
-
-def test_a_run_is_shown_by_eight_digits_and_what_it_begins_with():
-    assert (short_run("ask-0123456789"), short_run(INGEST)) == ("ask-01234567", "1f2e3d4c")

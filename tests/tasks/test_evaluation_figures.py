@@ -12,7 +12,8 @@ from storage.asked_questions import AskedQuestions
 from storage.codec import to_json
 from storage.evaluation_records import BenchmarkQuestion, Scored
 from storage.locations import corpus_location
-from storage.runs import EntryKind, read_run
+from storage.run_traces import trace
+from storage.runs import EntryKind
 from storage.snapshot import open_for_reading
 from tasks.algorithms.answers import MatchKind
 from tasks.benchmark_asking import code_identity
@@ -368,7 +369,7 @@ def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_ask
     """What is kept for the next run is forgotten with any document; lineage has hashes alone."""
     location = corpus_location("small")
     measured(benchmark)
-    runs = [read_run(path) for path in location.runs.glob("*.jsonl")]
+    runs = [trace(path) for path in location.runs.glob("*.jsonl")]
     assert any(record.step == "ask-batch" for run in runs for record in run.steps())
     assert not [entry for run in runs for entry in run.entries if entry["kind"] == EntryKind.ANSWER]
     AskedQuestions(location.evaluations).forget()

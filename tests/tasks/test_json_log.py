@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tasks.happenings import QueueSeen, tell
-from tasks.json_log import LONGEST_TEXT, LogFileError, level_of, line_of, logging_to, words_of
+from tasks.json_log import LONGEST_TEXT, LogFileError, level_of, line_of, logging_to
 from tasks.models.chat_errors import Outcome
 from tests.tasks import happening_worlds as worlds
 
@@ -124,18 +124,7 @@ def test_what_failed_is_louder(happening, level):
     assert level_of(line_of(happening, NAMES)) == level
 
 
-def test_a_step_that_was_stopped_did_not_fail():
-    line = line_of(worlds.step("StoppedError: the parser children were stopped"), NAMES)
-    assert line["outcome"] == "stopped" and "error" not in line
-
-
 def test_names_are_written_so_that_no_sign_of_them_does_anything():
     name = line_of(worlds.ended(name="a\n\x1b[31mb\u202ec\udcff" + "x" * 400), {})["name"]
     assert name.startswith("a\\n\\x1b[31mb\\u202ec\\udcff") and name.endswith("…")
     assert len(line_of(worlds.ended(error="x" * 400), {})["error"]) == LONGEST_TEXT
-
-
-def test_in_words_a_document_is_its_name_and_a_run_its_flow():
-    failed = words_of(line_of(worlds.ended("failed", "the file is cut"), {}))
-    assert failed == "document ended: report.pdf (state failed, pages 12, nodes 340, seconds 5.0, error the file is cut)"
-    assert words_of(line_of(worlds.RUN_BEGAN, {})) == "run began: ingest (corpus small)"

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from storage.at_work import at_work, close, put_away, sign_of
+from storage.at_work import at_work, sign_of
 from storage.run_traces import trace
 from storage.runs import ASKING, RunLog
 from storage.tidying import KEEP_UNNAMED_SECONDS
@@ -72,11 +72,6 @@ def test_what_no_command_goes_on_with_is_told_once_without_a_remedy(location, na
     assert run.told.startswith(what) and run.told.endswith("was killed") and close_what_cannot_go_on(location, snapshot=3) == ()
     head = story_of(trace(path, [b""])).head
     assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists()
-
-
-def test_what_an_ingest_goes_on_with_stays_told(location, tmp_path):
-    kill(location, "r1", paths=[str(tmp_path)])
-    assert len(close_what_cannot_go_on(location, snapshot=3)) == len(close_what_cannot_go_on(location, snapshot=3)) == 1
 
 
 def test_an_ingest_does_the_rest_of_those_that_read_nothing_but_what_it_reads(location, tmp_path):
@@ -164,13 +159,6 @@ def test_whoever_notices_it_first_tells_of_it_and_nobody_else(location, log):
     assert "/in" not in str(line)
 
 
-def test_a_run_that_is_tried_again_and_killed_again_is_told_again(location, log):
-    for _again in range(2):
-        kill_at_work(location)
-        tell_of_killed(location)
-    assert [line["event"] for line in log()] == ["run-killed"] * 2
-
-
 def test_where_nobody_watches_it_stays_news(location, tmp_path, monkeypatch):
     kill_at_work(location)
     tell_of_killed(location)
@@ -186,14 +174,6 @@ def test_people_hear_when_it_began_and_what_was_kept(location):
     assert first.startswith("the earlier run of 20")
     assert first.endswith(" UTC was killed; 1 of its 3 documents were kept, the rest is read now")
     assert "1 of its documents were kept" in second
-
-
-def test_what_was_put_away_leaves_nothing_behind(location, log):
-    path, other = kill_at_work(location), kill_at_work(location, "r2")
-    tell_of_killed(location)
-    close(path, outcome="killed", snapshot=1)
-    put_away(other)
-    assert {each.name for each in location.runs.iterdir()} == {"r1.jsonl", "r2.jsonl"}
 
 
 def begun(location, name="r1", **parameters):
@@ -228,10 +208,6 @@ def test_other_runs_at_work_are_no_ingests(location):
 @pytest.fixture
 def begun_log(location):
     return begun(location, paths=["/in"])
-
-
-def test_before_the_files_are_looked_through_nobody_knows_how_many_there_are(begun_log):
-    assert progress_of(begun_log.path) == RunProgress(0, 0, None)
 
 
 def test_what_is_read_and_what_failed_are_told_apart_and_what_is_at_work_is_neither(begun_log):

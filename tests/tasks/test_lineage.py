@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from storage.corpus import open_for_writing
-from storage.runs import read_run
+from storage.run_traces import trace
 from tasks.happenings import CallEnded, RunBegan, StepEnded, heard_by
 from tasks.lineage import lineage_of_run, working_at, writing_calls, writing_together
 from tasks.models.chat_call import ModelCall
@@ -30,7 +30,7 @@ def test_a_run_leaves_its_beginning_and_its_end(corpus):
         with working_at(place):
             assert workplace.get().run_id == "r1"
         worlds.publish(corpus, worlds.graph("report"))
-    run = read_run(corpus.location.runs / "r1.jsonl")
+    run = trace(corpus.location.runs / "r1.jsonl")
     assert run.entries[0]["parameters"] == {"paths": ["/in"]} and run.entries[0]["code_version"]
     end = run.entries[-1]
     assert (end["kind"], end["outcome"], end["snapshot"]) == ("end", "ended", corpus.snapshot)
@@ -61,7 +61,7 @@ def test_a_run_says_how_it_ended_and_its_name_is_made_where_none_is_given(corpus
     finally:
         forget_stop()
     (path,) = corpus.location.runs.iterdir()
-    assert read_run(path).entries[-1]["outcome"] == outcome
+    assert trace(path).entries[-1]["outcome"] == outcome
 
 
 @step("count", version="1", retries=0, cache_key=lambda name: StepKey(name, name, name))
@@ -78,7 +78,7 @@ def test_every_call_of_a_model_is_a_line(corpus):
     ):
         writing_calls(place)(call)
     assert told == [CallEnded("r3", call)]
-    entry = read_run(corpus.location.runs / "r3.jsonl").entries[1]
+    entry = trace(corpus.location.runs / "r3.jsonl").entries[1]
     assert entry == {**entry, **asdict(call), "kind": "call", "outcome": "invalid"}
 
 
@@ -90,7 +90,7 @@ def test_what_the_steps_of_a_block_did_is_heard_beside_the_file(corpus):
             count("inside")
             asyncio.run(count.submit("in a thread"))
     assert [record.subject for record in heard] == ["inside", "in a thread"]
-    written = read_run(corpus.location.runs / "r3.jsonl").steps()
+    written = trace(corpus.location.runs / "r3.jsonl").steps()
     assert [record.subject for record in written] == ["before", "inside", "in a thread"] and heard == written[1:]
 
 
@@ -107,32 +107,6 @@ def test_two_questions_at_once_hear_only_their_own_steps(corpus):
         assert asyncio.run(both(place)) == [["one", "one"], ["two", "two"]]
 
 
-def test_two_runs_side_by_side_write_each_to_its_own_file(corpus):
-    with run(corpus, "r6") as first, run(corpus, "r7") as second:
-        with working_at(first):
-            count("first")
-        with working_at(second):
-            count("second")
-        with working_at(first):
-            count("first again")
-    files = {name: read_run(corpus.location.runs / f"{name}.jsonl").steps() for name in ("r6", "r7")}
-    assert {name: [record.subject for record in steps] for name, steps in files.items()} == {
-        "r6": ["first", "first again"],
-        "r7": ["second"],
-    }
-
-
-def test_a_step_that_fails_is_heard_too(corpus):
-    @step("fail", version="1", retries=0, cache_key=lambda: StepKey("q", "q", "q"))
-    def fail():
-        """Fail."""
-        raise ValueError("broken")
-
-    with run(corpus, "r5") as place, working_at(place) as heard, pytest.raises(ValueError, match="broken"):
-        fail()
-    assert [record.error for record in heard] == ["ValueError: broken"]
-
-
 def test_who_watches_hears_of_the_run_and_of_every_step_of_it(corpus):
     told = []
     with heard_by(told.append), run(corpus, "r9") as place, working_at(place) as heard:
@@ -147,8 +121,8 @@ def test_what_is_written_together_stands_in_the_file_in_order_however_the_block_
         with pytest.raises(ValueError, match="broken"), writing_together(place) as together, working_at(together):
             count("first")
             count("second")
-            assert read_run(path).steps() == []
+            assert trace(path).steps() == []
             raise ValueError("broken")
         with working_at(place):
             count("third")
-    assert [record.subject for record in read_run(path).steps()] == ["first", "second", "third"]
+    assert [record.subject for record in trace(path).steps()] == ["first", "second", "third"]

@@ -76,12 +76,6 @@ def test_without_a_run_the_record_is_told_and_no_documents_give_nothing(location
     assert told(location) == ((), ())
 
 
-def test_a_call_without_a_step_is_a_reading_too(location):
-    RunLog(location.runs / "r1.jsonl").call(call(REPORT.document_id))
-    (report,), _ = told(location, NAMED[0])
-    assert len(report.readings[0].calls) == 1 and report.readings[0].run.began == ""
-
-
 def test_of_what_was_removed_the_id_and_the_work_are_told_and_no_name_and_no_word(location):
     path = ingest_run(location, GONE)
     words = {"error": "ParseError: gone.pdf says SECRET"}
@@ -126,11 +120,6 @@ def shelf(tmp_path_factory):
 )
 def test_a_document_is_called_by_a_name_that_the_corpus_still_has(shelf, document, standing, name):
     assert (shelf.standing(document), shelf.named(document)) == (standing, NamedDocument(document.id, name))
-
-
-def test_only_what_is_ready_has_pages(shelf):
-    readable = [shelf.is_readable(name) for name in (REPORT.document_id, BROKEN.document_id, "e" * 64)]
-    assert readable == [True, False, False]
 
 
 @pytest.mark.parametrize("path", ["/files", "/files/", "/files/report.pdf", "/", ".", "..", "files", "../files", "./report.pdf"])

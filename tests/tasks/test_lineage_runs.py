@@ -11,12 +11,11 @@ from storage.snapshot import open_for_reading
 from tasks.lineage_documents import documents_told
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import CallSum, Damage, RunKind, Standing, StepSum
-from tasks.lineage_runs import KILLED, did_publish, story_of, sum_of_calls, sum_of_steps, why_unpublished
+from tasks.lineage_runs import did_publish, story_of, sum_of_calls, sum_of_steps, why_unpublished
 from tasks.lineage_walk import run_walk
 from tasks.prompt import load_prompt
-from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
+from tests.lineage_worlds import INGEST, call, ingest_run, step
 from tests.storage import worlds
-from tests.storage.answer_worlds import answer
 
 REPORT = worlds.graph("report")
 
@@ -41,26 +40,6 @@ def test_a_whole_run_is_told_with_its_steps_and_calls(location):
     assert "secret" not in repr(called), "what a call was about is told by its id"
 
 
-def test_calls_of_a_question_are_about_its_answer(location):
-    told = story(asking_run(location, "aa00bb", [answer("report")]))
-    assert told.head.kind is RunKind.ASK and [each.about for each in told.calls] == [answer("report").answer_id]
-    assert told.damage is None
-
-
-@pytest.mark.parametrize(
-    ("parameters", "kind"), [({"paths": []}, RunKind.INGEST), ({"what": "probe"}, RunKind.EVALUATE), ({}, RunKind.UNKNOWN)]
-)
-def test_what_a_run_did_is_known_by_what_it_was_asked(location, parameters, kind):
-    log = RunLog(location.runs / "r1.jsonl")
-    log.begin(run_id="r1", parameters=parameters, settings={}, code_version="1")
-    assert story(log.path).head.kind is kind
-
-
-def test_a_run_without_an_end_that_no_process_holds_was_killed(location):
-    told = story(ingest_run(location, REPORT, ended=False))
-    assert (told.head.outcome, told.head.snapshot, told.damage) == (KILLED, None, None)
-
-
 def test_a_file_whose_beginning_is_lost_tells_the_rest(location):
     path = ingest_run(location, REPORT)
     path.write_bytes(path.read_bytes()[200:])
@@ -75,11 +54,6 @@ def test_a_line_that_says_less_than_it_should_is_damage_and_the_others_count(loc
     RunLog(path).append(kind, {"purpose": 3})
     told = story(path)
     assert told.damage == Damage(INGEST, 1, "") and (len(told.steps), len(told.calls), told.head.outcome) == (3, 1, "ended")
-
-
-def test_a_file_that_cannot_be_read_is_damage(location):
-    (location.runs / "r1.jsonl").mkdir(parents=True)
-    assert story(location.runs / "r1.jsonl").damage == Damage("r1", 0, "Is a directory")
 
 
 def test_a_prompt_whose_file_changed_is_told_by_its_hash_alone(location):

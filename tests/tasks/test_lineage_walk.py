@@ -15,7 +15,7 @@ from storage.records import WHOLE_PAGE
 from storage.runs import RunLog
 from storage.snapshot import open_for_reading
 from tasks.lineage_names import Shelf
-from tasks.lineage_records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, RunWalk, Standing
+from tasks.lineage_records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
 from tasks.lineage_runs import NOT_ANY_MORE
 from tasks.lineage_walk import UNNAMED_REMOVAL, run_walk, walk
 from tasks.parsing import parser_identity
@@ -70,15 +70,6 @@ def test_every_node_of_a_path_has_its_place_and_every_page_its_parser(asked_corp
         assert {each.parser for each in told.read_by} <= {"mineru", "plain", "ocr", "pdfium"}
 
 
-def test_both_directions_agree_on_a_real_corpus(asked_corpus):
-    location, answers = asked_corpus
-    forth = {(each.document.id, kept.answer_id) for kept in answers for each in walked(location, kept.answer_id).documents}
-    with open_for_reading(location) as snapshot:
-        documents = [record.id for record in snapshot.documents()]
-    back = {(name, use.answer.answer_id) for name in documents for use in walked(location, name[:8]).answers}
-    assert back == forth and forth
-
-
 USES = st.lists(st.tuples(*[st.lists(st.sampled_from(NAMES), max_size=2)] * 3), max_size=4)
 
 
@@ -105,15 +96,6 @@ def test_both_directions_agree_whatever_answers_cite_read_and_rank(named_corpus,
     forth = {(each.document.name, kept.answer_id) for kept in answers for each in walked(named_corpus, kept.answer_id).documents}
     back = {(f"{name}.pdf", use.answer.answer_id) for name in NAMES for use in walked(named_corpus, f"{name}.pdf").answers}
     assert back == forth == expected
-
-
-def test_a_run_is_walked_by_its_digits_and_leads_to_its_answers(asked_corpus):
-    location, answers = asked_corpus
-    run_id = walked(location, answers[0].answer_id).run.run_id
-    told = walked(location, run_id[:12])
-    assert isinstance(told, RunWalk) and [each.answer_id for each in told.answers] == [each.answer_id for each in answers[:3]]
-    ingest = walked(location, answers[0].answer_id).documents[0].readings[0].run.run_id
-    assert {each.document.name for each in walked(location, ingest[:6]).documents} >= {"strategy.pptx", "budget.xlsx"}
 
 
 def test_calls_of_an_answer_are_told_with_their_prompts(tmp_path, home):
@@ -166,15 +148,6 @@ def test_an_answer_that_can_be_seen_and_not_read_is_an_error_in_words(location):
     with pytest.raises(UnknownAnswerError, match="cannot be read any more"):
         walked(location, answer("report", "paper").answer_id)
     assert len(walked(location, "report.pdf").answers) == 1
-
-
-def test_damage_anywhere_on_the_way_is_told(location):
-    for name, cut in (("ask-aa00bb.jsonl", 9), ("1f2e3d4c-0000-4000-8000-000000000001.jsonl", 9)):
-        path = location.runs / name
-        path.write_bytes(path.read_bytes()[:-cut])
-    told = walked(location, answer("report", "paper").answer_id)
-    assert [damage.torn for damage in told.damaged] == [1, 1] and told.run.outcome == "killed"
-    assert Damage("ask-aa00bb", 1, "") in walked(location, "report.pdf").damaged
 
 
 REPORT, GONE = worlds.graph("report"), worlds.graph("gone")
@@ -256,16 +229,6 @@ def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no
     assert [each.error for each in walk.failed] == ["ParseError: report.pdf is torn", "ParseError"]
     assert walk.calls[0].outcomes == {"ok": 2} and walk.parameters["paths_of_nothing_published"] == 1
     assert "gone.pdf" not in repr(asdict(walk)) and walk.settings["reading"]
-
-
-def test_a_run_that_asked_tells_its_answers_and_the_documents_that_they_used(quiet):
-    answers = [answer("report"), answer("report", "gone", question="How few?")]
-    asking_run(quiet, "aa00bb", answers)
-    walk = run_of(quiet, "ask-aa00bb")
-    assert (walk.run.kind, [each.question for each in walk.answers]) == (RunKind.ASK, ["How many?", "How few?"])
-    assert [(each.document.name, each.published) for each in walk.documents] == [("report.pdf", True), ("", False)]
-    assert [(each.step, each.times) for each in walk.steps] == [("route", 2), ("record", 2)]
-    assert "words of" not in repr(asdict(walk))
 
 
 def test_an_evaluation_counts_questions_by_batches_that_are_no_documents(quiet):

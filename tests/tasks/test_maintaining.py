@@ -12,7 +12,8 @@ from storage.corpus import open_for_writing
 from storage.locations import called_with_folder, corpus_location, reports_folder
 from storage.memo import StepMemo
 from storage.records import Finding
-from storage.runs import ASKING, RunLog, read_run
+from storage.run_traces import trace
+from storage.runs import ASKING, RunLog
 from storage.snapshot import UnknownCorpusError
 from storage.tidying import KEEP_UNNAMED_SECONDS
 from tasks.maintaining import (
@@ -61,7 +62,7 @@ def test_upkeep_makes_the_indexes_and_says_what_it_deleted(home, log):
         upkeep(corpus)
         assert corpus.snapshot == again, "what is well is left alone"
     assert done == Upkeep(corpus="default")
-    assert [record.outputs["artifacts"] for record in read_run(log.path).steps()] == ["0", "0"]
+    assert [record.outputs["artifacts"] for record in trace(log.path).steps()] == ["0", "0"]
     assert doctor(location) == ()
 
 
@@ -72,7 +73,7 @@ def test_doctor_finds_what_is_broken_and_nothing_in_a_corpus_without_a_snapshot(
     location.current.write_text("garbage")
     (finding,) = doctor(location)
     assert isinstance(finding, Finding) and finding.check == "published snapshot" and "flowreader ingest" in finding.remedy
-    assert read_run(log.path).steps()[-1].outputs == {"findings": "1"}
+    assert trace(log.path).steps()[-1].outputs == {"findings": "1"}
 
 
 def names(request):

@@ -31,29 +31,27 @@ def end_of(heard, outcome):
     return heard[-1]
 
 
-def test_a_document_begins_under_its_name(heard):
-    with watched_document(WORK) as told:
-        assert heard == [DocumentBegan("r1", WORK.document_id, "a.pdf")]
-        told(failed(WORK, DocumentState.FAILED, "cut"))
-    assert len(heard) == 2
-
-
-def test_one_that_is_ready_is_told_with_its_pages_and_nodes(heard):
+def test_a_document_begins_under_its_name_and_one_that_is_ready_is_told_with_its_pages_and_nodes(heard):
     graph = worlds.graph("report")
     told = end_of(heard, ready(WORK, graph))
+    assert heard == [DocumentBegan("r1", WORK.document_id, "a.pdf"), told]
     assert (told.state, told.pages, told.nodes, told.error) == ("ready", len(graph.pages), len(graph.nodes), "")
     assert told.run == "r1" and 0 < told.seconds < 10
 
 
-def test_one_that_cannot_be_read_is_told_with_the_reason(heard):
-    told = end_of(heard, failed(WORK, DocumentState.NEEDS_PASSWORD, "it is encrypted"))
+def test_one_that_cannot_be_read_keeps_its_reason_and_its_attempt(heard):
+    outcome = failed(WORK, DocumentState.NEEDS_PASSWORD, "it is encrypted")
+    told = end_of(heard, outcome)
     assert (told.state, told.pages, told.error) == ("needs_password", 0, "it is encrypted")
+    assert (outcome.graph, outcome.record.reason, outcome.record.attempt) == (None, "it is encrypted", "limits")
 
 
-def test_a_reading_that_fails_is_told_as_such_though_the_one_before_is_kept(heard):
-    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", pages=7)
-    told = end_of(heard, failed(replace(WORK, published=published), DocumentState.FAILED, "it broke"))
+def test_a_reading_that_fails_is_told_as_such_and_the_version_before_is_kept(heard):
+    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", nodes=7)
+    outcome = failed(replace(WORK, published=published), DocumentState.FAILED, "it broke")
+    told, record = end_of(heard, outcome), outcome.record
     assert (told.state, told.pages, told.error) == ("failed", 0, "it broke")
+    assert (record.version, record.state, record.nodes) == ("old", DocumentState.READY, 7) and "it broke" in record.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -65,8 +63,10 @@ def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_to
     assert (heard[-1].state, heard[-1].error, heard[-1].pages) == (state, error, 0)
 
 
-def test_of_our_own_stumbling_only_the_kind_is_told(heard):
-    assert end_of(heard, unexpected(WORK, KeyError("the revenue of 2024"))).error == "KeyError"
+def test_our_own_stumbling_is_one_documents_failure_and_only_its_kind_is_told(heard):
+    stumbled = unexpected(WORK, KeyError("the revenue of 2024"))
+    assert stumbled.record.state is DocumentState.FAILED and "report" in stumbled.record.reason
+    assert end_of(heard, stumbled).error == "KeyError"
 
 
 WORK = DocumentWork(
@@ -81,23 +81,10 @@ def page(number, parser, note=""):
     )  # fmt: skip
 
 
-def test_usual_pages_need_no_note():
-    assert page_notes([page(1, PageParser.MINERU), page(2, PageParser.PLAIN)]) == ()
-
-
-def test_pages_with_the_same_story_are_told_together():
+def test_pages_with_the_same_story_are_told_together_and_usual_ones_need_no_note():
     pages = [page(n, PageParser.OCR) for n in (1, 2, 3, 7)] + [page(4, PageParser.PDFIUM, "MinerU used more than 3072 MB")]
+    pages += [page(8, PageParser.MINERU), page(9, PageParser.PLAIN)]
     assert page_notes(pages) == ("pages 1-3, 7 read by ocr", "page 4 read by pdfium: MinerU used more than 3072 MB")
-
-
-def test_a_failed_document_keeps_its_reason_and_its_attempt():
-    outcome = failed(WORK, DocumentState.NEEDS_PASSWORD, "it is encrypted")
-    assert outcome.graph is None and outcome.record.reason == "it is encrypted" and outcome.record.attempt == "limits"
-
-
-def test_our_own_stumbling_is_one_documents_failure():
-    record = unexpected(WORK, KeyError("caption")).record
-    assert record.state is DocumentState.FAILED and "KeyError" in record.reason and "report" in record.reason
 
 
 def test_what_breaks_while_the_run_is_stopping_is_no_documents_failure():
@@ -114,18 +101,14 @@ def test_a_file_that_cannot_be_opened_is_its_own_failure_and_is_tried_again():
     assert record.state is DocumentState.FAILED and "No such file" in record.reason and record.attempt == ""
 
 
-def test_a_published_version_stays_when_its_successor_fails():
-    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", nodes=7)
-    record = failed(replace(WORK, published=published), DocumentState.FAILED, "it broke").record
-    assert (record.version, record.state, record.nodes) == ("old", DocumentState.READY, 7) and "it broke" in record.notes[0]
-
-
 FATAL = [
     OSError(28, "No space left"),
     OSError(30, "Read-only file system"),
     MemoryError(),
     OcrError("no engine"),
     ParserStartError("none"),
+    ChatServerDownError("nobody answers"),
+    BudgetReachedError("the budget is reached"),
 ]
 
 
@@ -133,12 +116,6 @@ FATAL = [
 def test_what_would_hit_every_document_ends_the_run(error):
     with pytest.raises(type(error)):
         unexpected(WORK, error)
-
-
-def test_what_hits_every_document_ends_the_run():
-    for error in (ChatServerDownError("nobody answers"), BudgetReachedError("the budget is reached")):
-        with pytest.raises(type(error)):
-            unexpected(WORK, error)
 
 
 def test_an_unfinished_document_is_published_and_tried_again():

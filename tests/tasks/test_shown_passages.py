@@ -120,11 +120,7 @@ def test_pictures_are_numbered_as_they_are_shown_and_one_of_a_page_serves_all_th
     headings = [piece.heading for piece in view.pieces]
     assert headings[0].endswith("picture 1 shows its page") and headings[1].endswith("picture 2 shows it")
     assert headings[2].endswith("picture 1 shows its page")
-
-
-def test_only_a_picture_of_its_own_makes_a_passage_seen():
-    page = NodePicture("b" * 64, of_page=True)
-    assert shown(0, 2, pictures={REPORT.nodes[0].id: page, REPORT.nodes[2].id: PICTURE}).seen == {REPORT.nodes[2].id}
+    assert view.seen == {REPORT.nodes[2].id}, "a picture of its page shows no passage"
 
 
 def test_of_a_long_table_the_header_and_the_lines_that_the_question_names_are_shown_in_their_order():
@@ -140,11 +136,6 @@ def test_a_text_is_no_longer_than_its_room_but_for_the_note_of_what_is_left_out(
         body = REPORT.nodes[place].content
         text = shortened_body(REPORT.nodes[place], body, room, {"merrow": 1.0})
         assert len(text) <= room + 90 and (text == body or "left out]" in text)
-
-
-def test_small_passages_are_whole_where_a_large_one_is_cut():
-    view = shown(0, 3, room=500)
-    assert "The tide turned over Braye." in view.pieces[0].text and "characters left out]" in view.pieces[1].text
 
 
 def test_what_documents_call_themselves_stands_inside_the_fence():

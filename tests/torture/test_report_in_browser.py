@@ -218,16 +218,6 @@ def test_on_a_phone_the_graph_is_no_wider_than_its_frame_and_its_words_no_larger
         assert page.run("document.querySelector('.graph').scrollWidth <= document.querySelector('.graph').clientWidth")
 
 
-def test_of_many_candidate_pages_ten_are_open_and_the_others_count_on(chromium, reports):
-    with opened(chromium, reports, "long", 1280, False) as page:
-        shown = "[...document.querySelectorAll('.ranking > li')].filter((row) => row.checkVisibility()).length"
-        assert page.run(shown) == 10
-        page.run("document.querySelector('.pages summary').click()")
-        assert page.run(shown) == 30
-        assert page.run("document.querySelectorAll('.pages .ranking').length") == 2
-        assert page.run("getComputedStyle(document.querySelector('.pages')).counterReset") == "rank 0"
-
-
 def test_the_measure_of_contrast_finds_pale_words_on_the_page_and_in_drawings(chromium, reports):
     with opened(chromium, reports, "usual", 1280, False) as page:
         page.resize(1280, page.run("document.documentElement.scrollHeight"))

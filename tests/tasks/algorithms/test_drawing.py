@@ -44,11 +44,6 @@ def test_a_slot_without_lines_keeps_its_place():
     assert order_layers(layers=[[0, 1], [2, 3, 4]], links=[(0, 4, 1), (1, 2, 1)], sweeps=1)[1] == [4, 3, 2]
 
 
-def test_nothing_to_order_stays():
-    assert order_layers(layers=[], links=[], sweeps=6) == []
-    assert order_layers(layers=[[0]], links=[], sweeps=6) == [[0]]
-
-
 @given(layered())
 def test_no_slot_is_lost_and_the_crossings_never_grow(world):
     layers, links = world
@@ -130,22 +125,6 @@ def test_a_node_repeated_at_once_is_one():
 def test_no_paths_take_no_room():
     layout = lay_out_paths(paths=[], flows=[], nodes=0)
     assert (layout.width, layout.height, layout.routes, len(layout.columns)) == (0, 0, (), 0)
-
-
-@pytest.mark.parametrize(
-    ("paths", "flows", "nodes", "message"),
-    [
-        ([[0]], [], 1, "1 paths have 0 flows"),
-        ([[]], [1.0], 0, "no node"),
-        ([[0]], [-1.0], 1, "flow of a path is -1"),
-        ([[0]], [float("nan")], 1, "flow of a path is nan"),
-        ([[0]], [float("inf")], 1, "must be finite"),
-        ([[0, 2]], [1.0], 2, r"nodes \[1, 2\]"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_in_words(paths, flows, nodes, message):
-    with pytest.raises(ValueError, match=message):
-        lay_out_paths(paths=paths, flows=flows, nodes=nodes)
 
 
 @given(worlds())

@@ -71,14 +71,6 @@ def test_a_kept_picture_that_is_gone_says_so(artifacts):
         kept_picture(artifacts, "0" * 64)
 
 
-def test_a_file_that_changed_is_not_drawn(artifacts, tmp_path):
-    path = squares_pdf(tmp_path / "squares.pdf")
-    document = a_record(id_of(path), "squares.pdf", path=str(path))
-    path.write_bytes(path.read_bytes() + b" ")
-    with pytest.raises(NoPictureError, match="moved or changed"):
-        drawn(artifacts, document, a_page())
-
-
 def test_a_file_that_changes_between_two_pages_is_drawn_as_it_was_read(artifacts, tmp_path):
     path = squares_pdf(tmp_path / "squares.pdf")
     document = a_record(id_of(path), "squares.pdf", path=str(path))
@@ -231,11 +223,3 @@ def test_a_file_that_grows_while_it_is_copied_does_not_fill_the_disk(temporary, 
     with SourceCopies(1) as copies, pytest.raises(NoPictureError, match="moved or changed"):
         copies.of(a_document(plain))
     assert sizes == [2 << 20]
-
-
-def test_a_disk_without_room_is_told_each_time(plain, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", "/nowhere")
-    with SourceCopies(1) as copies:
-        for _ in range(2):
-            with pytest.raises(NoPictureError, match=r"the page cannot be drawn: .*No such file"):
-                copies.of(a_document(plain))
