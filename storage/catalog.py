@@ -8,14 +8,14 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import duckdb
 
-from storage.codec import storable
+from storage.codec import from_plain, storable
 from storage.lock import FencedError
-from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Section
+from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 
 SCHEMA_VERSION = 1
 
@@ -118,15 +118,7 @@ def create(
         connection.execute(Path(__file__).with_name("schema.sql").read_text("utf-8"))
         connection.execute(
             "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                SCHEMA_VERSION,
-                embedder.name,
-                embedder.precision,
-                embedder.dimension,
-                fence,
-                snapshot,
-                json.dumps(dict(lance_versions)),
-            ],
+            [SCHEMA_VERSION, *astuple(embedder), fence, snapshot, json.dumps(dict(lance_versions))],
         )
         write_records(connection, Change(frozenset(), tuple(records), (), ()))
         connection.execute("CHECKPOINT")
@@ -255,31 +247,15 @@ def write_records(connection: duckdb.DuckDBPyConnection, change: Change) -> None
 
 def write_graph(connection: duckdb.DuckDBPyConnection, graph: DocumentGraph) -> None:
     """Insert a document's sections, node counts and artifacts, a column at a time: row by row DuckDB takes a second a thousand."""
-    columns = list(zip(*(section_values(section) for section in graph.sections), strict=True)) or [()] * 9
-    marks = ", ".join("unnest(?)" for _ in columns)
-    if graph.sections:
-        connection.execute(f"INSERT INTO sections SELECT {marks}", [list(column) for column in columns])
+    columns = [list(column) for column in zip(*map(astuple, graph.sections), strict=True)]
+    if columns:
+        connection.execute(f"INSERT INTO sections SELECT {', '.join(['unnest(?)'] * len(columns))}", columns)
     modalities = Counter(node.modality.value for node in graph.nodes)
     pictures = {node.picture for node in graph.nodes if node.picture}
     images = {page.image for page in graph.pages if page.image}
     for modality, count in sorted(modalities.items()):
         connection.execute("INSERT INTO node_counts VALUES (?, ?, ?)", [graph.document_id, modality, count])
     connection.execute("INSERT INTO document_artifacts SELECT ?, unnest(?)", [graph.document_id, sorted(pictures | images)])
-
-
-def section_values(section: Section) -> tuple[str | int | None, ...]:
-    """Return a section in the order of its table's columns."""
-    return (
-        section.id,
-        section.document_id,
-        section.version,
-        section.ordinal,
-        section.title,
-        section.level,
-        section.parent_id,
-        section.first_page,
-        section.last_page,
-    )
 
 
 def write_edge_counts(connection: duckdb.DuckDBPyConnection, edges: Iterable[Edge]) -> None:
@@ -293,24 +269,7 @@ def read_documents(connection: duckdb.DuckDBPyConnection) -> list[DocumentRecord
     paths: dict[str, list[str]] = {}
     for document_id, path in connection.execute("SELECT document_id, path FROM document_paths ORDER BY ALL").fetchall():
         paths.setdefault(document_id, []).append(os.fsdecode(path))
-    found: Sequence[tuple[object, ...]] = connection.execute("SELECT * EXCLUDE (table_rows) FROM documents ORDER BY id").fetchall()
-    return [document_record(row, tuple(paths.get(str(row[0]), ()))) for row in found]
-
-
-def document_record(row: Sequence[object], paths: tuple[str, ...]) -> DocumentRecord:
-    """Return a row of the documents table, in its columns' order, as a record."""
-    identity, version, size, media_type, title, state, reason, pages, nodes, attempt, notes = row
-    return DocumentRecord(
-        id=str(identity),
-        version=str(version),
-        paths=paths,
-        size_bytes=int(str(size)),
-        media_type=str(media_type),
-        title=str(title),
-        state=DocumentState(str(state)),
-        reason=str(reason),
-        pages=int(str(pages)),
-        nodes=int(str(nodes)),
-        attempt=str(attempt),
-        notes=tuple(str(note) for note in notes) if isinstance(notes, list) else (),
-    )
+    connection.execute("SELECT * EXCLUDE (table_rows) FROM documents ORDER BY id")
+    names = [column[0] for column in connection.description or ()]
+    found = [dict(zip(names, row, strict=True)) for row in connection.fetchall()]
+    return [from_plain(DocumentRecord, row | {"paths": paths.get(row["id"], ())}) for row in found]

@@ -3,14 +3,14 @@
 import io
 import json
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypeVar, cast
 
 import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from storage.records import DocumentGraph, Edge, Node, Page, Section, TableRow, Vectors
+from storage.records import DocumentGraph, GraphText, Vectors
 
 NAME_LENGTH = 60
 SIGNED_IN = re.compile(r"//\S*@")
@@ -37,21 +37,6 @@ T = TypeVar("T")
 
 class CodecError(ValueError):
     """Bytes that are not the record they should be, or a record that no bytes can hold."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphText:
-    """A DocumentGraph without its vectors."""
-
-    document_id: str
-    version: str
-    title: str
-    media_type: str
-    pages: tuple[Page, ...]
-    sections: tuple[Section, ...]
-    nodes: tuple[Node, ...]
-    rows: tuple[TableRow, ...]
-    edges: tuple[Edge, ...]
 
 
 ADAPTERS: dict[type, TypeAdapter[object]] = {}
@@ -87,6 +72,11 @@ def from_json(kind: type[T], data: bytes) -> T:
         return adapter(kind).validate_json(data)
     except ValidationError as error:
         raise CodecError(f"bytes do not hold a {kind.__name__}: {error.errors()[0]['msg']}; make them again") from error
+
+
+def from_plain(kind: type[T], value: object) -> T:
+    """Return the record of plain values by name: a list where it has a tuple, a text where it has a member of an enum."""
+    return adapter(kind).validate_python(value)
 
 
 def encode_graph(graph: DocumentGraph) -> tuple[bytes, bytes]:

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
 """Words are cut at signs and spaces, lower-cased, without accents and English endings; English stop words are not in it."""
 
-FEW_VALUES = {
-    TableName.NODES: (Column.DOCUMENT, Column.MODALITY),
+DOCUMENT_COLUMNS = {
+    TableName.NODES: (Column.DOCUMENT,),
     TableName.ROWS: (Column.DOCUMENT,),
     TableName.EDGES: (Column.SOURCE_DOCUMENT, Column.TARGET_DOCUMENT),
     TableName.PAGES: (Column.DOCUMENT,),
 }
+FEW_VALUES = {TableName.NODES: (Column.MODALITY,)}
+"""Beside the documents."""
 MANY_VALUES = {TableName.NODES: (Column.PAGE,), TableName.ROWS: (Column.NODE,)}
 
 NEAREST = "vector"
@@ -49,7 +51,7 @@ def make_indexes(name: TableName, table: Table, *, except_for: Collection[str]) 
     """Build the table's indexes, in place of those of that name, but for those on the given columns."""
     from lancedb.index import FTS, Bitmap, BTree, IvfRq
 
-    wanted: dict[str, Any] = {column.value: Bitmap() for column in FEW_VALUES[name]}
+    wanted: dict[str, Any] = {column.value: Bitmap() for column in (*DOCUMENT_COLUMNS[name], *FEW_VALUES.get(name, ()))}
     wanted |= {column.value: BTree() for column in MANY_VALUES.get(name, ())}
     if name in FULL_TEXT:
         wanted[FULL_TEXT[name]] = FTS(with_position=True)
@@ -62,12 +64,6 @@ def make_indexes(name: TableName, table: Table, *, except_for: Collection[str]) 
 BATCH_ROWS = 8192
 INDEX_CACHE_BYTES = 128 << 20
 METADATA_CACHE_BYTES = 64 << 20
-DOCUMENT_COLUMNS = {
-    TableName.NODES: (Column.DOCUMENT,),
-    TableName.ROWS: (Column.DOCUMENT,),
-    TableName.EDGES: (Column.SOURCE_DOCUMENT, Column.TARGET_DOCUMENT),
-    TableName.PAGES: (Column.DOCUMENT,),
-}
 
 
 class GraphDamagedError(RuntimeError):
@@ -111,10 +107,12 @@ class GraphStore:
         for name in TableName:
             expected = int(self.tables[name].version)
             if documents:
-                self.tables[name].delete(of_documents(name, documents))
+                # of edges, also those that only end in a document
+                self.tables[name].delete(either(*(one_of(column, documents) for column in DOCUMENT_COLUMNS[name])))
                 expected += 1
             if batch[name].num_rows:
-                upsert(self.tables[name], batch[name])
+                merge = self.tables[name].merge_insert("id").use_index(False)
+                merge.when_matched_update_all().when_not_matched_insert_all().execute(batch[name])
                 expected += 1
             if int(self.tables[name].version) != expected:
                 raise FencedError(f"table {name} was written by another process; this ingest publishes nothing more, run it again")
@@ -193,16 +191,6 @@ class GraphStore:
             self.tables[name].optimize(cleanup_older_than=older_than[name], delete_unverified=True)
         # where one table has nothing old that is pinned, a snapshot may still pin something of the other
         drop_others(place_of(self.folder, self.versions()), max(older_than[TableName.NODES], older_than[TableName.EDGES]))
-
-
-def of_documents(name: TableName, documents: frozenset[str]) -> Filter:
-    """Keep the rows that belong to one of the documents; of edges, also those that only end in it."""
-    return either(*(one_of(column, documents) for column in DOCUMENT_COLUMNS[name]))
-
-
-def upsert(table: Table, rows: pa.Table) -> None:
-    merge = table.merge_insert("id").use_index(False)
-    merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
 def connect(folder: Path) -> DBConnection:

@@ -27,9 +27,9 @@ def steps_folder(of: Path | None = None) -> Path:
     return (of or home()) / "steps"
 
 
-def pictures_folder(of: Path | None = None) -> Path:
+def pictures_folder() -> Path:
     """Return the folder that remembers the words that OCR found, by the picture's hash."""
-    return (of or home()) / "words"
+    return home() / "words"
 
 
 def calls_folder(of: Path | None = None) -> Path:

@@ -36,8 +36,6 @@ class Modality(StrEnum):
 
 
 class NodeKind(StrEnum):
-    """What an element of a page is; finer than its modality."""
-
     TITLE = "title"
     PARAGRAPH = "paragraph"
     LIST = "list"
@@ -65,8 +63,6 @@ class EdgeKind(StrEnum):
 
 
 class PageParser(StrEnum):
-    """Who read a page."""
-
     MINERU = "mineru"
     PDFIUM = "pdfium"
     OCR = "ocr"
@@ -79,8 +75,7 @@ def identify(*parts: str | int) -> str:
     digest = hashlib.sha256()
     for part in parts:
         encoded = str(part).encode("utf-8", "surrogateescape")
-        digest.update(f"{len(encoded)}:".encode())
-        digest.update(encoded)
+        digest.update(b"%d:%b" % (len(encoded), encoded))
     return digest.hexdigest()
 
 
@@ -98,14 +93,11 @@ class SourceFile:
 
     @property
     def known_as(self) -> str:
-        """The name that people know it by: its address, else its path."""
         return self.address or self.path
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """A path that discovery left out; it gets no document."""
-
     path: str
     reason: str
 
@@ -148,8 +140,6 @@ class ParsedPage:
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """A bookmark of the file itself."""
-
     title: str
     level: int
     page: int
@@ -157,8 +147,6 @@ class OutlineEntry:
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """What the parser and OCR made of a file."""
-
     document_id: str
     media_type: str
     title: str
@@ -263,14 +251,11 @@ class Edge:
 
     @property
     def id(self) -> str:
-        """The edge's id: one edge of a kind between two nodes."""
         return identify("edge", self.source, self.target, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a published document; its vector is a row beside it."""
-
     id: str
     document_id: str
     version: str
@@ -285,12 +270,8 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentGraph:
-    """Everything that a document brings into the published graph, cross-document edges aside.
-
-    `initial_vectors` are those of round 0, `vectors` those of the last round; both have a row for each node,
-    `page_vectors` one for each page.
-    """
+class GraphText:
+    """Everything but vectors that a document brings into the published graph, cross-document edges aside."""
 
     document_id: str
     version: str
@@ -301,6 +282,12 @@ class DocumentGraph:
     nodes: tuple[Node, ...]
     rows: tuple[TableRow, ...]
     edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentGraph(GraphText):
+    """`initial_vectors` of round 0 and `vectors` of the last have a row for each node, `page_vectors` one for each page."""
+
     initial_vectors: Vectors
     vectors: Vectors
     page_vectors: Vectors
@@ -325,7 +312,6 @@ class DocumentRecord:
 
     @property
     def name(self) -> str:
-        """The name people know it by: the file name of its first path."""
         return self.paths[0].rsplit("/", 1)[-1] if self.paths else self.id[:12]
 
 
@@ -339,14 +325,11 @@ class EmbedderIdentity:
 
     @property
     def key(self) -> str:
-        """One string that differs where two embedders differ."""
         return f"{self.name}/{self.precision}/{self.dimension}"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A broken promise that `doctor` found: what, where, and how to mend it."""
-
     check: str
     what: str
     remedy: str
@@ -354,8 +337,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """The lineage of one step: what went in, what came out, how it went."""
-
     run_id: str
     step: str
     version: str

@@ -19,6 +19,7 @@ import duckdb
 from storage import catalog
 from storage.catalog import CatalogHead
 from storage.current import CurrentDamagedError, held, snapshot_path
+from storage.filters import Column, one_of
 from storage.in_use import corpora_in
 from storage.locations import CorpusLocation
 from storage.records import (
@@ -78,7 +79,6 @@ class Snapshot:
     """The published corpus as it was when it was opened."""
 
     def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead) -> None:
-        """Take an open, pinned snapshot; `open_for_reading` makes one."""
         self.location = location
         self._connection = connection
         self._head = head
@@ -152,28 +152,23 @@ class Snapshot:
 
     def page_marks(self, document_ids: Sequence[str]) -> list[tuple[str, int, str | None]]:
         """Return (document id, number, printed label) of every page of the documents, by document and number."""
-        from storage.filters import Column, one_of
-        from storage.tables import TableName
-
-        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "label"])
-        return sorted((row["document_id"], row["number"], row["label"]) for row in found.to_pylist())
+        return self._page_columns(document_ids, "label")
 
     def page_readers(self, document_ids: Sequence[str]) -> list[tuple[str, int, str, str]]:
         """Return (document id, number, who read it, why a fallback did) of every page of the documents, in order."""
-        from storage.filters import Column, one_of
-        from storage.tables import TableName
-
-        columns = ["document_id", "number", "parser", "note"]
-        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), columns)
-        return sorted((row["document_id"], row["number"], row["parser"], row["note"]) for row in found.to_pylist())
+        return self._page_columns(document_ids, "parser", "note")
 
     def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
         """Return the artifact of every page image that is kept of the documents, by (document id, number)."""
-        from storage.filters import Column, one_of
+        return {(document, number): image for document, number, image in self._page_columns(document_ids, "image") if image}
+
+    def _page_columns(self, document_ids: Sequence[str], *names: str) -> list[Any]:
         from storage.tables import TableName
 
-        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), ["document_id", "number", "image"])
-        return {(row["document_id"], row["number"]): row["image"] for row in found.to_pylist() if row["image"]}
+        columns = ["document_id", "number", *names]
+        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), columns)
+        # no two pages have a number, so that a label is never compared
+        return sorted(tuple(row[name] for name in columns) for row in found.to_pylist())
 
     def artifacts(self) -> list[tuple[str, str]]:
         """Return (document id, artifact) for every picture and page image that the graph shows."""
@@ -248,7 +243,6 @@ class Snapshot:
         return pages_of(self.table(TableName.PAGES, document_id))
 
     def edges(self, document_id: str) -> list[Edge]:
-        from storage.filters import Column, one_of
         from storage.tables import TableName, edges_of
 
         return edges_of(self.graph_store.read(TableName.EDGES, one_of(Column.SOURCE_DOCUMENT, [document_id])))
@@ -270,8 +264,6 @@ class Snapshot:
 
     def table(self, name: TableName, document_id: str) -> pa.Table:
         """Return the document's part of a table that has a `document_id`, in no order."""
-        from storage.filters import Column, one_of
-
         return self.graph_store.read(name, one_of(Column.DOCUMENT, [document_id]))
 
 

@@ -1,19 +1,21 @@
-"""Records to Arrow tables and back: the explicit schemas of what lies in LanceDB."""
+"""Records to Arrow tables and back: a column of LanceDB for each of their fields, and for their vectors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from enum import StrEnum
-from typing import Any
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args
 
 import numpy as np
 import pyarrow as pa
 
-from storage.records import DocumentGraph, Edge, EdgeKind, Modality, Node, NodeKind, Page, PageParser, TableRow, Vectors
+from storage.codec import from_plain
+from storage.records import Box, DocumentGraph, Edge, Node, Page, TableRow, Vectors
+
+T = TypeVar("T")
 
 
 class TableName(StrEnum):
-    """The tables of the graph."""
-
     NODES = "nodes"
     ROWS = "rows"
     EDGES = "edges"
@@ -21,65 +23,31 @@ class TableName(StrEnum):
 
 
 VECTOR_COLUMNS = ("initial_vector", "vector")
-TEXTS = pa.list_(pa.string())
-BOX = pa.list_(pa.float64(), 4)
+STORED_AS: dict[object, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int32(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    tuple[str, ...]: pa.list_(pa.string()),
+    Box: pa.list_(pa.float64(), 4),
+}
 
 
-def required(name: str, kind: pa.DataType) -> pa.Field:
-    """Return a column that is never null."""
-    return pa.field(name, kind, nullable=False)
+def column(name: str, kind: Any) -> pa.Field:  # noqa: ANN401 - a type, or a union of one with None
+    """Return the column for a field of a record; it may be null where the field may be None."""
+    of_value = get_args(kind)[0] if isinstance(kind, UnionType) else kind
+    is_enum = isinstance(of_value, type) and issubclass(of_value, StrEnum)
+    return pa.field(name, STORED_AS[str if is_enum else of_value], nullable=isinstance(kind, UnionType))
 
 
 def schemas(dimension: int) -> dict[TableName, pa.Schema]:
     vector = pa.list_(pa.float32(), dimension)
+    own = {kind: [column(field.name, field.type) for field in fields(kind)] for kind in (Node, TableRow, Edge, Page)}
     return {
-        TableName.NODES: pa.schema(
-            [
-                *(required(name, pa.string()) for name in ("id", "document_id", "version")),
-                required("ordinal", pa.int32()),
-                *(required(name, pa.string()) for name in ("kind", "modality", "content")),
-                required("page", pa.int32()),
-                pa.field("box", BOX),
-                pa.field("section_id", pa.string()),
-                required("section_path", TEXTS),
-                *(required(name, pa.string()) for name in ("caption", "label")),
-                *(pa.field(name, pa.string()) for name in ("html", "picture")),
-                *(required(name, pa.string()) for name in ("picture_text", "summary")),
-                required("keywords", TEXTS),
-                required("search_text", pa.string()),
-                required("meaningless", pa.bool_()),
-                required("round", pa.int32()),
-                *(required(name, vector) for name in VECTOR_COLUMNS),
-            ]
-        ),
-        TableName.ROWS: pa.schema(
-            [
-                *(required(name, pa.string()) for name in ("id", "node_id", "document_id", "version")),
-                *(required(name, pa.int32()) for name in ("row", "page")),
-                required("cells", TEXTS),
-                required("text", pa.string()),
-                required("is_header", pa.bool_()),
-            ]
-        ),
-        TableName.EDGES: pa.schema(
-            [
-                *(required(name, pa.string()) for name in ("id", "source", "target", "source_document", "target_document", "kind")),
-                required("weight", pa.float64()),
-                required("relation", pa.string()),
-                required("round", pa.int32()),
-            ]
-        ),
-        TableName.PAGES: pa.schema(
-            [
-                *(required(name, pa.string()) for name in ("id", "document_id", "version")),
-                required("number", pa.int32()),
-                pa.field("label", pa.string()),
-                *(required(name, pa.float64()) for name in ("width_points", "height_points")),
-                *(required(name, pa.string()) for name in ("parser", "note", "summary")),
-                pa.field("image", pa.string()),
-                required("vector", vector),
-            ]
-        ),
+        TableName.NODES: pa.schema([*own[Node], *(pa.field(name, vector, nullable=False) for name in VECTOR_COLUMNS)]),
+        TableName.ROWS: pa.schema(own[TableRow]),
+        TableName.EDGES: pa.schema([column("id", str), *own[Edge]]),
+        TableName.PAGES: pa.schema([*own[Page], pa.field("vector", vector, nullable=False)]),
     }
 
 
@@ -113,43 +81,27 @@ def graph_tables(graphs: Sequence[DocumentGraph], cross_edges: Iterable[Edge], d
 
 def nodes_of(found: pa.Table) -> list[Node]:
     """Return the rows as nodes, in reading order of each document."""
-    records = [
-        Node(
-            **row
-            | {
-                "kind": NodeKind(row["kind"]),
-                "modality": Modality(row["modality"]),
-                "box": tuple(row["box"]) if row["box"] else None,
-                "section_path": tuple(row["section_path"]),
-                "keywords": tuple(row["keywords"]),
-            }
-        )
-        for row in plain_rows(Node, found)
-    ]
-    return sorted(records, key=lambda node: (node.document_id, node.ordinal, node.id))
+    return sorted(records_of(Node, found), key=lambda node: (node.document_id, node.ordinal, node.id))
 
 
 def rows_of(found: pa.Table) -> list[TableRow]:
     """Return the rows as table rows, by document, page, table and row."""
-    records = [TableRow(**row | {"cells": tuple(row["cells"])}) for row in plain_rows(TableRow, found)]
-    return sorted(records, key=lambda row: (row.document_id, row.page, row.node_id, row.row))
+    return sorted(records_of(TableRow, found), key=lambda row: (row.document_id, row.page, row.node_id, row.row))
 
 
 def edges_of(found: pa.Table) -> list[Edge]:
     """Return the rows as edges, by source, target and kind."""
-    records = [Edge(**row | {"kind": EdgeKind(row["kind"])}) for row in plain_rows(Edge, found)]
-    return sorted(records, key=lambda edge: (edge.source, edge.target, edge.kind))
+    return sorted(records_of(Edge, found), key=lambda edge: (edge.source, edge.target, edge.kind))
 
 
 def pages_of(found: pa.Table) -> list[Page]:
     """Return the rows as pages, in their order."""
-    records = [Page(**row | {"parser": PageParser(row["parser"])}) for row in plain_rows(Page, found)]
-    return sorted(records, key=lambda page: (page.document_id, page.number))
+    return sorted(records_of(Page, found), key=lambda page: (page.document_id, page.number))
 
 
-def plain_rows(kind: type[Any], found: pa.Table) -> list[dict[str, Any]]:
-    """Return the columns that are fields of the record, row by row."""
-    return list(found.select([field.name for field in fields(kind)]).to_pylist())
+def records_of(kind: type[T], found: pa.Table) -> list[T]:
+    names = [field.name for field in fields(cast(Any, kind))]
+    return [from_plain(kind, row) for row in found.select(names).to_pylist()]
 
 
 def vectors_of(column: pa.ChunkedArray, dimension: int) -> Vectors:

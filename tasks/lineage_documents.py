@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from storage.answer_records import NamedDocument
 from storage.artifacts import ArtifactDamagedError, kept_artifacts
-from storage.codec import CodecError, GraphText, from_json
-from storage.records import WHOLE_PAGE, DocumentRecord, DocumentState, Node, StepRecord, identify
+from storage.codec import CodecError, from_json
+from storage.records import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, StepRecord, identify
 from storage.run_traces import other_files, trace, traces
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import CallTold, Damage, DocumentTold, NodePlace, Reading, Standing

@@ -10,7 +10,6 @@ from storage.locations import (
     artifacts_folder,
     calls_folder,
     mirrors_folder,
-    pictures_folder,
     reports_folder,
     steps_folder,
 )
@@ -34,7 +33,7 @@ def keep_words(place: CorpusLocation, name: str, run: str = "r1") -> None:
     kept = {
         reports_folder(home) / f"{name}.html": words + document.encode(),
         mirrors_folder(home) / "store" / f"{copy_sign(f'/files/{name}.pdf')}-1.pdf": words,
-        pictures_folder(home) / artifact[:2] / artifact / "engine.json": words,
+        home / "words" / artifact[:2] / artifact / "engine.json": words,
         place.catalog.with_name(f"{place.catalog.name}.damaged-1"): b"all",
     }
     for path, data in kept.items():
