@@ -6,14 +6,12 @@ from dataclasses import asdict
 
 from flows.showing import CommandError, Output
 from flows.tables import checkups_json, corpus_json, show_checkups, show_corpus, show_document, show_findings, show_settings, totals
-from storage.artifacts import kept_artifacts, write_durably
+from storage.artifacts import write_durably
 from storage.catalog import CatalogDamagedError, StoreTooNewError
-from storage.current import CurrentDamagedError
+from storage.current import CurrentDamagedError, pulled_from
 from storage.in_use import corpora_in
 from storage.lineage_search import short_run
-from storage.locations import corpora_folder, corpus_location, home, steps_folder
-from storage.memo import StepMemo
-from storage.pulled import pulled_from
+from storage.locations import corpora_folder, corpus_location, home
 from storage.records import DocumentState
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings, load_settings
@@ -138,7 +136,7 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
         return PROBLEM if any(checkup.wrong for checkup in checkups) else WELL
     from storage.doctor import examine
 
-    findings = examine(corpus_location(arguments.corpus), StepMemo(steps_folder(), kept_artifacts()))
+    findings = examine(corpus_location(arguments.corpus))
     if output.as_json:
         told = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
         output.data({"corpus": arguments.corpus, "findings": told})

@@ -5,7 +5,7 @@ from storage.answers import AmbiguousAnswerError, UnknownAnswerError
 from storage.artifacts import ArtifactDamagedError
 from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.codec import CodecError
-from storage.current import CurrentDamagedError
+from storage.current import CurrentDamagedError, PulledError
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError
 from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
@@ -14,7 +14,6 @@ from storage.locations import LocationError
 from storage.lock import CorpusBusyError, FencedError
 from storage.object_address import AddressError
 from storage.object_client import StoreError
-from storage.pulled import PulledError
 from storage.reconciling import EmbedderMismatchError
 from storage.runs import RunGoneError
 from storage.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError

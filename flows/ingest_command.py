@@ -7,11 +7,11 @@ from dataclasses import asdict, dataclass
 from flows.progress_display import clock, shown
 from flows.showing import CommandError, Output
 from flows.tables import corpus_json, show_corpus
+from storage.current import require_own
 from storage.disk import check_writable
 from storage.locations import corpus_location, home
 from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
-from storage.pulled import require_own
 from storage.records import DocumentState
 from storage.snapshot import open_for_reading
 from tasks.ask_settings import load_settings

@@ -16,12 +16,12 @@ from flows.interruption import ending_in_order
 from flows.run_labels import beside_the_work, looked_after, tag_run
 from storage.catalog import StoreTooNewError
 from storage.corpus import open_for_writing
+from storage.current import PulledError
 from storage.disk import check_writable
 from storage.graph_checks import GraphError
 from storage.graph_store import GraphDamagedError
 from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, FencedError
-from storage.pulled import PulledError
 from storage.records import Finding
 from storage.snapshot import remembered_embedder
 from tasks.killed_runs import close_what_cannot_go_on, tell_of_killed

@@ -1,27 +1,26 @@
 """The commands `corpora push` and `corpora pull`."""
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import asdict
+
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from flows.showing import Output
 from storage.locations import corpus_location
 from storage.object_address import SCHEME, AddressError, StoreAddress, is_address, store_address
-from storage.transfer import Tell, Transferred
+from storage.transfer import Tell, Transferred, pull, push
+
+COLUMNS = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
 
 
 def corpora_push(arguments: argparse.Namespace, output: Output) -> int:
-    from storage.transfer import push
-
     address = _address(arguments.address)
     return _done(arguments, output, lambda tell: push(corpus_location(arguments.name), address, tell), ("pushed to", "sent"))
 
 
 def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
     """Fetch what was pushed as a read-only corpus."""
-    from storage.pull import pull
-
     address = _address(arguments.address)
     return _done(arguments, output, lambda tell: pull(address, arguments.name, tell), ("pulled from", "fetched"))
 
@@ -33,8 +32,10 @@ def _address(said: str) -> StoreAddress:
 
 
 def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Tell], Transferred], words: tuple[str, str]) -> int:
-    with _shown(output, arguments.action) as tell:
-        done = transfer(tell)
+    hidden = output.as_json or not output.side.is_terminal
+    with Progress(*COLUMNS, console=output.side, transient=True, disable=hidden) as bars:
+        bar = bars.add_task(arguments.action, total=None)
+        done = transfer(lambda moved, total: bars.update(bar, advance=moved, total=total))
     if arguments.json:
         output.data(asdict(done))
     else:
@@ -45,17 +46,3 @@ def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Tel
         if done.remark:
             output.line(done.remark, style="yellow")
     return 0
-
-
-@contextmanager
-def _shown(output: Output, action: str) -> Iterator[Tell]:
-    """Show on a terminal how many of how many bytes were moved."""
-    if output.as_json or not output.side.is_terminal:
-        yield lambda _moved, _total: None
-        return
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=output.side, transient=True) as bars:
-        task = bars.add_task(action, total=None)
-        yield lambda moved, total: bars.update(task, completed=moved, total=total)

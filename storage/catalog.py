@@ -264,6 +264,11 @@ def write_edge_counts(connection: duckdb.DuckDBPyConnection, edges: Iterable[Edg
         connection.execute("INSERT INTO edge_counts VALUES (?, ?, ?, ?)", [source, target, kind, count])
 
 
+def documents_in(path: Path, *, read_only: bool) -> list[DocumentRecord]:
+    with opened(path, read_only=read_only) as connection:
+        return read_documents(connection)
+
+
 def read_documents(connection: duckdb.DuckDBPyConnection) -> list[DocumentRecord]:
     """Return every document's record, by id."""
     paths: dict[str, list[str]] = {}

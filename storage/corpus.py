@@ -8,14 +8,13 @@ from functools import partial
 from storage import catalog
 from storage.asked_questions import AskedQuestions
 from storage.catalog import Change
-from storage.current import release
+from storage.current import release, require_own
 from storage.disk import check_writable, full_disk_explained, require_room
 from storage.filters import Column, one_of
 from storage.graph_checks import GraphError, check_graph
 from storage.graph_store import GraphStore
 from storage.locations import CorpusLocation
 from storage.lock import WriterLock, acquire
-from storage.pulled import require_own
 from storage.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
 from storage.records import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
 from storage.tables import TableName, graph_tables, vectors_of
@@ -48,8 +47,7 @@ class CorpusWriter:
 
     def documents(self) -> list[DocumentRecord]:
         """Return the records of all published documents, by id."""
-        with catalog.opened(self.location.catalog, read_only=False) as connection:
-            return catalog.read_documents(connection)
+        return catalog.documents_in(self.location.catalog, read_only=False)
 
     def lost(self) -> list[DocumentRecord]:
         """Return the records of documents whose part of the graph was damaged: they say so and are not ready."""

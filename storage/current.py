@@ -1,4 +1,7 @@
-"""CURRENT, the pointer to the published snapshot: its rename is the commit of a publish."""
+"""CURRENT, the pointer to the published snapshot: its rename is the commit of a publish.
+
+And PULLED, which says where a corpus was pulled from.
+"""
 
 import fcntl
 import hashlib
@@ -140,3 +143,29 @@ def drop_snapshot(location: CorpusLocation, number: int) -> bool:
         os.close(descriptor)
     sync_folder(path.parent)
     return True
+
+
+class PulledError(RuntimeError):
+    """A pulled corpus that is to be written."""
+
+
+def pulled_from(location: CorpusLocation) -> str:
+    """Return the address that a corpus was pulled from, which nobody here may write; "" for one of this machine's own."""
+    try:
+        return location.pulled.read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
+def pull_again(location: CorpusLocation) -> str:
+    """Return the command that renews a pulled corpus, and mends it where it is damaged."""
+    return f"`flowreader corpora pull {pulled_from(location)} --as {location.name}`"
+
+
+def require_own(location: CorpusLocation) -> None:
+    """Raise PulledError where the corpus was pulled."""
+    if address := pulled_from(location):
+        raise PulledError(
+            f"corpus {location.name!r} was pulled from {address} and is read-only; change it where it was made, push it there and "
+            f"run {pull_again(location)}, or take another --corpus NAME"
+        )

@@ -10,13 +10,12 @@ import pyarrow.compute as pc
 
 from storage.adjacency_files import intact, place_of
 from storage.catalog import CatalogDamagedError
-from storage.current import CurrentDamagedError
+from storage.current import CurrentDamagedError, pull_again, pulled_from
 from storage.graph_checks import GraphError, check_vectors
 from storage.graph_store import GraphDamagedError
 from storage.in_use import KEEP_SECONDS, corpora_in, in_use, unnamed_files
 from storage.locations import CorpusLocation
-from storage.memo import StepMemo
-from storage.pulled import pull_again, pulled_from
+from storage.memo import StepMemo, kept_steps
 from storage.records import DocumentState, Finding
 from storage.snapshot import Snapshot, open_for_reading
 from storage.tables import VECTOR_COLUMNS, TableName, vectors_of
@@ -28,16 +27,17 @@ CLEAN_UP = "run `flowreader ingest` of any document in this corpus; it deletes w
 READ_AGAIN = "remove the document with `flowreader documents remove --now` and ingest it again"
 
 
-def examine(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
+def examine(location: CorpusLocation) -> list[Finding]:
     """Return every broken promise of the published snapshot and of what it was made from.
 
     Raise UnknownCorpusError where there is no corpus. What the next ingest is to look at is left as a marker for it.
     """
-    found = _findings(location, memo)
+    found = _findings(location)
     return [replace(each, remedy=f"run {pull_again(location)}") for each in found] if pulled_from(location) else found
 
 
-def _findings(location: CorpusLocation, memo: StepMemo) -> list[Finding]:
+def _findings(location: CorpusLocation) -> list[Finding]:
+    memo = kept_steps(location.home)
     try:
         with open_for_reading(location) as snapshot:
             return [*examine_graph(snapshot), *examine_artifacts(snapshot, memo), *examine_orphans(location, memo)]

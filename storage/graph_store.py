@@ -5,6 +5,7 @@ LanceDB takes more than a second to import; it is loaded when a table is opened,
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,6 +79,30 @@ def damage_explained(name: TableName) -> Iterator[None]:
     except (RuntimeError, OSError, ValueError) as error:
         first_line = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise GraphDamagedError(f"table {name} of the graph cannot be read ({first_line}); run `flowreader doctor`") from error
+
+
+NEWEST = 2**64 - 1
+"""Lance counts its manifests down from here, so that a list of them begins with the newest."""
+
+
+def table_files(table: Path, version: int) -> list[Path]:
+    """Return the files of one version of a LanceDB table; what only others hold, a removed document's words too, stays.
+
+    A manifest holds the names of its data files as they are, and the UUIDs of its indexes as 16 bytes. A deletion's file, which
+    holds numbers of rows, is named FRAGMENT-VERSION-ID, after the version that it was made from.
+    """
+    manifest = table / "_versions" / f"{NEWEST - version}.manifest"
+    try:
+        said = manifest.read_bytes()
+    except FileNotFoundError as error:
+        raise GraphDamagedError(f"{str(manifest)!r} of the graph is missing; run `flowreader doctor`") from error
+    indexes = [index for index in table.glob("_indices/*") if uuid.UUID(index.name).bytes in said]
+    return [
+        manifest,
+        *(path for path in table.glob("data/*") if path.name.encode() in said),
+        *(path for index in indexes for path in index.glob("*")),
+        *(path for path in table.glob("_deletions/*") if int(path.name.split("-")[1]) < version),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore, write_durably
+from storage.locations import artifacts_folder, steps_folder
 
 STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
@@ -54,6 +55,10 @@ class StepMemo:
     def forget(self, document_id: str) -> None:
         """Drop the document's notes; its artifacts become orphans unless something else names them."""
         shutil.rmtree(self.of_document(document_id), ignore_errors=True)
+
+
+def kept_steps(home: Path) -> StepMemo:
+    return StepMemo(steps_folder(home), ArtifactStore(artifacts_folder(home)))
 
 
 def read_memo(path: Path) -> Note | None:

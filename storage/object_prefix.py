@@ -4,9 +4,8 @@ Every method raises StoreError where the store does not answer or refuses us.
 """
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,14 +22,6 @@ NO_TAG = '"0"'
 """No object has this tag."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """An object's bytes and the tag that changes with them."""
-
-    data: bytes
-    tag: str
-
-
 class ObjectPrefix:
     """The objects below an address; many threads may use it."""
 
@@ -41,12 +32,15 @@ class ObjectPrefix:
     def _s3(self) -> Any:  # noqa: ANN401 - boto3 makes its classes when it runs
         return make_client(ATTEMPTS)
 
-    def read(self, name: str) -> Stored | None:
-        """Return the object, None where there is none."""
+    def uri(self, name: str) -> str:
+        return self.address.below(name).uri
+
+    def read(self, name: str) -> tuple[bytes | None, str]:
+        """Return the object and the tag that changes with it, None where there is none."""
         with self._asked("read", name, none_where=ABSENT):
             got = self._s3.get_object(**self._named(name))
-            return Stored(got["Body"].read(), str(got["ETag"]))
-        return None
+            return got["Body"].read(), str(got["ETag"])
+        return None, ""
 
     def put(self, name: str, data: bytes, *, over: str) -> bool:
         """Put the object where there is none, or over the one with the tag `over`; say whether that was so.
@@ -73,9 +67,7 @@ class ObjectPrefix:
         with path.open("rb") as stream, self._asked("put", name):
             from boto3.s3.transfer import TransferConfig
 
-            self._s3.upload_fileobj(
-                stream, self.address.bucket, self._key(name), Callback=moved, Config=TransferConfig(use_threads=False)
-            )
+            self._s3.upload_fileobj(stream, **self._named(name), Callback=moved, Config=TransferConfig(use_threads=False))
 
     def fetch(self, name: str, path: Path, sha256: str, moved: Callable[[int], None]) -> bool:
         """Make the file what the object holds, in one step that survives a power cut; False where there is none.
@@ -83,46 +75,38 @@ class ObjectPrefix:
         Raise StoreError where the object does not match its hash.
         """
         with self._asked("read", name, none_where=ABSENT):
-            body, hashed = self._s3.get_object(**self._named(name))["Body"], hashlib.sha256()
+            hashed = hashlib.sha256()
+            body = self._s3.get_object(**self._named(name))["Body"]
             with written_durably(path) as stream:
                 for part in body.iter_chunks(PART_BYTES):
                     hashed.update(part)
                     stream.write(part)
                     moved(len(part))
                 if hashed.hexdigest() != sha256:
-                    raise failure(self._doing("read", name), "damaged", "it does not match its hash")
+                    raise failure(f"read {self.uri(name)!r}", "damaged", "it does not match its hash")
             return True
         return False
 
     def sizes(self, below: str) -> dict[str, int]:
         """Return how many bytes each object has whose name begins so."""
-        found: dict[str, int] = {}
+        place = self.address.below(below).key
         with self._asked("list", below):
-            pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.address.bucket, Prefix=self._key(below))
-            before = len(self._key("x")) - 1
-            found.update((entry["Key"][before:], int(entry["Size"])) for page in pages for entry in page.get("Contents", ()))
-        return found
+            pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.address.bucket, Prefix=place)
+            found = [entry for page in pages for entry in page.get("Contents", ())]
+        return {below + entry["Key"].removeprefix(place): int(entry["Size"]) for entry in found}
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete the objects; one that is not there is no error."""
         for first in range(0, len(names), DELETE_AT_ONCE):
-            keys = [{"Key": self._key(name)} for name in names[first : first + DELETE_AT_ONCE]]
+            keys = [{"Key": self.address.below(name).key} for name in names[first : first + DELETE_AT_ONCE]]
             with self._asked("delete", names[first]):
                 said = self._s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True})
             for refused in said.get("Errors", ())[:1]:
-                raise failure(self._doing("delete", names[first]), str(refused["Code"]), str(refused.get("Message", "refused")))
-
-    def _key(self, name: str) -> str:
-        return self.address.below(name).key
+                raise failure(f"delete {self.uri(names[first])!r}", str(refused["Code"]), str(refused.get("Message", "refused")))
 
     def _named(self, name: str) -> dict[str, str]:
-        return {"Bucket": self.address.bucket, "Key": self._key(name)}
+        return {"Bucket": self.address.bucket, "Key": self.address.below(name).key}
 
-    @contextmanager
-    def _asked(self, what: str, name: str, *, none_where: Collection[str] = ()) -> Iterator[None]:
+    def _asked(self, what: str, name: str, *, none_where: Collection[str] = ()) -> AbstractContextManager[None]:
         """End the block in silence where the store answers with one of these codes, else with a StoreError."""
-        with explained(self._doing(what, name), quiet_where=none_where):
-            yield
-
-    def _doing(self, what: str, name: str) -> str:
-        return f"{what} {self.address.below(name).uri!r}"
+        return explained(f"{what} {self.uri(name)!r}", quiet_where=none_where)

@@ -56,7 +56,9 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) 
         check_embedder(location, found.embedder, embedder)
         catalog.take_over(location.catalog, fence)
         graph = pinned_graph(location, found, messages)
-        lost = () if graph else take_documents_out(location, messages)
+        if graph is None:
+            lost = tuple(catalog.documents_in(location.catalog, read_only=False))
+            set_aside(location.catalog, messages)
     location.damage_report.unlink(missing_ok=True)
     if found is None or graph is None:
         return begin_anew(location, embedder, fence, pointer, lost, messages)
@@ -165,14 +167,6 @@ def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str
     if moved:
         messages.append(f"a publish was interrupted: unpublished rows of {', '.join(moved)} were taken back")
     return graph
-
-
-def take_documents_out(location: CorpusLocation, messages: list[str]) -> tuple[DocumentRecord, ...]:
-    """Return the documents of a catalog whose graph is gone, and set the catalog aside."""
-    with catalog.opened(location.catalog, read_only=False) as connection:
-        documents = catalog.read_documents(connection)
-    set_aside(location.catalog, messages)
-    return tuple(documents)
 
 
 def agree(

@@ -6,15 +6,14 @@ from collections.abc import Collection
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 from storage import catalog
 from storage.current import drop_snapshot, snapshot_numbers, snapshot_path
 from storage.graph_store import GraphStore
 from storage.in_use import corpora_in, delete_files, in_use, quiet, unnamed_files
 from storage.kept_replies import CallCache, questions_owner
-from storage.locations import CorpusLocation
-from storage.memo import StepMemo
+from storage.locations import CorpusLocation, calls_folder
+from storage.memo import StepMemo, kept_steps
 from storage.tables import TableName
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
@@ -33,9 +32,7 @@ class Garbage:
     postponed: str = ""
 
 
-def collect(
-    corpora: Path, memo: StepMemo, calls: CallCache, *, keep_seconds: float, own: CorpusLocation, gone: Collection[str] = ()
-) -> Garbage:
+def collect(own: CorpusLocation, *, keep_seconds: float, gone: Collection[str] = ()) -> Garbage:
     """Delete notes and artifacts that are older and that nothing names: no snapshot of any corpus, no other document's note.
 
     Replies of models that belong to no corpus any more go when nobody asked for a month.
@@ -44,9 +41,9 @@ def collect(
     an artifact. Nothing is deleted either where a corpus cannot be asked what it needs. Of the documents `gone`, which were
     removed on purpose, the notes go whatever their age, unless they are back.
     """
-    before = time.time() - keep_seconds
+    memo, before = kept_steps(own.home), time.time() - keep_seconds
     with ExitStack() as locks:
-        locations = corpora_in(corpora)
+        locations = corpora_in(own.folder.parent)
         for location in locations:
             if location.folder != own.folder and not locks.enter_context(quiet(location)):
                 return Garbage(postponed=f"corpus {location.name!r} is being written")
@@ -55,7 +52,7 @@ def collect(
         except catalog.CatalogDamagedError as error:
             return Garbage(postponed=str(error))
         forgotten = forget_documents(memo, documents, before, at_once=set(gone))
-        forget_replies(calls, documents | {questions_owner(location.name) for location in locations})
+        forget_replies(CallCache(calls_folder(own.home)), documents | {questions_owner(location.name) for location in locations})
         deleted, size = delete_files(unnamed_files(memo, named, before))
     return Garbage(documents=forgotten, artifacts=deleted, bytes_freed=size)
 

@@ -10,7 +10,6 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from storage.answers import answer_ids
-from storage.artifacts import kept_artifacts
 from storage.corpus import CorpusWriter
 from storage.doctor import examine
 from storage.in_use import corpora_in, delete_files, is_older
@@ -21,9 +20,7 @@ from storage.locations import (
     corpora_folder,
     corpus_location,
     reports_folder,
-    steps_folder,
 )
-from storage.memo import StepMemo
 from storage.records import Finding
 from storage.snapshot import UnknownCorpusError, unknown_corpus
 from storage.tidying import KEEP_UNNAMED_SECONDS
@@ -133,7 +130,7 @@ def upkeep(corpus: CorpusWriter) -> CleanedUp:
 def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
     """Check every promise of the corpus; one in which nothing was published yet promises nothing."""
     try:
-        return tuple(examine(location, StepMemo(steps_folder(), kept_artifacts())))
+        return tuple(examine(location))
     except UnknownCorpusError:
         return ()
 

@@ -12,9 +12,7 @@ from storage.doctor import examine_ids
 from storage.forgetting import forget_questions, forget_told, forget_words
 from storage.graph_checks import GraphError
 from storage.in_use import KEEP_SECONDS
-from storage.kept_replies import CallCache
-from storage.locations import CorpusLocation, calls_folder, corpora_folder, pictures_folder, steps_folder
-from storage.memo import StepMemo
+from storage.locations import CorpusLocation, pictures_folder
 from storage.mirrored_copies import forget_copies
 from storage.records import DocumentGraph, DocumentState, Edge, identify
 from storage.removals import first_removal, noted_removals
@@ -171,10 +169,8 @@ def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[
 
     `gone` are documents that were removed on purpose.
     """
-    artifacts = kept_artifacts()
-    memo, calls = StepMemo(steps_folder(), artifacts), CallCache(calls_folder())
-    garbage = collect(corpora_folder(), memo, calls, keep_seconds=keep_seconds, own=own, gone=gone)
-    forget_words(artifacts=artifacts, cache_folder=pictures_folder())
+    garbage = collect(own, keep_seconds=keep_seconds, gone=gone)
+    forget_words(artifacts=kept_artifacts(), cache_folder=pictures_folder())
     forget_mirrors(keep_seconds=keep_seconds)
     return garbage
 

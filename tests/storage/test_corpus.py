@@ -16,7 +16,7 @@ from storage.lock import CorpusBusyError, FencedError
 from storage.reconciling import EmbedderMismatchError
 from storage.records import DocumentState
 from storage.snapshot import open_for_reading
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, failed, graph, link, memo_in, publish, record
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, failed, graph, link, publish, record
 
 REPORT, LETTER = graph("report"), graph("letter")
 
@@ -60,7 +60,7 @@ def test_publishing_again_changes_nothing_that_is_exported(place):
         before = exports(place)
         publish(corpus, REPORT, cross_edges=link(REPORT, LETTER))
         assert exports(place) == before
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
 
 
 def test_a_reader_keeps_the_snapshot_it_began_with(place):
@@ -87,7 +87,7 @@ def test_a_document_can_fail_and_lose_its_graph(place):
         assert snapshot.edges(LETTER.document_id) == sorted(LETTER.edges, key=lambda edge: (edge.source, edge.target))
         assert snapshot.counts(LETTER.document_id).edges == 5
         assert snapshot.counts().rows == 3
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
 
 
 def test_a_new_path_keeps_the_graph(place):
@@ -204,7 +204,7 @@ def test_a_zombie_cannot_publish(place):
         # The zombie's own release in the end must find a descriptor to close.
         object.__setattr__(zombie._lock, "descriptor", os.open(place.lock, os.O_RDONLY))
     assert set(exports(place)) == {REPORT.document_id, graph("other").document_id}
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
 
 
 def test_a_zombie_that_passed_the_catalog_stops_before_current(place, monkeypatch):
@@ -263,7 +263,7 @@ def test_a_disk_that_fills_up_while_publishing_keeps_the_old_snapshot_and_a_seco
     assert set(exports(place)) == {REPORT.document_id}
     with writing(place) as writer:
         publish(writer, graph("letter", nodes=2000))
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
     assert set(exports(place)) == {REPORT.document_id, LETTER.document_id}
 
 
@@ -275,7 +275,7 @@ def test_what_a_failed_publish_wrote_is_taken_back_by_the_next_in_the_same_proce
                 publish(writer, REPORT)
         publish(writer, LETTER)
     assert set(exports(place)) == {LETTER.document_id}
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
 
 
 def test_indexing_is_published_and_costs_nothing_the_second_time(place):

@@ -10,30 +10,26 @@ from storage.catalog import Change
 from storage.corpus import open_for_writing
 from storage.current import release
 from storage.doctor import examine
+from storage.memo import kept_steps
 from storage.reconciling import NO_CHANGE
 from storage.snapshot import open_for_reading
 from storage.tables import TableName, graph_tables
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, memo_in, publish, record
+from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, publish, record
 
 
 @pytest.fixture
 def memo(tmp_path):
-    return memo_in(tmp_path)
+    return kept_steps(tmp_path)
 
 
 @pytest.fixture
-def artifacts(memo):
-    return memo.artifacts
-
-
-@pytest.fixture
-def place(tmp_path, artifacts):
+def place(tmp_path):
     return corpus_in(tmp_path)
 
 
 @pytest.fixture
-def report(artifacts):
-    return graph("report", picture=artifacts.put(b"picture"))
+def report(memo):
+    return graph("report", picture=memo.artifacts.put(b"picture"))
 
 
 def writing(place):
@@ -53,61 +49,61 @@ def smuggle(place, corpus, *, add=None, delete=None):
     corpus.snapshot = number
 
 
-def checks(place, memo):
-    found = examine(place, memo)
+def checks(place):
+    found = examine(place)
     assert all(finding.what and finding.remedy for finding in found)
     return {finding.check for finding in found}
 
 
-def test_a_sound_corpus_has_no_findings_also_while_it_is_written(place, memo, report):
+def test_a_sound_corpus_has_no_findings_also_while_it_is_written(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
-        assert examine(place, memo) == []
+        assert examine(place) == []
 
 
-def test_ids_that_stand_twice_are_found(place, memo, report):
+def test_ids_that_stand_twice_are_found(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, add={TableName.ROWS: graph_tables([report], [], DIMENSION)[TableName.ROWS]})
-    assert checks(place, memo) == {"unique ids", "counts"}
+    assert checks(place) == {"unique ids", "counts"}
 
 
-def test_rows_of_what_is_not_published_are_found(place, memo, report):
+def test_rows_of_what_is_not_published_are_found(place, report):
     stranger = graph_tables([graph("stranger")], [], DIMENSION)
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, add={TableName.NODES: stranger[TableName.NODES]})
-    assert checks(place, memo) == {"orphan rows"}
+    assert checks(place) == {"orphan rows"}
 
 
-def test_lost_rows_and_loose_edges_are_found(place, memo, report):
+def test_lost_rows_and_loose_edges_are_found(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, delete={TableName.NODES: "ordinal = 2"})
-    assert checks(place, memo) == {"counts", "edges' ends"}
+    assert checks(place) == {"counts", "edges' ends"}
 
 
-def test_bad_vectors_are_found(place, memo, report):
+def test_bad_vectors_are_found(place, report):
     half = replace(report, vectors=report.vectors / 2, page_vectors=np.zeros_like(report.page_vectors))
     with writing(place) as corpus:
         publish(corpus, report)
         corpus._graph.replace(frozenset([report.document_id]), graph_tables([half], [], DIMENSION))
         smuggle(place, corpus)
-    assert checks(place, memo) == {"vectors"}
+    assert checks(place) == {"vectors"}
 
 
-def test_altered_arcs_are_found_and_left_to_the_next_ingest(place, memo, report):
+def test_altered_arcs_are_found_and_left_to_the_next_ingest(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
         corpus.index()
         with open_for_reading(place) as snapshot:
             kept = place_of(place.lance, snapshot.graph_store.versions())
-        assert examine(place, memo) == []
+        assert examine(place) == []
         path = kept / "pages.npy"
         path.write_bytes(path.read_bytes()[:-4] + b"\x07\x00\x00\x00")
-        assert checks(place, memo) == {"adjacency"} and place.index_due.exists()
+        assert checks(place) == {"adjacency"} and place.index_due.exists()
         corpus.index()
-    assert intact(kept) and examine(place, memo) == []
+    assert intact(kept) and examine(place) == []
 
 
 @pytest.mark.parametrize("damage", [None, b"", b"other"])
@@ -118,25 +114,25 @@ def test_a_picture_that_is_gone_or_altered_is_found(place, memo, report, damage)
     path.unlink()
     if damage is not None:
         path.write_bytes(damage)
-    assert checks(place, memo) == {"artifacts"}
+    assert checks(place) == {"artifacts"}
 
 
-def test_documents_without_sections_are_published_too(place, memo):
+def test_documents_without_sections_are_published_too(place):
     bare = replace(graph("bare"), sections=(), rows=())
     with writing(place) as corpus:
         publish(corpus, bare)
         assert Change(frozenset(), (record(bare),), (bare,), ()).replaced == {bare.document_id}
-    assert examine(place, memo) == []
+    assert examine(place) == []
 
 
-def test_a_published_file_that_is_no_catalog_is_a_finding(place, memo, report):
+def test_a_published_file_that_is_no_catalog_is_a_finding(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
         whole = place.catalog.read_bytes()
         place.catalog.write_bytes(b"x" * 9000)
         release(place, corpus.snapshot + 1)
         place.catalog.write_bytes(whole)
-    assert checks(place, memo) == {"published snapshot"}
+    assert checks(place) == {"published snapshot"}
 
 
 def test_what_a_document_was_made_from_is_checked_too(place, memo, report):
@@ -144,16 +140,16 @@ def test_what_a_document_was_made_from_is_checked_too(place, memo, report):
         publish(corpus, report)
     parsed = memo.artifacts.put(b"parsed")
     memo.remember(report.document_id, "parse", document_id("key"), {"0": parsed})
-    assert examine(place, memo) == []
+    assert examine(place) == []
     memo.artifacts.path(parsed).write_bytes(b"torn")
-    assert checks(place, memo) == {"artifacts"}
+    assert checks(place) == {"artifacts"}
 
 
 def test_old_artifacts_that_nothing_names_are_found_and_left_to_the_next_ingest(place, memo, report):
     with writing(place) as corpus:
         publish(corpus, report)
     orphan = memo.artifacts.path(memo.artifacts.put(b"orphan"))
-    assert examine(place, memo) == []
+    assert examine(place) == []
     os.utime(orphan, (0, 0))
-    assert checks(place, memo) == {"orphan artifacts"}
+    assert checks(place) == {"orphan artifacts"}
     assert place.index_due.exists() and orphan.exists()

@@ -17,7 +17,7 @@ from storage.doctor import examine
 from storage.export import export_document
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from tests.storage.killed_publisher import ingest
-from tests.storage.worlds import corpus_in, memo_in
+from tests.storage.worlds import corpus_in
 
 TORTURES = int(os.environ.get("WRITER_LIVES", "10"))
 """`make campaign` lives more."""
@@ -54,7 +54,7 @@ def check(folder: Path, call: int, expected: dict[str, bytes]) -> None:
     assert acknowledged(killed) <= readable(folder), f"call {call}"
     ingest(folder)
     assert exports(folder) == expected, f"call {call}"
-    assert examine(corpus_in(folder), memo_in(folder)) == [], f"call {call}"
+    assert examine(corpus_in(folder)) == [], f"call {call}"
 
 
 def kill(tmp_path: Path, lives: int) -> None:

@@ -13,7 +13,7 @@ from storage.current import snapshot_path
 from storage.doctor import examine
 from storage.records import DocumentState
 from storage.snapshot import CurrentDamagedError, UnknownCorpusError, open_for_reading
-from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, memo_in, publish
+from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, publish
 
 REPORT, LETTER = graph("report"), graph("letter")
 
@@ -50,7 +50,7 @@ def mend(place):
         words = " | ".join(corpus.messages)
     with writing(place) as corpus:
         assert corpus.messages == ()
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
     return words
 
 
@@ -125,7 +125,7 @@ def test_a_damaged_current_is_written_again(place, content):
     place.current.write_bytes(content)
     with pytest.raises(CurrentDamagedError, match="is damaged"):
         names(place)
-    assert [finding.check for finding in examine(place, memo_in(place.folder))] == ["published snapshot"]
+    assert [finding.check for finding in examine(place)] == ["published snapshot"]
     assert "written again from the catalog" in mend(place)
     assert names(place) == {"report", "letter"}
 
@@ -185,7 +185,7 @@ def test_where_nothing_usable_is_left_the_corpus_begins_anew(place):
 
 def test_where_a_table_of_the_graph_is_gone_the_corpus_begins_anew(place):
     shutil.rmtree(place.lance / "edges.lance")
-    assert [finding.check for finding in examine(place, memo_in(place.folder))] == ["graph tables"]
+    assert [finding.check for finding in examine(place)] == ["graph tables"]
     (place.damage_report).touch()
     assert "the corpus begins anew" in mend(place)
     assert not place.damage_report.exists()
@@ -209,7 +209,7 @@ def test_a_failed_document_stays_as_it_was_when_the_graph_is_lost(place):
 def test_torn_data_is_found_where_doctor_left_word(place):
     for path in (place.lance / "nodes.lance" / "data").iterdir():
         path.write_bytes(path.read_bytes()[:64])
-    assert [finding.check for finding in examine(place, memo_in(place.folder))] == ["graph tables"]
+    assert [finding.check for finding in examine(place)] == ["graph tables"]
     assert place.damage_report.exists()
     assert "table nodes of the graph cannot be read" in mend(place)
 

@@ -4,31 +4,26 @@ import threading
 import pytest
 
 from storage import tidying
-from storage.artifacts import ArtifactStore
 from storage.corpus import open_for_writing
 from storage.current import snapshot_numbers, snapshot_path
 from storage.doctor import examine
 from storage.in_use import paths_in_use
 from storage.kept_replies import CachedReply, CallCache, questions_owner
-from storage.memo import StepMemo
+from storage.memo import kept_steps
 from storage.snapshot import open_for_reading
 from storage.tidying import KEEP_UNNAMED_SECONDS, Garbage, collect, wait_for_readers
-from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, memo_in, publish, record
+from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish, record
 
 KEY = document_id("key")
 
 
 @pytest.fixture
 def memo(tmp_path):
-    return StepMemo(tmp_path / "steps", ArtifactStore(tmp_path / "artifacts"))
+    return kept_steps(tmp_path)
 
 
 def finish(memo, name, *artifacts):
     memo.remember(document_id(name), "parse", KEY, {data: memo.artifacts.put(data.encode()) for data in artifacts})
-
-
-def sweep(tmp_path, place, memo, keep_seconds=0):
-    return collect(tmp_path / "corpora", memo, CallCache(tmp_path / "calls"), keep_seconds=keep_seconds, own=place)
 
 
 def test_what_only_a_removed_document_needed_goes(tmp_path, memo):
@@ -37,11 +32,11 @@ def test_what_only_a_removed_document_needed_goes(tmp_path, memo):
     finish(memo, "letter", "shared")
     with writing(place) as corpus:
         publish(corpus, graph("report", picture=picture), graph("letter"))
-        assert sweep(tmp_path, place, memo) == Garbage()
+        assert collect(place, keep_seconds=0) == Garbage()
         corpus.publish(removed=[document_id("report")])
-        assert sweep(tmp_path, place, memo) == Garbage(), "older snapshots still show it"
+        assert collect(place, keep_seconds=0) == Garbage(), "older snapshots still show it"
         corpus.tidy(keep_seconds=0)
-        gone = sweep(tmp_path, place, memo)
+        gone = collect(place, keep_seconds=0)
     assert gone.documents == (document_id("report"),)
     assert set(gone.artifacts) == {picture, memo.artifacts.put(b"own")}
     assert gone.bytes_freed == len(b"picture" + b"own")
@@ -59,14 +54,14 @@ def test_what_another_corpus_shows_stays(tmp_path, memo):
     with writing(one) as corpus:
         corpus.publish(removed=[report.document_id])
         corpus.tidy(keep_seconds=0)
-        assert sweep(tmp_path, one, memo) == Garbage()
+        assert collect(one, keep_seconds=0) == Garbage()
 
 
 def test_nothing_goes_while_another_corpus_is_written(tmp_path, memo):
     one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
     memo.artifacts.put(b"of an ingest that goes on")
     with writing(one), writing(two):
-        assert sweep(tmp_path, one, memo) == Garbage(postponed="corpus 'two' is being written")
+        assert collect(one, keep_seconds=0) == Garbage(postponed="corpus 'two' is being written")
 
 
 def test_young_notes_and_artifacts_stay(tmp_path, memo):
@@ -80,7 +75,7 @@ def test_young_notes_and_artifacts_stay(tmp_path, memo):
     (tmp_path / "corpora").mkdir()
     (tmp_path / "corpora" / "a file").write_bytes(b"")
     with writing(place):
-        gone = sweep(tmp_path, place, memo, keep_seconds=600)
+        gone = collect(place, keep_seconds=600)
     assert set(gone.artifacts) == {orphan, ".partial-x"}
     assert gone.documents == ()
 
@@ -90,7 +85,7 @@ def test_nothing_goes_where_a_snapshot_cannot_be_asked(tmp_path, memo):
     memo.artifacts.put(b"orphan")
     with writing(place) as corpus:
         snapshot_path(place, corpus.snapshot).write_bytes(b"x" * 9000)
-        assert "cannot be opened" in sweep(tmp_path, place, memo).postponed
+        assert "cannot be opened" in collect(place, keep_seconds=0).postponed
     assert list(memo.artifacts.files())
 
 
@@ -104,7 +99,7 @@ def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
             os.utime(calls.path(subject), (0, calls.path(subject).stat().st_mtime - KEEP_UNNAMED_SECONDS - 60))
     with writing(place) as corpus:
         publish(corpus, graph("report"))
-        sweep(tmp_path, place, memo)
+        collect(place, keep_seconds=0)
     assert set(calls.subjects()) == {known, young, questions}
 
 
@@ -147,7 +142,7 @@ def test_old_snapshots_and_table_versions_go_and_the_published_stays(place):
     assert len(snapshot_numbers(place)) == 1
     with open_for_reading(place) as snapshot:
         assert snapshot.nodes(REPORT.document_id) == list(graph("report", settings="c").nodes)
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
 
 
 def test_a_pinned_snapshot_stays_readable_through_clean_up(place):
@@ -181,7 +176,7 @@ def test_a_purge_leaves_no_word_of_a_removed_document_in_any_file(place):
         assert corpus.purge(wait_seconds=0).kept == ()
     assert words_in(place.folder, b"zanzibar") == []
     assert words_in(place.folder, secret.nodes[3].id.encode()) == []
-    assert examine(place, memo_in(place.folder)) == []
+    assert examine(place) == []
     with open_for_reading(place) as snapshot:
         assert all(snapshot.nodes(each.document_id) == list(each.nodes) for each in kept)
     with writing(place) as corpus:

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from storage.artifacts import ArtifactStore
 from storage.corpus import CorpusWriter
 from storage.locations import CorpusLocation
-from storage.memo import StepMemo
 from storage.records import (
     Box,
     DocumentGraph,
@@ -35,11 +33,6 @@ EMBEDDER = EmbedderIdentity("small", "fp32", DIMENSION)
 
 def corpus_in(folder: Path, name: str = "default") -> CorpusLocation:
     return CorpusLocation(name=name, folder=folder / "corpora" / name)
-
-
-def memo_in(folder: Path) -> StepMemo:
-    """Notes and artifacts below a folder, as FLOWREADER_HOME has them."""
-    return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts"))
 
 
 def document_id(name: str) -> str:

@@ -14,11 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from storage.artifacts import ArtifactStore
 from storage.doctor import examine
 from storage.export import export_document
 from storage.locations import CorpusLocation
-from storage.memo import StepMemo
 from storage.records import DocumentState, Finding
 from storage.snapshot import open_for_reading
 from tests.kept_worlds import give_prefect_data
@@ -159,7 +157,7 @@ def export(home: Path, corpus: str = NAME) -> bytes:
 
 def findings(home: Path, corpus: str = NAME) -> list[Finding]:
     """Return what the doctor finds."""
-    return examine(location(home, corpus), StepMemo(home / "steps", ArtifactStore(home / "artifacts")))
+    return examine(location(home, corpus))
 
 
 def seeded_home(home: Path, words: Path) -> Path:

@@ -15,8 +15,8 @@ QUESTION = "How often does the tide at Merrow Sound turn?"
 TIDES = "<h1>Tides</h1><p>The tide at Merrow Sound turns eleven times a day.</p>"
 OLD_STANDS = (
     "storage.transfer:snapshot_files:before:1",
-    "storage.transfer:read_pointer:after:1",
-    # the first three puts ask whether the store knows conditions; then come the manifest and the pointer
+    "storage.transfer:read_pushed:after:1",
+    # the first three puts ask whether the store knows conditions; then comes the pointer
     "storage.object_prefix:ObjectPrefix.put:after:1",
     "storage.object_prefix:ObjectPrefix.require_conditions:after:1",
     "storage.transfer:described:after:2",
@@ -25,11 +25,10 @@ OLD_STANDS = (
     "storage.object_prefix:ObjectPrefix.send:after:1",
     "storage.object_prefix:ObjectPrefix.send:after:4",
     "storage.object_prefix:ObjectPrefix.put:before:4",
-    "storage.object_prefix:ObjectPrefix.put:after:4",
     "storage.transfer:move_pointer:before:1",
 )
 NEW_STANDS = (
-    "storage.object_prefix:ObjectPrefix.put:after:5",
+    "storage.object_prefix:ObjectPrefix.put:after:4",
     "storage.transfer:clean_up:before:1",
     "storage.object_prefix:ObjectPrefix.sizes:after:2",
     "storage.object_prefix:ObjectPrefix.delete:before:1",
