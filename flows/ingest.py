@@ -103,7 +103,7 @@ def at_the_desk(request: IngestRequest, run_id: str) -> Iterator[IngestDesk]:
         runner_at_work(work) as runner,
     ):
         # It loads while the rest begins; where workers do most of the reading, it is opened by the first text.
-        model = (UnopenedEmbedder if runner else partial(open_embedder, apart=True))(embedder, models=request.settings.models)
+        model = (UnopenedEmbedder if runner else open_embedder)(embedder, models=request.settings.models)
         tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
         yield IngestDesk(request, corpus, place, tools, chat, runner, took_over)
 

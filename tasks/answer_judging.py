@@ -20,7 +20,7 @@ from tasks.evaluation_scoring import BY_RULES, Judged
 from tasks.lineage import writing_calls
 from tasks.model_desk import Form
 from tasks.model_settings import ModelSettings
-from tasks.models.chat_call import ChatCall, ChatReply, ModelCall
+from tasks.models.chat_call import ChatCall, ModelCall
 from tasks.models.chat_errors import ChatError
 from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
 from tasks.prompt import Piece, cut, fence, load_prompt
@@ -177,11 +177,11 @@ def _by_rules(question: BenchmarkQuestion, asked: Asked) -> Judged:
     return Judged(question.id, match.correct, BY_RULES, match.kind)
 
 
-def _by_model(verdict: Judged, reply: ChatReply[Judgement] | ChatError, judge: ModelJudge) -> Judged:
+def _by_model(verdict: Judged, reply: Judgement | ChatError, judge: ModelJudge) -> Judged:
     """Return the model's verdict; that of the rules, with the reason, where it gave none."""
     if isinstance(reply, ChatError):
         return replace(verdict, reason=f"judged by rules, because the model did not help with {reply}")
-    return replace(verdict, correct=reply.value.correct, by=judge.model.name, reason=reply.value.reason)
+    return replace(verdict, correct=reply.correct, by=judge.model.name, reason=reply.reason)
 
 
 def _with_cost(verdict: Judged, call: ModelCall) -> Judged:

@@ -45,7 +45,7 @@ def ask_in_groups(
         asked, waiting = waiting[:at_once], waiting[at_once:]
         for group, reply in zip(asked, chat.ask_all([call_about(group) for group in asked]), strict=True):
             if not isinstance(reply, ChatError):
-                replies.values.append((group, reply.value))
+                replies.values.append((group, reply))
                 on_things(len(group))
             elif len(group) > 1:
                 waiting += halves(group)

@@ -19,7 +19,7 @@ from storage.search import Scope
 from storage.snapshot import Snapshot
 from tasks.ask_request import AskRequest, checked_questions
 from tasks.evaluation_arms import Arm
-from tasks.models.embedder import Embedder
+from tasks.models.embedder import QuestionEmbedder
 from tasks.path_reader import PathReader
 from tasks.progress import report
 from tasks.question import AskDesk, desk_of
@@ -75,7 +75,7 @@ class ExamDesk:
 
     arm: Arm
     snapshot: Snapshot
-    embedder: Embedder
+    embedder: QuestionEmbedder
     reader: PathReader
     ids: Mapping[str, str]
     whole_corpus: bool

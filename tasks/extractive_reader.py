@@ -8,13 +8,13 @@ import numpy as np
 from storage.answer_records import AnswerStatus
 from storage.records import Passage
 from tasks.algorithms.arrays import strongest
-from tasks.algorithms.counting import count_terms
 from tasks.algorithms.kept import says_something
 from tasks.algorithms.kinds import AnswerKind, expected_kind, holds_kind, question_parts
 from tasks.algorithms.places import named_places
 from tasks.algorithms.question_terms import question_terms
-from tasks.algorithms.quotes import Coverage, Mask, Scores, choose_quotes, joint_coverage, quote_scores, term_shares
+from tasks.algorithms.quotes import Coverage, Scores, choose_quotes, joint_coverage, marked, quote_scores, term_shares
 from tasks.algorithms.values import value_consistency
+from tasks.algorithms.word_stems import stems_in
 from tasks.ask_settings import ReadingOutSettings
 from tasks.cited_words import pieces_on, quotes_on, says_nothing_new, shortened
 from tasks.judging import Verdict
@@ -118,9 +118,8 @@ class ExtractiveReader:
     ) -> list[float]:
         """Return the cosine of the two passages times the share of the question's terms that they hold together."""
         stems = question.terms.stems
-        texts = [f"{first.search_text} {second.search_text}" for first, second in pairs]
-        counts, _lengths = count_terms(texts, stems)
-        shares = (counts > 0).mean(axis=1) if len(stems) and len(texts) else np.zeros(len(texts))
+        held = [stems_in(f"{first.search_text} {second.search_text}") for first, second in pairs]
+        shares = marked(stems, held).mean(axis=1) if stems else np.zeros(len(held))
         return [max(float(similarity), 0.0) * float(share) for similarity, share in zip(similarities, shares, strict=True)]
 
     def synthesize(
@@ -189,10 +188,6 @@ class ExtractiveReader:
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
         lost = dict.fromkeys(words[stem] for stem in asked if stem not in said and stem in words and says_something(words[stem]))
         return [f"the quotes do not say {listed(list(lost))}"] if lost else []
-
-
-def marked(stems: Sequence[str], sets: Sequence[frozenset[str]]) -> Mask:
-    return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
 
 
 def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:

@@ -17,8 +17,8 @@ from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatEndedError, ChatError, RejectedCallError
 from tasks.models.chat_faults import FaultError, problem_of, without_key
 from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, value_of
-from tasks.models.chat_request import Request, first_messages, request_of
-from tasks.models.chat_service import on_the_loop
+from tasks.models.chat_request import first_messages, request_of
+from tasks.models.chat_service import NO_REQUEST, on_the_loop
 from tasks.models.chat_stream import Completion
 from tasks.models.chat_transport import ChatTransport
 from tasks.models.endpoints import Endpoint, EndpointError, chat_endpoint, embedding_endpoint
@@ -128,7 +128,7 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
     try:
         answered = await transport.models()
         if answered.status != 200:
-            raise problem_of(answered, request=Request(b"", 0, 0), endpoint=endpoint, limit_tokens=0)
+            raise problem_of(answered, request=NO_REQUEST, endpoint=endpoint, limit_tokens=0)
         answers = ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
         try:
             model = chosen_model(answered.body, endpoint)

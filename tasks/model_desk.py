@@ -148,7 +148,7 @@ class ModelDesk:
         book.count(len(calls))
         replies = self.model.ask_all(calls)
         book.notes.extend(f"the model did not help with {reply}" for reply in replies if isinstance(reply, ChatError))
-        return [reply if isinstance(reply, ChatError) else reply.value for reply in replies]
+        return replies
 
     def room(self, prompt_name: str, characters: int, *, question: str, tokens: int, pictures: int = 0) -> int:
         """Return how many characters of documents fit beside so many pictures and the reply, at most as many as are allowed."""

@@ -8,9 +8,9 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import EDGE_KINDS, MODALITIES, CandidateGraph
 from storage.records import EdgeKind, Modality
-from tasks.algorithms.arrays import FloatArray, IntArray
+from tasks.algorithms.arrays import FloatArray, IntArray, strongest
 from tasks.algorithms.chains import FlowPath, decompose
-from tasks.algorithms.ends import answerability, density, diverse_sources, strongest_sinks
+from tasks.algorithms.ends import answerability, density, diverse_sources
 from tasks.algorithms.kinds import question_parts, speaks_of_document, surveys
 from tasks.algorithms.min_cost import BoolArray, RoutedFlow
 from tasks.algorithms.prizes import (
@@ -79,7 +79,7 @@ def graph_terrain(graph: CandidateGraph, scores: NodeScores, settings: RoutingSe
         scores=scores.combined,
         answerability=answering,
         sources=sources,
-        sinks=strongest_sinks(answerability=answering, count=settings.sinks),
+        sinks=strongest(scores=answering, count=settings.sinks),
         entry=0.0,
     )
 

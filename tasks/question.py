@@ -16,7 +16,7 @@ from storage.snapshot import Snapshot
 from tasks.algorithms.places import NamedPlace, named_places
 from tasks.algorithms.question_terms import QuestionTerms, question_terms, with_keywords
 from tasks.ask_settings import AskSettings
-from tasks.models.embedder import Embedder
+from tasks.models.embedder import QuestionEmbedder
 from tasks.path_reader import PathReader
 from tasks.step import StepKey, step
 
@@ -34,12 +34,12 @@ class AskDesk:
     snapshot: Snapshot
     scope: Scope
     settings: AskSettings
-    embedder: Embedder
+    embedder: QuestionEmbedder
     reader: PathReader
     names: Mapping[str, NamedDocument]
 
 
-def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: Embedder, reader: PathReader) -> AskDesk:
+def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader) -> AskDesk:
     names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
     return AskDesk(snapshot, scope, settings, embedder, reader, names)
 

@@ -7,7 +7,7 @@ import numpy as np
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
-from tasks.algorithms.quotes import lost_anchors
+from tasks.algorithms.word_stems import stems_in
 from tasks.path_reader import PathReading, PathText
 from tasks.question import AskDesk, Question, question_key
 from tasks.retrieval import NodeScores
@@ -35,7 +35,7 @@ def fetch_texts(
     worth = dict(zip(ids, np.clip(scores.combined[places], 0.0, 1.0).tolist(), strict=True))
     owners = {node.document_id for node in nodes.values()}
     titles = {record.id: f"{record.name} {record.title}" for record in desk.snapshot.documents() if record.id in owners}
-    titled = {document: stems_in(question.terms.anchors, [title]) for document, title in titles.items()}
+    titled = {document: stems_in(title).intersection(question.terms.anchors) for document, title in titles.items()}
     said = said_anywhere(question, scores, desk).union(*titled.values())
     return tuple(
         PathText(
@@ -49,10 +49,6 @@ def fetch_texts(
         )
         for path in paths
     )
-
-
-def stems_in(stems: Sequence[str], texts: Sequence[str]) -> frozenset[str]:
-    return frozenset(stems) - frozenset(lost_anchors(anchors=stems, texts=texts))
 
 
 def said_anywhere(question: Question, scores: NodeScores, desk: AskDesk) -> frozenset[str]:

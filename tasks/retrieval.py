@@ -10,14 +10,13 @@ from storage.candidate_graph import EDGE_KINDS, CandidateGraph
 from storage.records import EdgeKind
 from storage.search import find_candidates as search_candidates
 from storage.search import load_scope, nodes_in_scope
-from tasks.algorithms.arrays import FloatArray, pages_of_nodes, pair_cosines
+from tasks.algorithms.arrays import FloatArray, pages_of_nodes, pair_cosines, strongest
 from tasks.algorithms.scores import (
     combined_score,
     personalized_pagerank,
     propagate,
     propagation_weights,
     scaled_by_maximum,
-    top_seeds,
 )
 from tasks.ask_request import QuestionError, nothing_in
 from tasks.ask_settings import ScoreSettings
@@ -118,7 +117,7 @@ def arc_cosines(graph: CandidateGraph) -> FloatArray:
 
 
 def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
-    seeds = top_seeds(relevance=relevance, count=settings.seeds)
+    seeds = strongest(scores=relevance, count=settings.seeds)
     visits = personalized_pagerank(
         nodes=len(relevance),
         tails=graph.tails,

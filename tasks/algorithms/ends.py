@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from storage.records import Vectors
-from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine, strongest
+from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine
 
 
 def density(*, word_counts: FloatArray, percentile: float) -> FloatArray:
@@ -31,12 +31,6 @@ def answerability(
     scores = relevance * density + visual_bonus * (is_visual & (relevance > 0))
     require_range(name="answerability", values=scores, low=0.0, high=np.inf)
     return np.minimum(scores, 1.0)
-
-
-def strongest_sinks(*, answerability: FloatArray, count: int) -> IntArray:
-    """Return the at most `count` nodes of greatest answerability above 0, the greatest first, equal ones by index."""
-    require_range(name="answerability", values=answerability, low=0.0, high=np.inf)
-    return strongest(scores=answerability, count=count)
 
 
 def diverse_sources(*, scores: FloatArray, vectors: Vectors, count: int, trade_off: float) -> IntArray:

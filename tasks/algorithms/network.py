@@ -62,57 +62,20 @@ def build_network(
         require_range(name=name, values=values, low=0.0, high=np.inf)
     for name, places in (("tails", tails), ("heads", heads), ("sources", sources), ("sinks", sinks)):
         require_places(name=name, places=places, count=nodes)
-    return assemble_network(
-        nodes=nodes,
-        tails=tails,
-        heads=heads,
-        costs=1.0 - np.maximum(cosines, 0.0) * (scores[tails] + scores[heads]) / 2.0,
-        capacities=np.minimum(scores[tails], scores[heads]),
-        sources=sources,
-        source_capacities=scores[sources],
-        sinks=sinks,
-        sink_capacities=answerability[sinks],
-    )
-
-
-def assemble_network(
-    *,
-    nodes: int,
-    tails: IntArray,
-    heads: IntArray,
-    costs: FloatArray,
-    capacities: FloatArray,
-    sources: IntArray,
-    source_capacities: FloatArray,
-    sinks: IntArray,
-    sink_capacities: FloatArray,
-) -> FlowNetwork:
-    """Set a graph of n nodes and m edges between a supersource and a supersink whose arcs cost nothing.
-
-    Costs are of one unit of flow. Sources are distinct, and so are sinks; a node may be both. Lengths that differ, nodes that are
-    not there or named twice, numbers that are not finite and capacities below 0 raise ValueError.
-    """
-    _require_lengths(expected=len(tails), heads=heads, costs=costs, capacities=capacities)
-    _require_lengths(expected=len(sources), source_capacities=source_capacities)
-    _require_lengths(expected=len(sinks), sink_capacities=sink_capacities)
-    for name, places in (("tails", tails), ("heads", heads), ("sources", sources), ("sinks", sinks)):
-        require_places(name=name, places=places, count=nodes)
     for name, places in (("sources", sources), ("sinks", sinks)):
         if len(np.unique(places)) != len(places):
             raise ValueError(f"{name} name a node twice: {places.tolist()}; name each once")
     source, sink = nodes, nodes + 1
-    network = FlowNetwork(
+    costs = 1.0 - np.maximum(cosines, 0.0) * (scores[tails] + scores[heads]) / 2.0
+    return FlowNetwork(
         nodes=nodes,
         tails=np.concatenate([tails, np.full(len(sources), source), sinks]).astype(np.int64),
         heads=np.concatenate([heads, sources, np.full(len(sinks), sink)]).astype(np.int64),
         costs=np.concatenate([costs, np.zeros(len(sources) + len(sinks))]),
-        capacities=np.concatenate([capacities, source_capacities, sink_capacities]),
+        capacities=np.concatenate([np.minimum(scores[tails], scores[heads]), scores[sources], answerability[sinks]]),
         source=source,
         sink=sink,
     )
-    require_range(name="costs", values=network.costs, low=-np.inf, high=np.inf)
-    require_range(name="capacities", values=network.capacities, low=0.0, high=np.inf)
-    return network
 
 
 def _require_lengths(*, expected: int, **arrays: FloatArray | IntArray) -> None:

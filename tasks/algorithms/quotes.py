@@ -5,6 +5,7 @@ A piece is a sentence, a row of a table or the words of a figure; beside it stan
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.algorithms.arrays import require_range
-from tasks.algorithms.counting import count_terms
+from tasks.algorithms.word_stems import stems_in
 
 Scores = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -25,6 +26,11 @@ class Coverage:
     inside: Mask
     beside: Mask
     weights: Scores
+
+
+def marked(stems: Sequence[str], sets: Sequence[AbstractSet[str]]) -> Mask:
+    """Return which of m stems are in each of p sets, (p, m)."""
+    return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
 
 
 def term_shares(weights: Sequence[float]) -> Scores:
@@ -75,17 +81,6 @@ def choose_quotes(*, coverage: Coverage, scores: Scores, fits: Mask, limit: int,
             break
         chosen.append(int(np.argmax(np.where(adding, scores + added, -np.inf))))
     return chosen
-
-
-def lost_anchors(*, anchors: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Return the names, years and numbers of the question, as stems, that stand in none of the texts.
-
-    Evidence that never names the subject of the question speaks of something else, however many other words it shares (the entity
-    anchor of appendix B.2). Asked of all candidates, this refuses 45 % of 65 questions that a real document does not answer, and
-    8 % of 237 others; one of the 32 that were answered right is among them.
-    """
-    counts = count_terms(texts, anchors)[0].sum(axis=0)
-    return tuple(anchor for anchor, count in zip(anchors, counts, strict=True) if count == 0)
 
 
 def joint_coverage(*, coverage: Coverage, chosen: Sequence[int], beside_share: float) -> float:
@@ -148,7 +143,7 @@ def tell_row(text: str, cells: Sequence[str], *, caption: str, weights: Mapping[
 
 def _asked_columns(values: Sequence[Cell], weights: Mapping[str, float]) -> Sequence[Cell]:
     """Return the columns whose headers hold most of the question; all where none holds more than another."""
-    held = (count_terms([header for header, _ in values], list(weights))[0] > 0) @ list(weights.values())
+    held = marked(list(weights), [stems_in(header) for header, _ in values]) @ list(weights.values())
     most = held.max(initial=0.0)
     return [value for value, weight in zip(values, held.tolist(), strict=True) if weight == most] if most > 0 else values
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from storage.records import Vectors
-from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine, strongest
+from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine
 
 ROWS_AT_ONCE = 128
 """So many rows fit the processor's cache."""
@@ -97,12 +97,6 @@ def propagate(
         if change < tolerance:
             return scores
     raise ValueError(f"the propagation still moves by {change:.3g} after {max_steps} steps; allow more steps or more tolerance")
-
-
-def top_seeds(*, relevance: FloatArray, count: int) -> IntArray:
-    """Return the at most `count` nodes of greatest relevance above 0, the greatest first, equal ones by index."""
-    require_range(name="relevance", values=relevance, low=0.0, high=np.inf)
-    return strongest(scores=relevance, count=count)
 
 
 def personalized_pagerank(

@@ -7,29 +7,7 @@ import torch
 import torch.nn.functional as functional
 from torch import Tensor
 
-LAYERS = 6
-HEADS = 12
-NORM_EPSILON = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """Weight and bias, of a linear layer or of a normalisation."""
-
-    weight: Tensor
-    bias: Tensor
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One encoder layer; `attend` is query, key and value in one matrix."""
-
-    attend: Affine
-    output: Affine
-    output_norm: Affine
-    widen: Affine
-    narrow: Affine
-    narrow_norm: Affine
+from tasks.models.bert_weights import HEADS, NORM_EPSILON, Affine, affine, encoder_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +37,8 @@ class BertLayers:
         self._precision = precision
         self._words = weights["embeddings.word_embeddings.weight"]
         self._places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        self._norm = _affine(weights, "embeddings.LayerNorm", torch.float32)
-        self._layers = [_layer(weights, f"encoder.layer.{number}.", precision) for number in range(LAYERS)]
+        self._norm = affine(weights, "embeddings.LayerNorm")
+        self._layers = encoder_layers(weights, self._joined)
 
     @torch.inference_mode()
     def mean_states(self, tokens: Sequence[Sequence[int]]) -> Tensor:
@@ -77,6 +55,11 @@ class BertLayers:
         texts = torch.repeat_interleave(torch.arange(len(tokens)), packing.lengths)
         return torch.zeros(len(tokens), states.shape[1]).index_add_(0, texts, states) / packing.lengths[:, None]
 
+    def _joined(self, parts: Sequence[Affine[Tensor]]) -> Affine[Tensor]:
+        if len(parts) == 1:  # in float32 without a copy
+            return Affine(self._cast(parts[0].weight), self._cast(parts[0].bias))
+        return Affine(self._cast(torch.cat([part.weight for part in parts])), self._cast(torch.cat([part.bias for part in parts])))
+
     def _cast(self, states: Tensor) -> Tensor:
         return states.to(self._precision)
 
@@ -92,21 +75,5 @@ class BertLayers:
         return mixed if packing.places is None else mixed[packing.places]
 
 
-def _normalise(states: Tensor, norm: Affine) -> Tensor:
+def _normalise(states: Tensor, norm: Affine[Tensor]) -> Tensor:
     return functional.layer_norm(states, (states.shape[1],), norm.weight, norm.bias, NORM_EPSILON)
-
-
-def _affine(weights: Mapping[str, Tensor], name: str, precision: torch.dtype) -> Affine:
-    return Affine(weights[f"{name}.weight"].to(precision), weights[f"{name}.bias"].to(precision))
-
-
-def _layer(weights: Mapping[str, Tensor], name: str, precision: torch.dtype) -> Layer:
-    parts = [_affine(weights, f"{name}attention.self.{part}", precision) for part in ("query", "key", "value")]
-    return Layer(
-        attend=Affine(torch.cat([part.weight for part in parts]), torch.cat([part.bias for part in parts])),
-        output=_affine(weights, f"{name}attention.output.dense", precision),
-        output_norm=_affine(weights, f"{name}attention.output.LayerNorm", torch.float32),
-        widen=_affine(weights, f"{name}intermediate.dense", precision),
-        narrow=_affine(weights, f"{name}output.dense", precision),
-        narrow_norm=_affine(weights, f"{name}output.LayerNorm", torch.float32),
-    )

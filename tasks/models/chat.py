@@ -6,13 +6,11 @@ A call is looked up in the cache, asked, checked, asked once more with the error
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -21,7 +19,7 @@ from pydantic import BaseModel
 from storage.kept_replies import CachedReply, CallCache, KeptReplies
 from tasks.model_settings import ModelSettings
 from tasks.models.chat_budget import Budget, price
-from tasks.models.chat_call import ChatCall, ChatReply, ModelCall, Tally
+from tasks.models.chat_call import ChatCall, ModelCall, Tally
 from tasks.models.chat_errors import (
     ChatEndedError,
     ChatError,
@@ -33,58 +31,14 @@ from tasks.models.chat_errors import (
 from tasks.models.chat_faults import without_key
 from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat_request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
-from tasks.models.chat_service import Shared, borrow, give_back, on_the_loop
+from tasks.models.chat_service import STOP_POLL_SECONDS, Shared, borrow, give_back, on_the_loop
 from tasks.models.chat_stream import Completion
 from tasks.models.endpoints import ChatEndpoint
 from tasks.progress import StoppedError, stop_requested
 
-
-@dataclass(slots=True)
-class PurposeUsage:
-    """`calls` were sent and `cached` were not; `failed` of the sent ones gave no value; `requests` counts all that went out."""
-
-    calls: int = 0
-    cached: int = 0
-    failed: int = 0
-    requests: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    seconds: float = 0.0
-
-    def add(self, call: ModelCall) -> None:
-        self.cached += call.outcome == Outcome.CACHED
-        self.calls += call.attempts > 0
-        self.failed += call.outcome not in {Outcome.OK, Outcome.CACHED}
-        self.requests += call.attempts
-        self.input_tokens += call.input_tokens
-        self.output_tokens += call.output_tokens
-        self.cost += call.cost
-        self.seconds += call.seconds
-
-
-@dataclass(slots=True)
-class Counts:
-    """The usage of each purpose; safe for many threads."""
-
-    _usage: dict[str, PurposeUsage] = field(default_factory=dict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def add(self, call: ModelCall) -> None:
-        with self._lock:
-            self._usage.setdefault(call.purpose, PurposeUsage()).add(call)
-
-    def by_purpose(self) -> dict[str, PurposeUsage]:
-        """Return a copy, by name of the purpose."""
-        with self._lock:
-            return {purpose: replace(usage) for purpose, usage in sorted(self._usage.items())}
-
-
 T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 P = ParamSpec("P")
-
-STOP_POLL_SECONDS = 0.2
 
 
 def open_chat(
@@ -119,7 +73,6 @@ class ChatModel:
         self._shared, self._endpoint, self._settings, self._cache, self._listener = shared, endpoint, settings, cache, listener
         self._kept = KeptReplies(cache)
         self._budget = Budget(settings.budget, settings.prices)
-        self._counts = Counts()
         self._end: Exception | None = None
         self._in_flight: set[asyncio.Timeout] = set()
 
@@ -133,18 +86,8 @@ class ChatModel:
         """Let the server go; calls in flight are cut, those that wait are not sent, and both end with ChatEndedError."""
         on_the_loop(self._close()).result()
 
-    def usage(self) -> dict[str, PurposeUsage]:
-        """Return what was asked so far, by purpose."""
-        return self._counts.by_purpose()
-
-    async def ask(self, call: ChatCall[T]) -> ChatReply[T]:
-        """Ask once, from any event loop; raise ChatError where there is no usable reply, ChatEndedError where none can come."""
-        key = call_key(call, model=self.name, settings=self._settings)
-        cached = self._recalled(call, key, await asyncio.to_thread(self._kept.find, call.subject, [key]))
-        return cached if cached is not None else await asyncio.wrap_future(on_the_loop(self._ask(call, key)))
-
-    def ask_all(self, calls: Sequence[ChatCall[T]]) -> list[ChatReply[T] | ChatError]:
-        """Ask all together and return the replies in the order of the calls, an error in the place of each that got none.
+    def ask_all(self, calls: Sequence[ChatCall[T]]) -> list[T | ChatError]:
+        """Ask all together and return the values in the order of the calls, an error in the place of each that got none.
 
         Blocks this thread. Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it: both after
         the calls in flight have come back, whose replies are in the cache then.
@@ -155,11 +98,11 @@ class ChatModel:
             wanted[call.subject].append(key)
         kept = {subject: self._kept.find(subject, of_subject) for subject, of_subject in wanted.items()}
         cached = [self._recalled(call, key, kept[call.subject]) for call, key in zip(calls, keys, strict=True)]
-        missing = [place for place, reply in enumerate(cached) if reply is None]
+        missing = [place for place, value in enumerate(cached) if value is None]
         asked = iter(self._ask_together([(calls[place], keys[place]) for place in missing]))
-        return [reply if reply is not None else next(asked) for reply in cached]
+        return [value if value is not None else next(asked) for value in cached]
 
-    def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[ChatReply[T] | ChatError]:
+    def _ask_together(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[T | ChatError]:
         """Ask those that are not in the cache; wait, and look whether the user ends it."""
         work = on_the_loop(self._ask_side_by_side(calls))
         while not wait([work], timeout=STOP_POLL_SECONDS).done:
@@ -170,9 +113,9 @@ class ChatModel:
                     raise StoppedError
         return work.result()
 
-    async def _ask_side_by_side(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[ChatReply[T] | ChatError]:
+    async def _ask_side_by_side(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[T | ChatError]:
         """Ask by as many workers as there may be calls in flight: who asks for much does not stand in a queue before all others."""
-        replies: dict[int, ChatReply[T] | ChatError] = {}
+        replies: dict[int, T | ChatError] = {}
         waiting = enumerate(calls)
 
         async def work() -> None:
@@ -188,8 +131,8 @@ class ChatModel:
             raise ended[0]
         return [replies[place] for place in range(len(calls))]
 
-    def _recalled(self, call: ChatCall[T], key: str, kept: Mapping[str, CachedReply]) -> ChatReply[T] | None:
-        """Return the reply that was kept; None where there is none, or where it does not pass the checks of today."""
+    def _recalled(self, call: ChatCall[T], key: str, kept: Mapping[str, CachedReply]) -> T | None:
+        """Return the value of the reply that was kept; None where there is none, or where it does not pass the checks of today."""
         if key not in kept:
             return None
         try:
@@ -199,9 +142,9 @@ class ChatModel:
         if call.check(value):
             return None
         self._note(call, key, Tally(), 0.0, Outcome.CACHED, "")
-        return ChatReply(value, input_tokens=0, output_tokens=0, cost=0.0, seconds=0.0, cached=True, attempts=0)
+        return value
 
-    async def _ask(self, call: ChatCall[T], key: str) -> ChatReply[T]:
+    async def _ask(self, call: ChatCall[T], key: str) -> T:
         """Get one reply and keep it; whatever happens, say so to the listener."""
         tally, outcome, told = Tally(), Outcome.ENDED, "the run ended first"
         async with self._shared.service.places:
@@ -212,6 +155,7 @@ class ChatModel:
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
                 self._cache.keep(call.subject, key, kept)  # here, not in a thread: the hand-over takes longer than the line
                 outcome, told = Outcome.OK, ""
+                return value
             except ChatError as error:
                 outcome, told = error.outcome, str(error.about(call.item))
                 raise
@@ -219,11 +163,8 @@ class ChatModel:
                 self._end, told = self._end or error, str(error)
                 raise
             finally:
-                seconds = time.monotonic() - began
                 if tally.attempts or outcome != Outcome.ENDED:
-                    self._note(call, key, tally, seconds, outcome, told)
-        cost = price(tally.input_tokens, tally.output_tokens, self._settings.prices)
-        return ChatReply(value, tally.input_tokens, tally.output_tokens, cost, seconds, cached=False, attempts=tally.attempts)
+                    self._note(call, key, tally, time.monotonic() - began, outcome, told)
 
     async def _close(self) -> None:
         self._end = self._end or ChatEndedError("the model was closed while calls waited for it; give the same command again")
@@ -280,7 +221,7 @@ class ChatModel:
             yield
 
     def _note(self, call: ChatCall[Any], key: str, tally: Tally, seconds: float, outcome: Outcome, error: str) -> None:
-        said = ModelCall(
+        ended = ModelCall(
             purpose=call.purpose,
             subject=call.subject,
             item=call.item,
@@ -295,8 +236,7 @@ class ChatModel:
             outcome=outcome,
             error=without_key(error, self._endpoint),
         )
-        self._counts.add(said)
-        self._listener(said)
+        self._listener(ended)
 
 
 async def _aside_for_pictures(call: ChatCall[Any], work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

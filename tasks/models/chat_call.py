@@ -44,19 +44,6 @@ class ChatCall(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatReply(Generic[T]):
-    """A value that fits, and what it took: nothing at all where it was cached. `attempts` counts requests."""
-
-    value: T
-    input_tokens: int
-    output_tokens: int
-    cost: float
-    seconds: float
-    cached: bool
-    attempts: int
-
-
-@dataclass(frozen=True, slots=True)
 class ModelCall:
     """The lineage of one call; `key` names it in the cache, `error` says why there is no reply."""
 

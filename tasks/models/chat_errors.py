@@ -40,21 +40,13 @@ class InvalidReplyError(ChatError):
 
 
 class RefusedReplyError(ChatError):
-    """The model declined."""
-
     outcome = Outcome.REFUSED
 
 
 class ContextTooLongError(ChatError):
-    """The prompt and the room for its reply do not fit the model; ask with less. `limit_tokens` is 0 where nobody said it."""
+    """The prompt and the room for its reply do not fit the model; ask with less."""
 
     outcome = Outcome.TOO_LONG
-
-    def __init__(self, message: str, *, input_tokens: int, limit_tokens: int) -> None:
-        """Keep the numbers for whoever splits the item."""
-        super().__init__(message)
-        self.input_tokens = input_tokens
-        self.limit_tokens = limit_tokens
 
 
 class RejectedCallError(ChatError):

@@ -94,9 +94,7 @@ def _too_long(told: str, said: str, request: Request, limit_tokens: int) -> Cont
     limit = limit_tokens or (int(found.group(1)) if found else 0)
     room = f", the model takes {limit} in all" if limit else ""
     return ContextTooLongError(
-        f"{told} (about {request.input_tokens} tokens to read, room for {request.output_tokens} to write{room}); ask with less",
-        input_tokens=request.input_tokens,
-        limit_tokens=limit,
+        f"{told} (about {request.input_tokens} tokens to read, room for {request.output_tokens} to write{room}); ask with less"
     )
 
 

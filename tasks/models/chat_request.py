@@ -113,17 +113,17 @@ def first_messages(call: ChatCall[Any], *, pixels: int) -> list[Message]:
 
     Raises PictureError.
     """
-    prompt = _sendable(call.prompt)
-    parts: list[Message] = [{"type": "text", "text": prompt}]
+    parts: list[Message] = [{"type": "text", "text": call.prompt}]
     for number, image in enumerate(call.images, start=1):
         parts.append({"type": "text", "text": f"Picture {number}:"})
         parts.append({"type": "image_url", "image_url": {"url": data_url(image, pixels=pixels)}})
-    return [{"role": "user", "content": parts if call.images else prompt}]
+    return [{"role": "user", "content": parts if call.images else call.prompt}]
 
 
 def second_messages(first: list[Message], reply: str, complaint: str) -> list[Message]:
     """Return the conversation that asks once more, with the reply that did not fit and the complaint about it."""
-    said = {"role": "assistant", "content": _sendable(reply[:SHOWN_OF_A_BAD_REPLY]) or "(nothing)"}
+    sendable = reply[:SHOWN_OF_A_BAD_REPLY].encode("utf-8", "replace").decode()  # no JSON reader takes half signs
+    said = {"role": "assistant", "content": sendable or "(nothing)"}
     return [*first, said, {"role": "user", "content": Template(MEND_REPLY).substitute(complaint=complaint).strip()}]
 
 
@@ -158,11 +158,6 @@ def text_tokens(characters: int, messages: int, estimates: ChatEstimates) -> int
 def picture_tokens(pictures: int, settings: ModelSettings) -> int:
     """Return how many tokens so many pictures have at most."""
     return pictures * (settings.pictures.pixels // settings.pictures.pixels_per_token + 8)
-
-
-def _sendable(text: str) -> str:
-    """Return the text without half signs, which no JSON reader takes."""
-    return text.encode("utf-8", "replace").decode()
 
 
 _schemas: dict[type[BaseModel], dict[str, Any]] = {}

@@ -35,6 +35,8 @@ def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
 
 
 NO_REQUEST = Request(b"", 0, 0)
+STOP_POLL_SECONDS = 0.2
+"""How often whoever waits for a server looks whether the user ends it."""
 
 Spending: TypeAlias = Callable[[Request, Tally, int], AbstractAsyncContextManager[None]]
 """What a request is sent inside: it may have it wait, or raise what ends the run; the number is of the calls that begin."""

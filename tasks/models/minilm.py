@@ -80,6 +80,8 @@ def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
 
 def require_known(identity: EmbedderIdentity) -> None:
     """Raise EmbeddingError where this model cannot give what the corpus was embedded by."""
+    if identity.name != NAME:
+        raise EmbeddingError(f"embedder {identity.key} is unknown here; only {NAME} runs on this machine itself")
     if identity.precision not in PRECISIONS:
         known = ", ".join(PRECISIONS)
         raise EmbeddingError(f"{NAME} has no precision {identity.precision!r}, only {known}; ingest into a new corpus")
@@ -107,10 +109,6 @@ class MiniLM:
         for group, means in zip(groups, states, strict=True):
             vectors[group] = means.numpy()
         return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)
-
-    def embed_query(self, text: str) -> Vectors:
-        """Embed one text; the model makes no difference between questions and documents."""
-        return self.embed_documents([text])
 
     def _load(self, precision: str) -> None:
         folder = model_folder()

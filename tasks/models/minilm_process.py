@@ -37,10 +37,6 @@ class MiniLMProcess:
             raise EmbeddingError(said["error"])
         return np.frombuffer(base64.b64decode(said["vectors"]), dtype=np.float32).reshape(len(texts), self.identity.dimension)
 
-    def embed_query(self, text: str) -> Vectors:
-        """Embed one text; the model makes no difference between questions and documents."""
-        return self.embed_documents([text])
-
     def _start(self) -> ModelProcess:
         return ModelProcess("tasks.models.minilm_worker", self.identity.precision, environment={})
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from storage.records import EmbedderIdentity, Vectors
+from tasks.models.bert_weights import HEADS, NORM_EPSILON, Affine, affine, encoder_layers
 from tasks.models.minilm import LAST_TOKEN, NAME, WEIGHTS_SHA256, checked_weights, model_folder
 from tasks.models.vector_checks import unit_vectors
 
@@ -25,32 +25,9 @@ if TYPE_CHECKING:
 
 States = npt.NDArray[np.float32]
 
-LAYERS = 6
-HEADS = 12
-NORM_EPSILON = 1e-12
 ERROR_FUNCTION = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 ERROR_SCALE = 0.3275911
 """Abramowitz and Stegun, 7.1.26: the error function, which numpy lacks, to 0.00000015."""
-
-
-@dataclass(frozen=True, slots=True)
-class Affine:
-    """A linear layer's weight (in, out) and bias (out,), or a normalisation's, both (width,)."""
-
-    weight: States
-    bias: States
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One encoder layer; `attend` is query, key and value in one matrix."""
-
-    attend: Affine
-    output: Affine
-    output_norm: Affine
-    widen: Affine
-    narrow: Affine
-    narrow_norm: Affine
 
 
 class BertInNumpy:
@@ -59,8 +36,8 @@ class BertInNumpy:
     def __init__(self, weights: Mapping[str, States]) -> None:
         self._words = weights["embeddings.word_embeddings.weight"]
         self._places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]
-        self._norm = _affine(weights, "embeddings.LayerNorm")
-        self._layers = [_layer(weights, f"encoder.layer.{number}.") for number in range(LAYERS)]
+        self._norm = affine(weights, "embeddings.LayerNorm")
+        self._layers = encoder_layers(weights, _joined)
 
     def mean_state(self, tokens: Sequence[int]) -> States:
         """Return the mean of the last states of a text's tokens, (width,); it may not be empty."""
@@ -73,7 +50,7 @@ class BertInNumpy:
         return np.asarray(states.mean(axis=0))
 
 
-def _linear(states: States, layer: Affine) -> States:
+def _linear(states: States, layer: Affine[States]) -> States:
     return np.asarray(states @ layer.weight + layer.bias)
 
 
@@ -96,31 +73,14 @@ def _gelu(values: States) -> States:
     return np.asarray(values * (1 + np.copysign(error, values)) / 2)
 
 
-def _normalised(states: States, norm: Affine) -> States:
+def _normalised(states: States, norm: Affine[States]) -> States:
     centred = states - states.mean(axis=1, keepdims=True)
     spread = np.sqrt((centred * centred).mean(axis=1, keepdims=True) + np.float32(NORM_EPSILON))
     return np.asarray(centred / spread * norm.weight + norm.bias)
 
 
-def _affine(weights: Mapping[str, States], name: str) -> Affine:
-    return Affine(weights[f"{name}.weight"], weights[f"{name}.bias"])
-
-
-def _joined(weights: Mapping[str, States], *names: str) -> Affine:
-    """Return linear layers as one that gives the results of all, side by side."""
-    parts = [_affine(weights, name) for name in names]
+def _joined(parts: Sequence[Affine[States]]) -> Affine[States]:
     return Affine(np.concatenate([part.weight for part in parts]).T, np.concatenate([part.bias for part in parts]))
-
-
-def _layer(weights: Mapping[str, States], name: str) -> Layer:
-    return Layer(
-        attend=_joined(weights, *(f"{name}attention.self.{part}" for part in ("query", "key", "value"))),
-        output=_joined(weights, f"{name}attention.output.dense"),
-        output_norm=_affine(weights, f"{name}attention.output.LayerNorm"),
-        widen=_joined(weights, f"{name}intermediate.dense"),
-        narrow=_joined(weights, f"{name}output.dense"),
-        narrow_norm=_affine(weights, f"{name}output.LayerNorm"),
-    )
 
 
 class QuestionMiniLM:
@@ -136,18 +96,13 @@ class QuestionMiniLM:
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a question; raise EmbeddingError where the model's files are not the published ones."""
-        return self.embed_documents([text])
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed the texts one after the other, in their order."""
         tokenizer, layers, threads = self._loaded.result()
-        tokens = [tokenizer.encode(text.encode("utf-8", "replace").decode()).ids for text in texts]
+        tokens = tokenizer.encode(text.encode("utf-8", "replace").decode()).ids
         # For so small products threads wait for each other: 90 ms were seen where one needs 13. The limit is of the process, and
         # another number of threads gives other bits: one text at a time.
         with self._asking, threads.limit(limits=1, user_api="blas"):
-            states = [layers.mean_state(ids) for ids in tokens]
-        vectors = np.array(states, dtype=np.float32).reshape(len(texts), self.identity.dimension)
-        return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)
+            state = layers.mean_state(tokens)
+        return unit_vectors([state], count=1, dimension=self.identity.dimension, source=NAME)
 
 
 def _load() -> tuple[Tokenizer, BertInNumpy, ThreadpoolController]:

@@ -16,7 +16,7 @@ from tasks.models.chat_errors import ChatEndedError, ChatError, ContextTooLongEr
 from tasks.models.chat_faults import Answered, FaultError, FaultKind, problem_of
 from tasks.models.chat_patience import Patience
 from tasks.models.chat_request import Request, text_tokens
-from tasks.models.chat_service import on_the_loop
+from tasks.models.chat_service import NO_REQUEST, STOP_POLL_SECONDS, on_the_loop
 from tasks.models.chat_stream import Gathering
 from tasks.models.chat_transport import ChatTransport, _answered
 from tasks.models.endpoints import SERVED, Endpoint
@@ -84,10 +84,8 @@ class EmbeddingTransport(ChatTransport):
         return answered
 
 
-STOP_POLL_SECONDS = 0.2
 TOO_LARGE = 413
 """What some servers say of a text that is too long."""
-NO_REQUEST = Request(b"", 0, 0)
 
 Reply = tuple[int, bytes]
 """How many texts were asked for, and the body that came back."""
@@ -189,7 +187,7 @@ class EmbeddingService:
     def _problem(self, answered: Answered, request: Request) -> Exception:
         problem = problem_of(answered, request=request, endpoint=self._endpoint, limit_tokens=0)
         if answered.status == TOO_LARGE:
-            return ContextTooLongError(str(problem), input_tokens=request.input_tokens, limit_tokens=0)
+            return ContextTooLongError(str(problem))
         return problem
 
     def _refused(self, error: Exception, what: str) -> EmbeddingError:

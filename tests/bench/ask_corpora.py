@@ -36,7 +36,7 @@ def topic_vectors(folder: Path) -> np.ndarray:
     kept = folder / "topics.npy"
     if not kept.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        embedder = open_embedder(minilm_identity(), apart=False)
+        embedder = open_embedder(minilm_identity())
         np.save(kept, normalised(embedder.embed_documents(topic_sentences())))
     return np.load(kept)
 

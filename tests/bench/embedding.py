@@ -31,7 +31,7 @@ def measure(bench: Bench) -> Part:
 
     documents = node_texts(published(bench))
     texts = [text for document in documents for text in document]
-    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(default_identity(), apart=True)
+    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(default_identity())
     batch = EmbeddingSettings().batch_nodes
 
     def default_encode() -> Vectors:

@@ -19,7 +19,8 @@ from storage.kept_replies import CallCache
 from storage.records import identify
 from tasks.model_settings import ChatLimits, ModelSettings
 from tasks.models.chat import open_chat
-from tasks.models.chat_call import ChatCall, ChatReply
+from tasks.models.chat_call import ChatCall, ModelCall
+from tasks.models.chat_errors import ChatError, Outcome
 from tasks.models.chat_request import first_messages, request_of
 from tasks.models.chat_transport import Connection
 from tasks.models.endpoints import ChatEndpoint
@@ -119,20 +120,20 @@ def bare_share() -> float:
 
 def asked(work: Sequence[ChatCall[Analysis]], *, errors: float = 0.0, in_flight: int = PLACES) -> dict[str, Any]:
     """Ask all at once, and once more from the cache; return what was measured."""
-    settings = ModelSettings(limits=ChatLimits(in_flight=in_flight))
+    settings, heard = ModelSettings(limits=ChatLimits(in_flight=in_flight)), list[ModelCall]()
     with (
         served_model(seconds=SECONDS, places=PLACES, errors=errors) as served,
         tempfile.TemporaryDirectory() as folder,
-        open_chat(ChatEndpoint(served.base_url), settings, cache=CallCache(Path(folder))) as model,
+        open_chat(ChatEndpoint(served.base_url), settings, cache=CallCache(Path(folder)), listener=heard.append) as model,
         sampled() as memory,
     ):
         began, spent = time.perf_counter(), cpu_seconds()
         replies = model.ask_all(work)
         seconds, cpu = time.perf_counter() - began, cpu_seconds() - spent
-        requests = model.usage()["analyze"].requests
-        model.ask_all([call for call, reply in zip(work, replies, strict=True) if isinstance(reply, ChatReply)])
-        again = model.usage()["analyze"].requests - requests
-    taken = [reply.seconds for reply in replies if isinstance(reply, ChatReply)]
+        requests = sum(ended.attempts for ended in heard)
+        taken = [ended.seconds for ended in heard if ended.outcome == Outcome.OK]
+        model.ask_all([call for call, reply in zip(work, replies, strict=True) if not isinstance(reply, ChatError)])
+        again = sum(ended.attempts for ended in heard) - requests
     return {
         "seconds": seconds,
         "share": len(work) * SECONDS / PLACES / seconds,

@@ -171,7 +171,7 @@ def spend(path: Path, rewritten: float) -> Spent | None:
         cache = CallCache(Path(folder) / "calls")
         with open_chat(ChatEndpoint(server.base_url), SETTINGS.models, cache=cache) as chat:
             try:
-                return _spend(path, Path(folder), reader, chat, open_embedder(default_identity(), apart=False))
+                return _spend(path, Path(folder), reader, chat, open_embedder(default_identity()))
             except ParseError:
                 return None
 

@@ -82,7 +82,7 @@ def read(folder, published=(), **budget):
     settings, location = settings_of(folder, **budget), corpus_location("default")
     told = {"parameters": {}, "settings": {}, "run_id": "", "snapshot": lambda: 0}
     with lineage_of_run(location, **told) as place, working_at(place), reading_model(settings, writing_calls(place)) as chat:
-        embedder = open_embedder(default_identity(), apart=False)
+        embedder = open_embedder(default_identity())
         tools = Tools(settings, ArtifactStore(artifacts_folder()), embedder, chat)
         request = IngestRequest(paths=(str(folder),), settings=settings)
         found = survey(request, look(request), published, embedder.identity, reader_identity(settings, chat.name))

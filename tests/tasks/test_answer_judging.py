@@ -83,7 +83,6 @@ def test_a_question_that_nobody_answered_cannot_be_judged():
 def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
     with judging(settings={"prices": {"input_per_million": 2.0, "output_per_million": 8.0}}) as (judge, server):
         judged = judge_answers(EXAM, judge)
-        usage = judge.model.usage()["judge_answer"]
     assert server.calls == 2
     assert [(each.correct, each.by) for each in judged] == [
         (True, "scripted"),
@@ -93,10 +92,9 @@ def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
         (False, "rules"),
     ]
     assert judged[0].kind is MatchKind.WRONG and judged[0].reason == "the automobile against car"
-    assert sum(each.calls for each in judged) == usage.calls == 2
-    assert sum(each.input_tokens for each in judged) == usage.input_tokens > 0
-    assert sum(each.output_tokens for each in judged) == usage.output_tokens > 0
-    assert sum(each.cost for each in judged) == pytest.approx(usage.cost) and usage.cost > 0
+    assert sum(each.calls for each in judged) == 2
+    read, written = (sum(getattr(each, what) for each in judged) for what in ("input_tokens", "output_tokens"))
+    assert read > 0 < written and sum(each.cost for each in judged) == pytest.approx((read * 2 + written * 8) / 1e6)
 
 
 def test_all_answers_are_asked_about_together(home):

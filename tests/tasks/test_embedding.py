@@ -18,9 +18,6 @@ class CountingEmbedder:
         self.batches.append(list(texts))
         return unit_vectors([[len(text), 1] for text in texts], count=len(texts), dimension=2, source="lengths")
 
-    def embed_query(self, text):
-        return self.embed_documents([text])
-
 
 def page(number):
     return Page(f"p{number}", "d", "v", number, None, 600, 800, PageParser.PDFIUM, "", "", None)

@@ -13,7 +13,7 @@ from storage.snapshot import open_for_reading
 from tasks.ask_request import QuestionError
 from tasks.ask_settings import AskSettings
 from tasks.extractive_reader import ExtractiveReader
-from tasks.models.embedder import open_embedder
+from tasks.models.embedder import open_question_embedder
 from tasks.question import desk_of
 from tasks.retrieval import arc_cosines, find_candidates, page_scores, score, score_by_relevance
 from tests.asking_worlds import (
@@ -55,7 +55,7 @@ def small(library, tmp_path_factory):
     """A desk in the corpus `small`; its run is written elsewhere."""
     run = worlds.corpus_in(tmp_path_factory.mktemp("run"))
     with open_for_reading(worlds.corpus_in(library, "small")) as snapshot, at_work(run, snapshot):
-        settings, embedder = AskSettings(), open_embedder(snapshot.embedder, apart=True)
+        settings, embedder = AskSettings(), open_question_embedder(snapshot.embedder)
         yield desk_of(snapshot, Scope(), settings, embedder, ExtractiveReader(settings.reading))
 
 

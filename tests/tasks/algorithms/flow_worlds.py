@@ -2,8 +2,9 @@
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
-from tasks.algorithms.network import assemble_network, build_network
+from tasks.algorithms.network import FlowNetwork, build_network
 
 
 def unit_or_zero(rows):
@@ -17,6 +18,20 @@ def arcs(*pairs):
     """Return the tails and heads of the pairs."""
     array = np.array(pairs, dtype=np.int64).reshape(-1, 2)
     return {"tails": array[:, 0], "heads": array[:, 1]}
+
+
+def assemble_network(*, nodes, tails, heads, costs, capacities, sources, source_capacities, sinks, sink_capacities):
+    """Return a network whose arcs cost and carry what is wished, not what eq. 5 says."""
+    ends = len(sources) + len(sinks)
+    return FlowNetwork(
+        nodes=nodes,
+        tails=np.concatenate([tails, np.full(len(sources), nodes), sinks]).astype(np.int64),
+        heads=np.concatenate([heads, sources, np.full(len(sinks), nodes + 1)]).astype(np.int64),
+        costs=np.concatenate([costs, np.zeros(ends)]),
+        capacities=np.concatenate([capacities, source_capacities, sink_capacities]),
+        source=nodes,
+        sink=nodes + 1,
+    )
 
 
 def network(nodes, edges, *, sources, sinks):
@@ -76,3 +91,20 @@ def balances(network, flow):
     """Return what flows out of each node less what flows in; supersource and supersink last."""
     count = network.nodes + 2
     return np.bincount(network.tails, flow, count) - np.bincount(network.heads, flow, count)
+
+
+def lp_cost(network, amount):
+    """Solve eq. 6 as it stands, with SciPy's HiGHS; where the amount is None, any may run."""
+    count = len(network.tails)
+    if not count:
+        return 0.0
+    conservation = np.zeros((network.nodes + 2, count))
+    np.add.at(conservation, (network.tails, np.arange(count)), 1.0)
+    np.add.at(conservation, (network.heads, np.arange(count)), -1.0)
+    supplies = np.zeros(network.nodes + 2)
+    supplies[[network.source, network.sink]] = amount or 0.0, -(amount or 0.0)
+    rows = slice(network.nodes if amount is None else None)
+    bounds = np.stack([np.zeros(count), network.capacities], axis=1)
+    solved = linprog(network.costs, A_eq=conservation[rows], b_eq=supplies[rows], bounds=bounds, method="highs")
+    assert solved.status == 0, solved.message
+    return float(solved.fun)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.arrays import snap_fine
-from tasks.algorithms.ends import answerability, density, diverse_sources, strongest_sinks
+from tasks.algorithms.ends import answerability, density, diverse_sources
 from tests.tasks.algorithms.flow_worlds import unit_or_zero
 
 unit = arrays(np.float64, 6, elements=st.floats(0, 1))
@@ -48,20 +48,6 @@ def test_answerability_lies_between_zero_and_one_and_needs_relevance(relevance, 
     assert (scores[is_visual] >= (relevance * dense)[is_visual]).all()
 
 
-def test_sinks_are_the_most_answerable_nodes():
-    assert strongest_sinks(answerability=np.array([0.1, 0.0, 0.7, 0.1]), count=2).tolist() == [2, 0]
-    assert strongest_sinks(answerability=np.zeros(3), count=2).tolist() == []
-
-
-def test_numbers_that_are_none_are_refused():
-    with pytest.raises(ValueError, match=r"word counts must be finite, .*, not nan at place 1"):
-        density(word_counts=np.array([1.0, np.nan]), percentile=5.0)
-    with pytest.raises(ValueError, match=r"answerability must be finite, .*, not nan at place 0"):
-        answerability(relevance=np.array([np.nan]), density=np.ones(1), is_visual=np.array([True]), visual_bonus=0.05)
-    with pytest.raises(ValueError, match=r"answerability must be finite, .*, not nan at place 0"):
-        strongest_sinks(answerability=np.array([np.nan]), count=1)
-
-
 @st.composite
 def worlds(draw):
     """Scores and vectors; scores of 0, zero vectors, duplicates and equal values are common."""
@@ -100,7 +86,11 @@ def test_sources_worked_by_hand():
     assert diverse_sources(scores=scores, vectors=vectors, count=2, trade_off=1.0).tolist() == [0, 1]
 
 
-def test_numbers_that_are_none_are_refused_among_sources():
+def test_numbers_that_are_none_are_refused():
+    with pytest.raises(ValueError, match=r"word counts must be finite, .*, not nan at place 1"):
+        density(word_counts=np.array([1.0, np.nan]), percentile=5.0)
+    with pytest.raises(ValueError, match=r"answerability must be finite, .*, not nan at place 0"):
+        answerability(relevance=np.array([np.nan]), density=np.ones(1), is_visual=np.array([True]), visual_bonus=0.05)
     vectors = np.eye(2, dtype=np.float32)
     with pytest.raises(ValueError, match=r"scores must be finite, .*, not nan at place 1"):
         diverse_sources(scores=np.array([1.0, np.nan]), vectors=vectors, count=2, trade_off=0.7)

@@ -133,14 +133,9 @@ def test_many_documents_at_once_equal_pair_by_pair(own, others, limit):
     )
 
 
-@given(st.integers(0, 2**32 - 1))
-def test_the_size_of_a_block_changes_nothing(seed):
-    random = np.random.default_rng(seed)
+def test_the_size_of_a_block_changes_no_link(monkeypatch):
+    random = np.random.default_rng(5)
     first, second = (unit_or_zero(random.integers(-1, 2, size=(count, 8))) for count in (40, 30))
     whole = mutual_links(first=first, second=second, minimum=0.1, limit=20)
-    cells = links.BLOCK_CELLS
-    try:
-        links.BLOCK_CELLS = 7 * 30
-        assert mutual_links(first=first, second=second, minimum=0.1, limit=20) == whole
-    finally:
-        links.BLOCK_CELLS = cells
+    monkeypatch.setattr(links, "LINK_BLOCK_CELLS", 7 * 30)
+    assert mutual_links(first=first, second=second, minimum=0.1, limit=20) == whole

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from tasks.algorithms.counting import bm25_scores, count_terms
+from tasks.algorithms.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_stems
 from tasks.algorithms.named_statements import STATEMENT_STEMS, Statement, named_statements, statement_page
 
 BALANCE, INCOME, CASH = Statement
@@ -59,13 +59,15 @@ def test_impossible_weights_are_refused():
 
 @pytest.mark.parametrize(("statement", "page"), [(BALANCE, 1), (INCOME, 2), (CASH, 3)])
 def test_the_wording_finds_each_statement_in_a_report(statement, page):
-    counts, lengths = (found.astype(np.float64) for found in count_terms(PAGES, STATEMENT_STEMS[statement]))
+    vocabulary = Vocabulary()
+    texts = CodedTexts.of(code_texts(PAGES, vocabulary), vocabulary)
+    counts = count_stems(texts, STATEMENT_STEMS[statement])
     scores = bm25_scores(
         term_counts=counts,
-        lengths=lengths,
+        lengths=texts.words,
         document_frequencies=(counts > 0).sum(axis=0).astype(np.float64),
         documents=len(PAGES),
-        mean_length=float(lengths.mean()),
+        mean_length=float(texts.words.mean()),
         k1=1.2,
         b=0.75,
     )

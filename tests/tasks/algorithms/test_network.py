@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from tasks.algorithms.network import (
     UNITS_OF_COST,
     UNITS_OF_FLOW,
-    assemble_network,
     build_network,
     cost_units,
     flow_units,
@@ -25,17 +24,6 @@ WORLD = {
     "answerability": np.array([0.1, 0.2, 0.3]),
 }
 
-PARTS = {
-    "nodes": 2,
-    **arcs((0, 1)),
-    "costs": np.array([0.5]),
-    "capacities": np.array([1.0]),
-    "sources": np.array([0]),
-    "source_capacities": np.array([1.0]),
-    "sinks": np.array([1]),
-    "sink_capacities": np.array([1.0]),
-}
-
 
 def test_a_network_worked_by_hand():
     built = build_network(**WORLD)
@@ -47,15 +35,14 @@ def test_a_network_worked_by_hand():
     assert built.capacities.tolist() == [0.4, 0.4, 0.8, 0.6, 0.3]
 
 
-def test_costs_of_ones_own_take_the_place_of_the_papers():
-    assert assemble_network(**{**PARTS, "costs": np.array([-2.0])}).costs.tolist() == [-2.0, 0.0, 0.0]
-
-
 def test_no_edges_no_sources_and_no_nodes_are_a_network_too():
-    empty = network(0, {}, sources={}, sinks={})
+    none, numbers = np.zeros(0, dtype=np.int64), np.zeros(0)
+    edges = {**arcs(), "cosines": numbers}
+    empty = build_network(nodes=0, **edges, scores=numbers, sources=none, sinks=none, answerability=numbers)
     assert (empty.source, empty.sink, len(empty.tails)) == (0, 1, 0)
     assert empty.tails.dtype == empty.heads.dtype == np.int64
-    lone = network(1, {}, sources={0: 1.0}, sinks={0: 0.5})
+    node = np.zeros(1, dtype=np.int64)
+    lone = build_network(nodes=1, **edges, scores=np.ones(1), sources=node, sinks=node, answerability=np.ones(1) / 2)
     assert (lone.tails.tolist(), lone.heads.tolist()) == ([1, 0], [0, 2])
 
 
@@ -78,22 +65,6 @@ def test_no_edges_no_sources_and_no_nodes_are_a_network_too():
 def test_what_does_not_fit_is_refused_by_name(name, value, message):
     with pytest.raises(ValueError, match=message):
         build_network(**{**WORLD, name: value})
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("heads", np.array([1, 1]), "heads has 2 entries where 1"),
-        ("costs", np.array([np.inf]), "costs must be finite"),
-        ("capacities", np.array([-1.0]), "capacities must be finite, from 0"),
-        ("source_capacities", np.array([]), "source_capacities has 0 entries where 1"),
-        ("sink_capacities", np.array([np.nan]), "capacities must be finite"),
-        ("heads", np.array([2]), "heads name place 2 of 2"),
-    ],
-)
-def test_parts_that_do_not_fit_are_refused_by_name(name, value, message):
-    with pytest.raises(ValueError, match=message):
-        assemble_network(**{**PARTS, name: value})
 
 
 @given(st.lists(st.floats(0, 1e6), max_size=5))

@@ -9,7 +9,7 @@ from tasks.algorithms.quotes import (
     choose_quotes,
     different_answers,
     joint_coverage,
-    lost_anchors,
+    marked,
     pairs_to_compare,
     plain_answer,
     quote_scores,
@@ -28,13 +28,9 @@ NONE = [frozenset[str]()] * 4
 
 
 def covered(pieces=PIECES, besides=BESIDES, given=NONE, stems=STEMS, weights=WEIGHTS):
-    inside = marked([stems_in(piece) for piece in pieces], stems)
-    beside = marked([stems_in(text) | known for text, known in zip(besides, given, strict=True)], stems)
+    inside = marked(stems, [stems_in(piece) for piece in pieces])
+    beside = marked(stems, [stems_in(text) | known for text, known in zip(besides, given, strict=True)])
     return Coverage(inside, beside & ~inside, term_shares(weights))
-
-
-def marked(sets, stems):
-    return np.array([[stem in held for stem in stems] for held in sets], dtype=bool).reshape(len(sets), len(stems))
 
 
 def score(coverage, *, worths=None, fits=None, worth_share=0.0):
@@ -117,12 +113,6 @@ def test_what_cannot_be_scored_is_refused():
             term_shares([wrong])
     with pytest.raises(ValueError, match="worths of nodes must be finite, from 0 to 1"):
         score(covered(), worths=[0.0, np.nan, 0.0, 0.0])
-
-
-def test_an_anchor_is_lost_where_no_text_has_it():
-    assert lost_anchors(anchors=("japan", "2024"), texts=["Chinese exports of 2024", "FY2024"]) == ("japan",)
-    assert lost_anchors(anchors=(), texts=["a"]) == ()
-    assert lost_anchors(anchors=("a1",), texts=[]) == ("a1",)
 
 
 @given(

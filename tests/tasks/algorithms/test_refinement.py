@@ -9,7 +9,6 @@ from hypothesis.extra.numpy import arrays as float_arrays
 
 from tasks.algorithms.chains import SMALLEST_FLOW
 from tasks.algorithms.min_cost import connection_network, max_flow
-from tasks.algorithms.network import assemble_network
 from tasks.algorithms.refinement import (
     Trigger,
     accepted_bridges,
@@ -20,7 +19,7 @@ from tasks.algorithms.refinement import (
     gate,
     top_decile_arcs,
 )
-from tests.tasks.algorithms.flow_worlds import arcs
+from tests.tasks.algorithms.flow_worlds import arcs, assemble_network
 
 PAPER = {"saturation_below": 0.6, "consistency_below": 0.65}
 

@@ -1,11 +1,9 @@
 import asyncio
 import random
-from itertools import pairwise
 
 import pytest
 
 from tasks.model_settings import ChatLimits, ChatRetries
-from tasks.models.chat_errors import ChatServerDownError, UnknownModelError
 from tasks.models.chat_faults import FaultError, FaultKind
 from tasks.models.chat_patience import Breaker, Minute, Patience
 from tests.tasks.models.chat_worlds import in_virtual_time
@@ -68,19 +66,6 @@ def server(*answers):
     return probe, asked
 
 
-def test_few_failures_and_failures_between_replies_stop_nobody():
-    async def work():
-        breaker = Breaker(RETRIES, server(None)[0])
-        for _ in range(10):
-            breaker.failed(DOWN)
-            breaker.failed(DOWN)
-            breaker.succeeded()
-            await breaker.wait()
-        await breaker.close()
-
-    assert in_virtual_time(work())[1] == 0
-
-
 def test_all_wait_until_the_server_is_back_and_only_one_asks():
     probe, asked = server(DOWN, DOWN, None)
 
@@ -95,37 +80,6 @@ def test_all_wait_until_the_server_is_back_and_only_one_asks():
         await breaker.close()
 
     assert in_virtual_time(work())[1] == 7 and asked == [1, 3, 7]
-
-
-def test_a_server_that_stays_away_ends_all_calls_also_later_ones():
-    probe, asked = server(DOWN)
-
-    async def work():
-        breaker = Breaker(RETRIES, probe)
-        for _ in range(3):
-            breaker.failed(DOWN)
-        ended = await asyncio.gather(*(breaker.wait() for _ in range(5)), return_exceptions=True)
-        assert breaker.given_up
-        with pytest.raises(ChatServerDownError):
-            await breaker.wait()
-        await breaker.close()
-        return ended
-
-    ended, seconds = in_virtual_time(work())
-    assert all(isinstance(error, ChatServerDownError) for error in ended) and seconds == 100
-    assert str(ended[0]).startswith("nobody there, for 100 s; what is done is kept")
-    assert max(later - sooner for sooner, later in pairwise(asked)) == 8
-
-
-def test_a_server_that_comes_back_without_our_model_ends_all_calls():
-    async def work():
-        breaker = Breaker(RETRIES, server(UnknownModelError("it has another"))[0])
-        for _ in range(3):
-            breaker.failed(DOWN)
-        with pytest.raises(UnknownModelError, match="it has another"):
-            await breaker.wait()
-
-    assert in_virtual_time(work())[1] == 1
 
 
 def test_a_closed_breaker_asks_no_more():
@@ -162,10 +116,6 @@ def sent_at(limits, tokens, corrected=lambda count: count):
 
 def fullest_minute(times, weight):
     return max(sum(weight(count) for at, count in times if start <= at < start + 60) for start, _ in times)
-
-
-def test_without_limits_nobody_waits():
-    assert {at for at, _ in sent_at(ChatLimits(), [10**6] * 1000)} == {0}
 
 
 def test_no_minute_has_more_requests_than_granted():

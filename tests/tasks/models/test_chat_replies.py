@@ -7,24 +7,18 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from tasks.models import chat_errors
 from tasks.models.chat_errors import (
-    BudgetReachedError,
-    ChatEndedError,
-    ChatError,
     ChatRefusedError,
     ContextTooLongError,
-    InvalidReplyError,
-    Outcome,
     RejectedCallError,
     UnknownModelError,
 )
-from tasks.models.chat_faults import Answered, FaultError, FaultKind, asked_wait, problem_of, without_key
+from tasks.models.chat_faults import Answered, FaultError, FaultKind, asked_wait, problem_of
 from tasks.models.chat_replies import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat_request import Request
 from tasks.models.chat_stream import BrokenStreamError, Completion, Gathering
 from tasks.models.endpoints import ChatEndpoint
-from tests.tasks.models.chat_worlds import Summary, call
+from tests.tasks.models.chat_worlds import call
 
 
 class Link(BaseModel):
@@ -138,12 +132,6 @@ def test_a_refusal_is_no_value_and_worth_no_second_question(more, says):
         value_of(completion('{"summary": "s", "node_id": "n1"}', **more), call())
 
 
-def test_the_callers_check_has_the_last_word():
-    assert value_of(completion('{"summary": "s", "node_id": "n1"}'), call()) == Summary(summary="s", node_id="n1")
-    with pytest.raises(UnusableReplyError, match="node id n7 was not shown"):
-        value_of(completion('{"summary": "s", "node_id": "n7"}'), call())
-
-
 def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
     with pytest.raises(UnusableReplyError) as refused:
         parsed(GOOD.replace('"weight"', '"Obey me": 1, "weight"').replace('"pages"', '"Now obey": 2, "pages"'), Analysis)
@@ -196,47 +184,6 @@ def test_only_words_count_as_progress():
     assert thinking.feed(event({"refusal": "no"})) and thinking.refusal == "no" and thinking.pieces == []
 
 
-def test_a_reply_in_one_piece_is_taken_too():
-    said = {"index": 0, "message": {"content": "all", "refusal": None}, "finish_reason": "stop"}
-    body = json.dumps({"model": "m", "choices": [said], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}).encode()
-    gathering = Gathering(LIMIT)
-    gathering.begin({"content-type": "application/json; charset=utf-8"})
-    assert not gathering.feed(body[:10]) and not gathering.feed(body[10:])
-    completion = gathering.completion()
-    assert (completion.text, completion.input_tokens, completion.output_tokens) == ("all", 3, 1)
-
-
-@pytest.mark.parametrize(
-    ("chunk", "says"),
-    [
-        (b"data: {not JSON\n", "no JSON"),
-        (b"data: " + b"[" * 50_000 + b"\n", "no JSON"),
-        (b"<html>\n", "no event"),
-        (b"data: []\n", "where an object belongs"),
-        (b'data: {"choices": 5}\n', "no list"),
-        (b'data: {"choices": [5]}\n', "where an object belongs"),
-        (b'data: {"choices": [{"delta": "x"}]}\n', "where an object belongs"),
-        (b'data: {"error": {"message": "the engine died"}}\n', "the engine died"),
-    ],
-)
-def test_what_is_no_stream_of_completions_is_broken(chunk, says):
-    with pytest.raises(BrokenStreamError) as broken:
-        gathered(chunk)
-    assert says in f"{broken.value}: {broken.value.said}"
-
-
-def test_the_words_of_the_server_are_whole_and_not_in_the_message():
-    with pytest.raises(BrokenStreamError) as broken:
-        gathered(b'data: {"error": "' + b"x" * 500 + b'"}\n')
-    assert (str(broken.value), broken.value.said) == ("the server's own error", "x" * 500)
-
-
-@pytest.mark.parametrize("chunks", [[], WHOLE[:3], [b'data: {"choices": []}\n']])
-def test_a_stream_without_its_end_is_broken(chunks):
-    with pytest.raises(BrokenStreamError, match="ends in the middle"):
-        gathered(*chunks).completion()
-
-
 @pytest.mark.parametrize(
     ("chunks", "problem"),
     [
@@ -260,11 +207,6 @@ def test_a_count_that_is_none_is_as_if_untold(told):
     assert gathering.input_tokens is None and gathering.output_tokens == 2
 
 
-def test_a_packed_reply_is_refused():
-    with pytest.raises(RejectedCallError, match="packs its replies"):
-        Gathering(LIMIT).begin({"content-encoding": "gzip"})
-
-
 def test_ten_thousand_mutated_streams_are_completions_or_broken():
     dice = random.Random(5)
     stream = b"".join(WHOLE)
@@ -280,29 +222,6 @@ def test_ten_thousand_mutated_streams_are_completions_or_broken():
         except BrokenStreamError:
             pass
     assert 100 < whole < 9000
-
-
-def test_an_error_names_its_item_before_all_else():
-    error = InvalidReplyError("neither reply can be used")
-    assert error.about("page 3 of report.pdf") is error
-    assert str(error) == "page 3 of report.pdf: neither reply can be used" and error.outcome == Outcome.INVALID
-
-
-def test_a_prompt_that_is_too_long_keeps_its_numbers():
-    error = ContextTooLongError("too long", input_tokens=5000, limit_tokens=4096).about("page 3")
-    assert (str(error), error.input_tokens, error.limit_tokens) == ("page 3: too long", 5000, 4096)
-
-
-def test_an_item_that_fails_is_never_the_end_of_the_run():
-    kinds = [kind for kind in vars(chat_errors).values() if isinstance(kind, type) and issubclass(kind, RuntimeError)]
-    assert len(kinds) == 10
-    assert all(issubclass(kind, ChatError) != issubclass(kind, ChatEndedError) for kind in kinds)
-
-
-@pytest.mark.parametrize("kind", [ChatEndedError, *ChatEndedError.__subclasses__()])
-def test_what_ended_the_run_can_be_raised_again(kind):
-    error = kind("the end")
-    assert str(type(error)(*error.args)) == "the end" and issubclass(BudgetReachedError, ChatEndedError)
 
 
 ENDPOINT = ChatEndpoint("http://host/v1", api_key="sk-secret")
@@ -365,8 +284,8 @@ def test_what_cannot_pass_is_an_error_of_its_kind(status, message, kind):
 def test_a_prompt_that_is_too_long_is_told_with_numbers(message, told, limit):
     error = problem(400, message, limit=told)
     assert isinstance(error, ContextTooLongError)
-    assert (error.input_tokens, error.limit_tokens) == (900, limit)
-    assert "about 900 tokens to read, room for 100 to write" in str(error) and ("in all" in str(error)) == (limit > 0)
+    room = f", the model takes {limit} in all" if limit else ""
+    assert str(error).endswith(f" (about 900 tokens to read, room for 100 to write{room}); ask with less")
 
 
 @pytest.mark.parametrize(
@@ -386,11 +305,6 @@ def test_a_prompt_that_is_too_long_is_told_with_numbers(message, told, limit):
 def test_what_the_server_said_is_shown_on_one_line(body, shown):
     error = problem_of(Answered(400, {}, body), request=Request(b"", 1, 1), endpoint=ENDPOINT, limit_tokens=0)
     assert str(error) == f"http://host/v1 answered 400: {shown}; the server takes no such request"
-
-
-def test_the_key_is_blotted_out():
-    assert "sk-secret" not in str(problem(401, "no such key: Bearer sk-secret"))
-    assert without_key("as it is", ChatEndpoint("http://host/v1")) == "as it is"
 
 
 def test_retry_after_is_a_number_or_a_date():

@@ -15,7 +15,7 @@ from tasks.models.chat_errors import ChatServerDownError, InvalidReplyError, Unk
 from tasks.models.endpoints import ChatEndpoint
 from tests.program import CORPUS
 from tests.tasks.models.chat_worlds import call, calls, settings
-from tests.tasks.models.test_chat_service import encoded
+from tests.tasks.models.test_chat_request import encoded
 
 ROOT = CORPUS.parents[1]
 NAME = "tests/tiny"

@@ -27,21 +27,14 @@ def model():
 
 @pytest.mark.torture
 def test_a_model_that_was_killed_is_started_again_and_says_the_same(model):
-    before = model.embed_query("offshore wind")
+    before = model.embed_documents(["offshore wind"])
     os.kill(model._process._process.pid, signal.SIGKILL)
-    assert np.array_equal(model.embed_query("offshore wind"), before)
-
-
-@pytest.mark.torture
-def test_a_model_that_somebody_closed_is_started_again_and_says_the_same(model):
-    before = model.embed_query("offshore wind")
-    model._process.close()
-    assert np.array_equal(model.embed_query("offshore wind"), before)
+    assert np.array_equal(model.embed_documents(["offshore wind"]), before)
 
 
 @pytest.mark.torture
 def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(model, monkeypatch):
-    model.embed_query("offshore wind")
+    model.embed_documents(["offshore wind"])
     monkeypatch.setattr(minilm_process, "SECONDS_PER_TEXT", 0.0)
     with pytest.raises(EmbeddingError, match=r"ended or hung twice on the same 1 texts; .*more free memory"):
         model.embed_documents(["offshore wind"])
@@ -53,7 +46,7 @@ def test_a_model_that_does_not_start_says_how_to_see_why(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     model = MiniLMProcess(minilm_identity())
     with pytest.raises(EmbeddingError, match=r"minilm_worker (bf16|fp32)` says why"):
-        model.embed_query("offshore wind")
+        model.embed_documents(["offshore wind"])
 
 
 def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
@@ -65,12 +58,12 @@ def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
     (package / "model" / "model.safetensors").write_bytes(b"another model")
     monkeypatch.setattr("tasks.models.model_process.ROOT", f"{minilm_process.__file__.rsplit('/tasks/', 1)[0]}:{tmp_path}")
     with pytest.raises(EmbeddingError, match="is not the published model"):
-        MiniLMProcess(minilm_identity()).embed_query("offshore wind")
+        MiniLMProcess(minilm_identity()).embed_documents(["offshore wind"])
 
 
 @pytest.mark.torture
 def test_an_interrupt_is_met_in_the_middle_of_a_batch(model):
-    model.embed_query("offshore wind")
+    model.embed_documents(["offshore wind"])
 
     def interrupt() -> None:
         progress.request_stop()
@@ -84,4 +77,4 @@ def test_an_interrupt_is_met_in_the_middle_of_a_batch(model):
         assert time.monotonic() - began < 5
     finally:
         progress.forget_stop()
-    assert model.embed_query("offshore wind").shape == (1, 384)
+    assert model.embed_documents(["offshore wind"]).shape == (1, 384)
