@@ -1,31 +1,155 @@
-"""`make bench-ask`: what was promised of a question, measured. Prints a table, writes bench-ask.json.
+"""`make bench-ask`: how long questions take. Prints a table, writes bench-ask.json.
 
 Parts: questions (warm, on synthetic corpora of several sizes, kept in a folder), flow, cold. Ratios are taken within one run.
 """
 
 import argparse
+import asyncio
+import multiprocessing
+import os
 import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import aclosing
+from functools import partial
+from math import inf
 from pathlib import Path
+from statistics import median
 
-from tests.bench import asking, cold, flow
-from tests.bench.measuring import measure_parts
+import numpy as np
 
-SIZES = [1_000, 10_000, 100_000, 1_000_000]
+from tasks.algorithms.min_cost import min_cost_flow
+from tasks.algorithms.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
+from tests.bench.ask_world import corpus, questions
+from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes, timed
+
+SIZES = [1_000, 10_000, 100_000]
+WARM, MEASURED = 15, 50
+PROMISED = {10_000: (60.0, 120.0)}
+"""Milliseconds by nodes: the median, and the 95th percentile."""
+MEMORY_MEGABYTES = 1536
+
+FLOW_NODES, FLOW_ARCS, FLOW_ENDS, FLOW_ROUNDS = 2_000, 20_000, 8, 5
+
+COLD_ROUNDS, COLD_SECONDS = 7, 3.0
+COLD_QUESTION = "What was the total revenue of Merrow Tidal Systems in 2024?"
+
+
+def measure_questions(folder: Path, sizes: list[int]) -> Part:
+    """Ask each corpus in a process of its own."""
+    figures: list[Figure] = []
+    raw = {}
+    for nodes in sizes:
+        corpus(folder, nodes)
+        with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as own_process:
+            milliseconds, megabytes = own_process.submit(ask_one_corpus, folder, nodes).result()
+        raw[f"{nodes}"] = milliseconds
+        usual, slow = PROMISED.get(nodes, (inf, inf))
+        warm = milliseconds[WARM:]
+        figures += [
+            Figure(f"{nodes:,} nodes: median", median(warm), "ms", most=usual),
+            Figure(f"{nodes:,} nodes: 95th percentile", float(np.percentile(warm, 95)), "ms", most=slow),
+            Figure(f"{nodes:,} nodes: memory of the process", megabytes, "MB", most=MEMORY_MEGABYTES),
+        ]
+    return figures, {"milliseconds": raw}
+
+
+def ask_one_corpus(folder: Path, nodes: int) -> tuple[list[float], float]:
+    """Return the milliseconds of each question, those to warm up among them, and the megabytes that this process took."""
+    os.environ["FLOWREADER_HOME"] = str(folder)
+    return asyncio.run(ask_all(f"nodes-{nodes}")), peak_megabytes("self")
+
+
+async def ask_all(name: str) -> list[float]:
+    from flows.ask import ask
+    from tasks.ask_request import AskRequest
+
+    asked = tuple(questions(WARM + MEASURED, seed=5))
+    times = []
+    began = time.perf_counter()
+    async with aclosing(ask(AskRequest(questions=asked, corpus=name))) as answers:
+        async for _answer in answers:
+            times.append(1000 * (time.perf_counter() - began))
+            began = time.perf_counter()
+    return times
+
+
+def measure_flow() -> Part:
+    """Route on random graphs of the size of a question, the product and networkx's network simplex by turns."""
+    ours, theirs, differences = [], [], []
+    for seed in range(FLOW_ROUNDS):
+        began = time.perf_counter()
+        network = random_network(seed)
+        found = min_cost_flow(network, demand=6.0)
+        ours.append(time.perf_counter() - began)
+        seconds, cost = timed(partial(simplex_cost, network, found.amount))
+        theirs.append(seconds)
+        differences.append(abs(found.cost - cost) / cost)
+    times_faster = median(slow / quick for slow, quick in zip(theirs, ours, strict=True))
+    figures = [
+        Figure(f"min-cost flow, networkx / ours ({FLOW_NODES:,} nodes, {FLOW_ARCS:,} arcs)", times_faster, "x", least=40),
+        Figure("difference of cost, millionths", 1e6 * max(differences), most=1),
+        Figure("ours, build and solve", 1000 * median(ours), "ms", most=12),
+    ]
+    return figures, {"ours_seconds": ours, "networkx_seconds": theirs}
+
+
+def random_network(seed: int) -> FlowNetwork:
+    """Return a network as a question makes one; making its random numbers takes a millisecond of what is measured."""
+    random = np.random.default_rng(seed)
+    tails, heads = random.integers(0, FLOW_NODES, FLOW_ARCS), random.integers(0, FLOW_NODES, FLOW_ARCS)
+    scores = random.beta(2, 4, FLOW_NODES)
+    ends = random.permutation(FLOW_NODES)[: 2 * FLOW_ENDS]
+    return build_network(
+        nodes=FLOW_NODES,
+        tails=tails,
+        heads=heads,
+        cosines=random.uniform(0.22, 1.0, FLOW_ARCS),
+        scores=scores,
+        sources=ends[:FLOW_ENDS],
+        sinks=ends[FLOW_ENDS:],
+        answerability=random.beta(2, 4, FLOW_NODES),
+    )
+
+
+def simplex_cost(network: FlowNetwork, amount: float) -> float:
+    """Return the cost that networkx finds for the same network, in the same whole numbers."""
+    import networkx as nx
+
+    graph = nx.MultiDiGraph()
+    units = int(flow_units(amount))
+    graph.add_node(network.source, demand=-units)
+    graph.add_node(network.sink, demand=units)
+    columns = (network.tails, network.heads, cost_units(network.costs), flow_units(network.capacities))
+    for tail, head, cost, capacity in zip(*(column.tolist() for column in columns), strict=True):
+        graph.add_edge(tail, head, weight=cost, capacity=capacity)
+    cost, _flow = nx.network_simplex(graph)
+    return float(cost) / UNITS_OF_COST / UNITS_OF_FLOW
+
+
+def measure_cold(home: Path) -> Part:
+    """Ingest tests/corpus, then ask it again and again, from the shell to the answer, everything loaded anew each time."""
+    home.mkdir()
+    flowreader(home, "ingest", ROOT / "tests" / "corpus")
+    times = [flowreader(home, "ask", COLD_QUESTION).seconds for _ in range(COLD_ROUNDS)]
+    figures = [
+        Figure("a cold `flowreader ask`, median", median(times), "s", most=COLD_SECONDS),
+        Figure("a cold `flowreader ask`, slowest", max(times), "s", most=COLD_SECONDS),
+    ]
+    return figures, {"seconds": times}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench-ask", description=__doc__)
-    parser.add_argument(
-        "--folder", type=Path, help="where the synthetic corpora are kept; a million nodes take 10 GB and half an hour"
-    )
+    parser.add_argument("--folder", type=Path, help="where the synthetic corpora are kept")
     parser.add_argument("--nodes", type=int, nargs="+", default=SIZES, help="sizes of the corpora (default: %(default)s)")
     parser.add_argument("--only", action="append", choices=["flow", "cold", "questions"], help="only this part (repeatable)")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="flowreader-bench-") as scratch:
         parts = {
-            "flow": flow.measure,
-            "cold": lambda: cold.measure(Path(scratch)),
-            "questions": lambda: asking.measure((asked.folder or Path(scratch)).absolute(), asked.nodes),
+            "flow": measure_flow,
+            "cold": lambda: measure_cold(Path(scratch, "cold")),
+            "questions": lambda: measure_questions((asked.folder or Path(scratch)).absolute(), asked.nodes),
         }
         measure_parts("bench-ask", parts, asked.only)
 

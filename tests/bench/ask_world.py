@@ -1,17 +1,19 @@
-"""The world that the corpora of `make bench-ask` tell of: topics with real vectors, a Zipf vocabulary, documents with a real shape.
+"""The synthetic corpora of `make bench-ask`: topics with real vectors, a Zipf vocabulary, documents with a real shape.
 
 The figures of a document's shape (nodes a page, words a node, tables, arcs a node) are those of a corpus of 38 real documents.
 """
 
 import hashlib
+import shutil
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
+from storage.corpus import open_for_writing
+from storage.locations import CorpusLocation
 from storage.records import (
     DocumentGraph,
-    DocumentRecord,
-    DocumentState,
     Edge,
     EdgeKind,
     Modality,
@@ -25,6 +27,9 @@ from storage.records import (
     identify,
 )
 from tasks.algorithms.words import STOP_WORDS
+from tasks.models.embedder import open_embedder
+from tasks.models.minilm import minilm_identity
+from tests.storage.worlds import record
 
 SUBJECTS = (
     "solar panels", "river floods", "school lunches", "bank loans", "coral reefs", "heart surgery", "railway signals",
@@ -42,6 +47,7 @@ ASPECTS = (
 )  # fmt: skip
 VOCABULARY = 30_000
 SYLLABLES = ("ba", "ren", "to", "lis", "ma", "cor", "du", "vek", "shi", "no", "tra", "pel", "gu", "din", "sa", "mor")
+DOCUMENTS_AT_ONCE = 100
 NODES = 250
 PAGES = 30
 SECTION_NODES = 10
@@ -53,9 +59,30 @@ CROSS_LINKS = 18
 LINK_WEIGHT = {EdgeKind.NEXT: 0.5, EdgeKind.PART_OF: 0.6, EdgeKind.REFERS_TO: 0.8, EdgeKind.CONTINUES: 0.9}
 
 
-def topic_sentences() -> list[str]:
-    """Return what the world tells of, one sentence a topic: subject by subject, aspect by aspect."""
-    return [f"The report describes the {aspect} of {subject} in detail." for subject in SUBJECTS for aspect in ASPECTS]
+def corpus(folder: Path, nodes: int) -> None:
+    """Publish a corpus of about so many nodes, as an ingest does, below this FLOWREADER_HOME, where it is not there whole."""
+    location = CorpusLocation(f"nodes-{nodes}", folder / "corpora" / f"nodes-{nodes}")
+    whole = location.folder / "WHOLE"
+    if whole.exists():
+        return
+    shutil.rmtree(location.folder, ignore_errors=True)
+    world, count = World(topic_vectors()), max(1, nodes // NODES)
+    with open_for_writing(location, embedder=minilm_identity(), wait_seconds=0) as writer:
+        for start in range(0, count, DOCUMENTS_AT_ONCE):
+            numbers = range(start, min(count, start + DOCUMENTS_AT_ONCE))
+            graphs = [world.document(number) for number in numbers]
+            links = [edge for number in numbers for edge in cross_edges(number)]
+            records = [record(graph, f"/reports/{graph.title.lower().replace(' ', '-')}.pdf") for graph in graphs]
+            writer.publish(graphs=graphs, records=records, cross_edges=links)
+        writer.index()
+        writer.tidy(keep_seconds=0)
+    whole.touch()
+
+
+def topic_vectors() -> Vectors:
+    """Return the vectors of what the world tells of, one a topic: subject by subject, aspect by aspect."""
+    told = [f"The report describes the {aspect} of {subject} in detail." for subject in SUBJECTS for aspect in ASPECTS]
+    return normalised(open_embedder(minilm_identity(), apart=False).embed_documents(told))
 
 
 def questions(count: int, *, seed: int) -> list[str]:
@@ -80,7 +107,6 @@ def vocabulary() -> list[str]:
 
 
 def normalised(vectors: Vectors) -> Vectors:
-    """Return the rows at length 1."""
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
@@ -91,11 +117,10 @@ class World:
     topics: Vectors
     words: list[str] = field(default_factory=vocabulary)
 
-    def document(self, number: int, nodes: int = NODES) -> DocumentGraph:
-        """Return the document of the number; the same number gives the same."""
+    def document(self, number: int) -> DocumentGraph:
         random = np.random.default_rng([1, number])
         document, version = names_of(number)
-        topics = draw_topics(random, nodes)
+        topics = draw_topics(random)
         vectors = self._vectors(random, topics)
         parts = self._nodes(random, topics, document, version)
         return DocumentGraph(
@@ -109,14 +134,14 @@ class World:
             ),
             sections=tuple(
                 Section(identify(version, "section", head), document, version, head, f"Part {head}", 1, None, 1, PAGES)
-                for head in range(0, nodes, SECTION_NODES)
+                for head in range(0, NODES, SECTION_NODES)
             ),
             nodes=parts,
             rows=tuple(row for node in parts if node.modality is Modality.TABLE for row in self._rows(random, node)),
             edges=tuple(inner_edges(parts, vectors, document)),
-            initial_vectors=normalised(vectors + 0.2 * vectors[random.permutation(nodes)]),
+            initial_vectors=normalised(vectors + 0.2 * vectors[random.permutation(NODES)]),
             vectors=vectors,
-            page_vectors=normalised(np.array([vectors[page_positions(page, nodes)].mean(axis=0) for page in range(1, PAGES + 1)])),
+            page_vectors=normalised(np.array([vectors[page_positions(page)].mean(axis=0) for page in range(1, PAGES + 1)])),
         )
 
     def _vectors(self, random: np.random.Generator, topics: np.ndarray) -> Vectors:
@@ -151,7 +176,7 @@ class World:
                     kind=kind,
                     modality=modality,
                     content=text,
-                    page=1 + ordinal * PAGES // len(topics),
+                    page=1 + ordinal * PAGES // NODES,
                     box=(0.1, 0.1, 0.9, 0.2),
                     section_id=identify(version, "section", head),
                     section_path=(title,),
@@ -174,14 +199,13 @@ class World:
 
 
 def names_of(number: int) -> tuple[str, str]:
-    """Return the id and version of the document of the number."""
     document = hashlib.sha256(f"report {number}".encode()).hexdigest()
     return document, identify(document, "bench")
 
 
-def draw_topics(random: np.random.Generator, nodes: int) -> np.ndarray:
+def draw_topics(random: np.random.Generator) -> np.ndarray:
     """Return a topic for each node: runs of a few nodes about one aspect, two of three about the document's own subject."""
-    runs = np.repeat(np.arange(nodes // 5 + 1), 5)[:nodes]
+    runs = np.repeat(np.arange(NODES // 5 + 1), 5)[:NODES]
     own = int(random.integers(0, len(SUBJECTS)))
     subject = np.where(random.random(runs.max() + 1) < 2 / 3, own, random.integers(0, len(SUBJECTS), runs.max() + 1))
     aspect = random.integers(0, len(ASPECTS), runs.max() + 1)
@@ -189,7 +213,6 @@ def draw_topics(random: np.random.Generator, nodes: int) -> np.ndarray:
 
 
 def kind_of(ordinal: int) -> tuple[NodeKind, Modality]:
-    """Return what stands at the place: a heading opens each section, some elements are tables and figures."""
     if ordinal % SECTION_NODES == 0:
         return NodeKind.TITLE, Modality.TEXT
     if ordinal % 40 == 7:
@@ -199,9 +222,9 @@ def kind_of(ordinal: int) -> tuple[NodeKind, Modality]:
     return NodeKind.PARAGRAPH, Modality.TEXT
 
 
-def page_positions(page: int, nodes: int) -> list[int]:
-    """Return the nodes that stand on the page; the first where there is none."""
-    return [ordinal for ordinal in range(nodes) if 1 + ordinal * PAGES // nodes == page] or [0]
+def page_positions(page: int) -> list[int]:
+    """Return the nodes that stand on the page."""
+    return [ordinal for ordinal in range(NODES) if 1 + ordinal * PAGES // NODES == page]
 
 
 def inner_edges(parts: tuple[Node, ...], vectors: Vectors, document: str) -> list[Edge]:
@@ -225,31 +248,15 @@ def inner_edges(parts: tuple[Node, ...], vectors: Vectors, document: str) -> lis
     ]
 
 
-def cross_edges(number: int, nodes: int) -> list[Edge]:
-    """Return links, both ways, of the document with earlier ones."""
+def cross_edges(number: int) -> list[Edge]:
+    """Return links of the document with earlier ones, both ways."""
     random = np.random.default_rng([2, number])
     edges: dict[tuple[str, str], Edge] = {}
     own, own_version = names_of(number)
     for _ in range(CROSS_LINKS if number else 0):
         other, other_version = names_of(int(random.integers(0, number)))
-        one, two = (identify(version, int(random.integers(0, nodes))) for version in (own_version, other_version))
+        one, two = (identify(version, int(random.integers(0, NODES))) for version in (own_version, other_version))
         weight = round(float(random.uniform(0.5, 0.95)), 6)
         edges[one, two] = Edge(one, two, own, other, EdgeKind.SEMANTIC, weight)
         edges[two, one] = Edge(two, one, other, own, EdgeKind.SEMANTIC, weight)
     return list(edges.values())
-
-
-def record_of(graph: DocumentGraph) -> DocumentRecord:
-    """Return the record that publishes the document."""
-    return DocumentRecord(
-        id=graph.document_id,
-        version=graph.version,
-        paths=(f"/reports/{graph.title.lower().replace(' ', '-')}.pdf",),
-        size_bytes=1_000_000,
-        media_type=graph.media_type,
-        title=graph.title,
-        state=DocumentState.READY,
-        reason="",
-        pages=len(graph.pages),
-        nodes=len(graph.nodes),
-    )

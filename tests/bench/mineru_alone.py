@@ -1,63 +1,79 @@
-"""One process of MinerU's flash tier and nothing else: `python -m tests.bench.mineru_alone MEGABYTES CROPS`.
+"""MinerU's flash tier as it comes out of the box and nothing else, in a process of its own: what the ingest is measured against."""
 
-It reads a path a line on standard input, and answers a line of JSON when it is warm and one for each document: pages and
-seconds, or the problem. Out of the box (`crops`) MinerU has its figures cut out by worker processes; `no-crops` leaves that out.
-"""
-
-import json
+import multiprocessing
 import os
 import resource
-import sys
 import tempfile
-import time
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
+
+import pypdfium2 as pdfium
+
+from tasks.settings import LimitSettings
+from tests.bench.measuring import timed
 
 
-def main() -> None:
-    """Read documents until there are no more."""
-    replies = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)
-    memory = int(sys.argv[1]) << 20
+def read_alone(paths: Sequence[Path]) -> dict[Path, tuple[float, int]]:
+    """Return seconds and pages of each file; one that MinerU cannot read within the product's limits is left out."""
+    read: dict[Path, tuple[float, int]] = {}
+    left = list(paths)
+    while left:
+        with (
+            suppress(BrokenProcessPool, TimeoutError),
+            ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=warm_up) as process,
+        ):
+            while left:
+                path = left.pop(0)
+                try:
+                    found = process.submit(read_one, path).result(seconds_for(path))
+                except TimeoutError:
+                    for child in multiprocessing.active_children():
+                        child.kill()
+                    raise
+                if found is not None:
+                    read[path] = found
+    return read
+
+
+def seconds_for(path: Path) -> float:
+    """Return what the product would give a parser for the file, had it to be read whole."""
+    limits = LimitSettings()
+    return limits.cpu_seconds_per_range + limits.cpu_seconds_per_page * len(text_layer(path))
+
+
+def text_layer(path: Path) -> list[int]:
+    """Return the characters in each page's text layer."""
+    with pdfium.PdfDocument(path) as document:
+        return [page.get_textpage().count_chars() for page in document]
+
+
+def warm_up() -> None:
+    """Make the process as a parser of the product is: silent, with its memory limit, everything loaded by a page of nothing."""
+    silence = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(silence, stream)
+    memory = LimitSettings().memory_megabytes << 20
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     os.environ |= {"DO_NOT_TRACK": "1", "LOGURU_LEVEL": "CRITICAL"}
-    began = time.monotonic()
-    if sys.argv[2] == "no-crops":
-        import mineru.backend.analysis.pdf.window as pdf_window
-
-        pdf_window.attach_visual_block_images_from_pdf = lambda *_, **__: None
-    _read(_sample())
-    replies.write(json.dumps({"warm_after_seconds": round(time.monotonic() - began, 2)}) + "\n")
-    for line in sys.stdin:
-        replies.write(json.dumps(_timed(line.rstrip("\n"))) + "\n")
+    document = pdfium.PdfDocument.new()
+    document.new_page(595, 842)
+    with tempfile.TemporaryDirectory(prefix="mineru-alone-") as folder:
+        document.save(Path(folder, "sample.pdf"))
+        pages_of(Path(folder, "sample.pdf"))
 
 
-def _timed(path: str) -> dict[str, Any]:
-    began, cpu = time.monotonic(), time.process_time()
+def read_one(path: Path) -> tuple[float, int] | None:
     try:
-        pages = _read(path)
-    except Exception as error:
-        return {"problem": f"{type(error).__name__}: {error}"[:300]}
-    return {"pages": pages, "seconds": time.monotonic() - began, "cpu_seconds": time.process_time() - cpu}
+        return timed(partial(pages_of, path))
+    except Exception:
+        return None
 
 
-def _read(path: str) -> int:
-    """Read all pages into MinerU's own records, as it comes out of the box."""
+def pages_of(path: Path) -> int:
     from mineru import parse
 
-    return len(parse(path, tier="flash", ocr_mode="txt").pages)
-
-
-def _sample() -> str:
-    """Return a document of one empty page."""
-    import pypdfium2
-
-    document = pypdfium2.PdfDocument.new()
-    document.new_page(595, 842)
-    path = Path(tempfile.mkdtemp(prefix="mineru-alone-")) / "sample.pdf"
-    document.save(path)
-    return str(path)
-
-
-if __name__ == "__main__":
-    main()
+    return len(parse(str(path), tier="flash", ocr_mode="txt").pages)
