@@ -7,7 +7,7 @@ import contextlib
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -46,7 +46,9 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
         return STOPPED
     _show(evaluation, output)
     if request.what == "probe" and not output.as_json:
-        _show_missed(exam, evaluation, output)
+        from flows.evaluation_tables import show_missed
+
+        show_missed(exam.questions, evaluation, output)
     if request.out is not None:
         output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
     return WELL
@@ -79,12 +81,6 @@ def _measured(exam: Exam, output: Output) -> Evaluation | None:
             return run_evaluation(exam.request)
         except RunEndedError as error:
             raise CommandError(str(error), remedy="the same command goes on with what is left") from error
-
-
-def _show_missed(exam: Exam, evaluation: Evaluation, output: Output) -> None:
-    from flows.evaluation_tables import show_missed
-
-    show_missed(exam.questions, evaluation, output)
 
 
 @contextlib.contextmanager
@@ -126,19 +122,14 @@ def listed(_arguments: argparse.Namespace, output: Output) -> int:
     """Show what was measured, the newest first."""
     evaluations = list_evaluations(evaluations_file())
     if output.as_json:
-        output.data({"evaluations": [head_json(one) for one in evaluations]})
+        names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
+        heads = [{name: getattr(one, name) for name in names} | {"arms": _arms(one)} for one in evaluations]
+        output.data({"evaluations": heads})
     elif evaluations:
-        rows = [
-            (
-                one.run_id[:SHOWN_DIGITS],
-                one.started[:16].replace("T", " "),
-                one.what,
-                one.benchmark,
-                one.scope,
-                _few(_arms(one)),
-            )
-            for one in evaluations
-        ]
+        rows = []
+        for one in evaluations:
+            started = one.started[:16].replace("T", " ")
+            rows.append((one.run_id[:SHOWN_DIGITS], started, one.what, one.benchmark, one.scope, _few(_arms(one))))
         output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
     else:
         output.line("nothing was measured yet; begin with: flowreader evaluate probe --corpus NAME")
@@ -159,13 +150,11 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
 def compared(arguments: argparse.Namespace, output: Output) -> int:
     from flows.evaluation_tables import compare_json, show_changes
     from tasks.comparing import ComparisonError, compare, what_else_differs
-    from tasks.evaluation_figures import SEED
-    from tasks.evaluation_request import EvaluationRequest
 
     before = find_evaluation(evaluations_file(), arguments.before)
     after = find_evaluation(evaluations_file(), arguments.after)
     with _said_in_words(ComparisonError):
-        changes = compare(before, after, resamples=EvaluationRequest().resamples, seed=SEED)
+        changes = compare(before, after)
     if output.as_json:
         output.data(compare_json(before, after, changes, what_else_differs(before, after)))
     else:
@@ -183,23 +172,15 @@ def _show(evaluation: Evaluation, output: Output) -> None:
         show_evaluation(evaluation, pictures, output)
 
 
-def head_json(evaluation: Evaluation) -> dict[str, Any]:
-    """Return what was measured, without the figures."""
-    names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
-    return {name: getattr(evaluation, name) for name in names} | {"arms": list(_arms(evaluation))}
-
-
 def _few(arms: Sequence[str]) -> str:
     return ", ".join(arms) if len(arms) <= ARMS_SHOWN else f"{arms[0]} and {len(arms) - 1} more"
 
 
-def _arms(evaluation: Evaluation) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(figure.arm for figure in evaluation.figures))
+def _arms(evaluation: Evaluation) -> list[str]:
+    return list(dict.fromkeys(figure.arm for figure in evaluation.figures))
 
 
 class AskingMeter:
-    """Adds up reports of many threads."""
-
     def __init__(self, questions: int) -> None:
         self._questions, self._asked, self._read, self._now = questions, 0, 0, "starting"
         self._lock = threading.Lock()
@@ -214,7 +195,6 @@ class AskingMeter:
                 self._now = f"reading documents in, {self._read} done; {progress.step}"
 
     def describe(self) -> str:
-        """Return one line: documents read in, questions asked, and by whom."""
         if stop_requested():
             return "stopping; a second Ctrl-C ends it at once"
         return f"{self._asked} of {self._questions} questions asked; {self._now}"

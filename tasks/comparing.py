@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.evaluation_records import Evaluation
-from tasks.algorithms.bootstrap import bootstrap_interval
-from tasks.evaluation_figures import CONFIDENCE, more_than_luck
+from tasks.evaluation_figures import mean_with_interval, more_than_luck
+from tasks.evaluation_request import RESAMPLES
 from tasks.setting_group import dotted
 
 NOT_SET = "not set"
@@ -54,7 +54,7 @@ Measured = tuple[float, float, str]
 """What a question was worth before and after, and its document."""
 
 
-def compare(before: Evaluation, after: Evaluation, *, resamples: int, seed: int) -> list[Change]:
+def compare(before: Evaluation, after: Evaluation) -> list[Change]:
     """Return how each metric moved under each arm that both evaluations have, in the order of the later one.
 
     Differences are taken question by question and resampled by document. Raise ComparisonError where the questions are others, or
@@ -65,9 +65,7 @@ def compare(before: Evaluation, after: Evaluation, *, resamples: int, seed: int)
             f"{_asked(before)} and {_asked(after)} asked other questions; compare evaluations of the same version of one benchmark"
         )
     changes = [
-        _change(arm, metric, measured, resamples=resamples, seed=seed)
-        for arm, metrics in _shared(before, after).items()
-        for metric, measured in metrics.items()
+        _change(arm, metric, measured) for arm, metrics in _shared(before, after).items() for metric, measured in metrics.items()
     ]
     if not changes:
         raise ComparisonError(
@@ -98,16 +96,13 @@ def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[M
     return shared
 
 
-def _change(arm: str, metric: str, measured: list[Measured], *, resamples: int, seed: int) -> Change:
-    before, after = (np.array([numbers[place] for numbers in measured], dtype=np.float64) for place in (0, 1))
-    documents, clusters = np.unique([document for _before, _after, document in measured], return_inverse=True)
-    interval = bootstrap_interval(values=after - before, clusters=clusters, resamples=resamples, confidence=CONFIDENCE, seed=seed)
-    means = float(before.mean()), float(after.mean())
-    return Change(arm, metric, len(measured), *means, interval.mean, interval.low, interval.high, len(documents))
+def _change(arm: str, metric: str, measured: list[Measured]) -> Change:
+    interval, documents = mean_with_interval([(after - before, document) for before, after, document in measured], RESAMPLES)
+    means = (float(np.mean([worth[place] for worth in measured])) for place in (0, 1))
+    return Change(arm, metric, len(measured), *means, interval.mean, interval.low, interval.high, documents)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
-    """Return each dotted name with its value in both."""
     old, new = dict(dotted(before)), dict(dotted(after))
     return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
 

@@ -36,7 +36,7 @@ class UnknownArmError(ValueError):
 
 def reader_arms(readers: Sequence[str], settings: AllSettings) -> tuple[Arm, ...]:
     """Return an arm for each reader, each once."""
-    return tuple(Arm(reader, reader, settings.for_ingest(), settings.ask) for reader in dict.fromkeys(readers))
+    return tuple(_arm(reader, reader, settings) for reader in dict.fromkeys(readers))
 
 
 def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = ()) -> tuple[Arm, ...]:
@@ -47,7 +47,7 @@ def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = ()) 
             raise UnknownArmError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
     return (
-        Arm(FULL, reader, settings.for_ingest(), settings.ask),
+        _arm(FULL, reader, settings),
         *(_arm(name, reader, changed(settings, change)) for name, change in chosen.items()),
     )
 
@@ -59,14 +59,10 @@ def _arm(name: str, reader: str, settings: AllSettings) -> Arm:
 def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
     """Return what each ablation changes, by the dotted name of the setting; what is so already is left out."""
     unnamed = {f"ask.named.{name}": 0.0 for name in type(settings.ask.named).model_fields if name in _OUTRIGHT}
+    alone = {"ask.score.relevance": 1.0, "ask.score.propagation": 0.0, "ask.score.diffusion": 0.0}
     found: dict[str, dict[str, Any]] = {
-        "relevance only": {"ask.score.relevance": 1.0, "ask.score.propagation": 0.0, "ask.score.diffusion": 0.0},
-        "relevance only, no BM25": {
-            "ask.score.relevance": 1.0,
-            "ask.score.propagation": 0.0,
-            "ask.score.diffusion": 0.0,
-            "ask.relevance.lexical_share": 0.0,
-        },
+        "relevance only": alone,
+        "relevance only, no BM25": alone | {"ask.relevance.lexical_share": 0.0},
         "without propagation": _without(settings, "propagation"),
         "without diffusion": _without(settings, "diffusion"),
         "without BM25": {"ask.relevance.lexical_share": 0.0},

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from storage.artifacts import write_durably
 from storage.evaluation_records import Asked, BenchmarkQuestion, Evaluation, Figure, PageOf, Scored
 from storage.records import identify
-from tasks.algorithms.bootstrap import bootstrap_interval
+from tasks.algorithms.bootstrap import Interval, bootstrap_interval
 from tasks.benchmark_asking import code_identity
 from tasks.evaluation_arms import FULL
 from tasks.evaluation_scoring import (
@@ -119,25 +119,35 @@ def figures_of(
     groups: Mapping[str, Sequence[str]],
     *,
     resamples: int,
-    in_groups: Callable[[str], bool],
+    in_groups: Collection[str],
 ) -> tuple[Figure, ...]:
-    """Return the mean of each metric for each arm, and of those that `in_groups` takes also for each part of the questions.
+    """Return the mean of each metric for each arm, and of those that are named `in_groups` also for each part of the questions.
 
-    Args:
-        scored: by arm and question; a metric that a question lacks is not measured on it.
-        groups: the parts of each question, by its id, `ALL` first.
-        resamples: draws of documents that each interval is made of.
-        in_groups: whether a metric is told for parts, too.
+    `groups` are the parts of each question, by its id, `ALL` first. A metric that a question lacks is not measured on it.
     """
     values: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
     for one in scored:
         for metric, value in one.values.items():
-            for group in groups[one.question_id] if in_groups(metric) else (ALL,):
+            for group in groups[one.question_id] if metric in in_groups else (ALL,):
                 values[one.arm, group, metric].append((value, one.document))
-    return tuple(
-        _figure(*name, [value for value, _ in found], [document for _, document in found], resamples)
-        for name, found in values.items()
+    figures = []
+    for name, found in values.items():
+        interval, documents = mean_with_interval(found, resamples)
+        figures.append(Figure(*name, interval.mean, interval.low, interval.high, len(found), documents))
+    return tuple(figures)
+
+
+def mean_with_interval(values: Sequence[tuple[float, str]], resamples: int) -> tuple[Interval, int]:
+    """Return the mean of values that stand in documents, drawn anew `resamples` times, and how many documents there are."""
+    numbers = {document: number for number, document in enumerate(dict.fromkeys(document for _, document in values))}
+    interval = bootstrap_interval(
+        values=np.array([value for value, _ in values], dtype=np.float64),
+        clusters=np.array([numbers[document] for _, document in values], dtype=np.int64),
+        resamples=resamples,
+        confidence=CONFIDENCE,
+        seed=SEED,
     )
+    return interval, len(numbers)
 
 
 def difference_of(metric: str) -> str:
@@ -147,18 +157,6 @@ def difference_of(metric: str) -> str:
 def more_than_luck(*, low: float, high: float, documents: int) -> bool:
     """Say whether a mean difference with this interval is no luck: it leaves out zero, and several documents were drawn from."""
     return documents >= FEWEST_DOCUMENTS and (low > 0.0 or high < 0.0)
-
-
-def _figure(arm: str, group: str, metric: str, values: Sequence[float], documents: Sequence[str], resamples: int) -> Figure:
-    numbers = {document: number for number, document in enumerate(dict.fromkeys(documents))}
-    interval = bootstrap_interval(
-        values=np.array(values, dtype=np.float64),
-        clusters=np.array([numbers[document] for document in documents], dtype=np.int64),
-        resamples=resamples,
-        confidence=CONFIDENCE,
-        seed=SEED,
-    )
-    return Figure(arm, group, metric, interval.mean, interval.low, interval.high, len(values), len(numbers))
 
 
 ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, gain_over(OWN, SAME_NUMBER))
@@ -200,11 +198,13 @@ def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Eval
 def with_differences(scored: Sequence[Scored]) -> tuple[Scored, ...]:
     """Return the scores with, beside each ablation's, what the question was worth more, or less, than under the whole method."""
     whole = {one.question_id: one.values for one in scored if one.arm == FULL}
-    return tuple(one if one.arm == FULL else replace(one, values=_compared(one.values, whole[one.question_id])) for one in scored)
-
-
-def _compared(values: Mapping[str, float], whole: Mapping[str, float]) -> Mapping[str, float]:
-    return {**values, **{difference_of(metric): values[metric] - whole[metric] for metric in ABLATED}}
+    compared = []
+    for one in scored:
+        if one.arm != FULL:
+            by = {difference_of(metric): one.values[metric] - whole[one.question_id][metric] for metric in ABLATED}
+            one = replace(one, values={**one.values, **by})
+        compared.append(one)
+    return tuple(compared)
 
 
 def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:
@@ -213,4 +213,4 @@ def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:
     if what == "ablations":
         # A column for each source and type of thirty arms would be read by nobody.
         groups = {name: tuple(group for group in found if ":" not in group) for name, found in groups.items()}
-    return figures_of(scored, groups, resamples=exam.request.resamples, in_groups=lambda metric: metric in IN_GROUPS[what])
+    return figures_of(scored, groups, resamples=exam.request.resamples, in_groups=IN_GROUPS[what])

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.ask_settings import AllSettings, Preset, method_of, settings_over_preset
 
+RESAMPLES = 10_000
 What = Literal["retrieval", "answers", "ablations", "probe"]
 Reader = Literal["flow", "top-k"]
 
@@ -33,7 +34,7 @@ class EvaluationRequest(BaseModel):
     questions_at_once: int = Field(
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
     )
-    resamples: int = Field(10_000, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")
+    resamples: int = Field(RESAMPLES, ge=100, le=1_000_000, description="draws of documents that the intervals are made of")
     preset: Preset = "default"
     settings: Annotated[AllSettings, settings_over_preset(lambda method: method)] = Field(
         default_factory=lambda asked: method_of(asked["preset"])

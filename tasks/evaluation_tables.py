@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from storage.evaluation_records import Evaluation, Figure
@@ -14,7 +14,6 @@ from tasks.evaluation_wording import (
     FEW_MARK,
     FEW_SAID,
     INTERVALS_SAID,
-    MISSING,
     Figures,
     brief_text,
     capital,
@@ -75,7 +74,7 @@ def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
             f"of {asked_of}{f'; models: {models}' if models else ''}"
         ),
         notes=evaluation.notes,
-        tables=evaluation_tables(evaluation, brief=brief),
+        tables=tuple(_tables(evaluation.what, Figures(evaluation.figures), brief=brief)),
         legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"in brackets: {INTERVALS_SAID}; {FEW_MARK} {FEW_SAID}",
     )
 
@@ -104,22 +103,18 @@ def minute(evaluation: Evaluation) -> str:
     return evaluation.started[:16].replace("T", " ")
 
 
-def evaluation_tables(evaluation: Evaluation, *, brief: bool) -> tuple[EvaluationTable, ...]:
-    """Return the tables that people want of what was measured; `brief` are those for a narrow terminal.
-
-    Only ablations have so many numbers side by side that their intervals have no room there.
-    """
-    figures = Figures(evaluation.figures)
-    if evaluation.what == "probe":
-        return tuple(probe_tables(figures))
-    if evaluation.what == "ablations":
-        return tuple(ablation_tables(figures, brief=brief))
-    makers = (retrieval_tables, evidence_tables, gain_tables, measure_tables, group_tables)
-    return tuple(table for make in makers for table in make(figures))
+def _tables(what: str, figures: Figures, *, brief: bool) -> Iterator[EvaluationTable]:
+    if what == "probe":
+        yield from probe_tables(figures)
+    elif what == "ablations":
+        yield ablation_table(figures, brief=brief)
+    else:
+        for make in (retrieval_tables, evidence_tables, gain_tables, measure_tables, group_tables):
+            yield from make(figures)
 
 
-def ablation_tables(figures: Figures, *, brief: bool) -> Iterator[EvaluationTable]:
-    """Yield one table: what the whole method measures, and below it what each ablation changes of that.
+def ablation_table(figures: Figures, *, brief: bool) -> EvaluationTable:
+    """Return what the whole method measures, and below it what each ablation changes of that.
 
     In brief some metrics under short names, and in place of the interval of a difference a mark where that leaves out zero.
     """
@@ -132,17 +127,14 @@ def ablation_tables(figures: Figures, *, brief: bool) -> Iterator[EvaluationTabl
     ]
     tell = brief_text if brief else figure_text
     rows = tuple(
-        (arm, *(_told(figures.of(difference_of(metric) if number else metric, [arm], [group]), tell) for metric, group in compared))
+        (arm, *(figures.text(arm, difference_of(metric) if number else metric, group, tell) for metric, group in compared))
         for number, arm in enumerate(figures.arms)
     )
-    heads = (SHORT[one] if brief else _long_name(*one) for one in compared)
+    long = (metric if group == ALL else f"{metric}, {group}" for metric, group in compared)
+    heads = (SHORT[one] for one in compared) if brief else long
     counted = _counted(figures.of(figures.metrics[0]))
     title = f"{capital(figures.arms[0])}, and what each ablation changes of it (points, pages), {counted} questions"
-    yield EvaluationTable(title, ("arm", *heads), rows)
-
-
-def _long_name(metric: str, group: str) -> str:
-    return metric if group == ALL else f"{metric}, {group}"
+    return EvaluationTable(title, ("arm", *heads), rows)
 
 
 def probe_tables(figures: Figures) -> Iterator[EvaluationTable]:
@@ -230,10 +222,6 @@ def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
             if (found := figures.of(metric, arms, [group]))
         )
         yield EvaluationTable(f"{capital(named_with_unit(metric))} by group", ("questions", "number", *arms), rows)
-
-
-def _told(figures: Sequence[Figure], tell: Callable[[Figure], str]) -> str:
-    return tell(figures[0]) if figures else MISSING
 
 
 def _titled(title: str, figures: Sequence[Figure]) -> str:

@@ -1,7 +1,6 @@
 """How the figures of an evaluation are told: each in its unit, with its interval, and marked where it is made of few."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from storage.evaluation_records import Figure
@@ -45,7 +44,6 @@ class Figures:
     """Figures by arm, group and metric: arms and metrics as they were measured, groups of one kind together."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
-        """Take them; of two with the same name the last counts."""
         self._by_name = {(one.arm, one.group, one.metric): one for one in figures}
         self.arms = tuple(dict.fromkeys(one.arm for one in figures))
         self.groups = tuple(sorted({one.group for one in figures}, key=lambda group: (":" in group, group)))
@@ -57,10 +55,10 @@ class Figures:
         names = [(arm, group, metric) for group in groups for arm in arms or self.arms]
         return [self._by_name[name] for name in names if name in self._by_name]
 
-    def text(self, arm: str, metric: str, group: str = ALL) -> str:
-        """Return "57.0 (50.1-63.8)", or a dash where it was not measured."""
+    def text(self, arm: str, metric: str, group: str = ALL, tell: Callable[[Figure], str] | None = None) -> str:
+        """Return "57.0 (50.1-63.8)", or what `tell` makes of the figure; a dash where it was not measured."""
         figure = self._by_name.get((arm, group, metric))
-        return figure_text(figure) if figure else MISSING
+        return (tell or figure_text)(figure) if figure else MISSING
 
 
 def capital(metric: str) -> str:
@@ -72,7 +70,6 @@ def unit_of(metric: str) -> Unit:
 
 
 def named_with_unit(metric: str) -> str:
-    """Return "recall@1 (%)", "seconds"."""
     unit = unit_of(metric).name
     return f"{metric} ({unit})" if unit else metric
 
@@ -92,8 +89,6 @@ def figure_text(figure: Figure) -> str:
 
     One document has no interval: "57.0 (-)*".
     """
-    if not all(map(math.isfinite, (figure.value, figure.low, figure.high))):
-        return MISSING
     unit, sign, to = unit_of(figure.metric), "", "-"
     if is_difference(figure.metric):
         sign, to = "+", " to "

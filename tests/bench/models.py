@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 from PIL import Image
@@ -108,7 +109,7 @@ def served() -> Iterator[str]:
         server.join()
 
 
-def serve(connection: multiprocessing.connection.Connection) -> None:
+def serve(connection: Connection) -> None:
     with chat_server(lambda _: REPLY, seconds=SECONDS, places=PLACES, keep_requests=False) as server:
         connection.send(server.base_url)
         connection.recv()

@@ -6,11 +6,13 @@ import pytest
 from storage.evaluation_records import Evaluation
 from tasks.algorithms.bootstrap import bootstrap_interval
 from tasks.comparing import ComparisonError, Difference, compare, what_else_differs
+from tasks.evaluation_figures import SEED
+from tasks.evaluation_request import RESAMPLES
 from tests.storage.evaluation_worlds import evaluation, scored
 
 
-def compared(before: Evaluation, after: Evaluation, resamples=2000):
-    return {(change.arm, change.metric): change for change in compare(before, after, resamples=resamples, seed=7)}
+def compared(before: Evaluation, after: Evaluation):
+    return {(change.arm, change.metric): change for change in compare(before, after)}
 
 
 def many(run_id, arm, values, documents, **other):
@@ -34,7 +36,7 @@ def test_an_example_by_hand():
         scored("flow", "q3", "b.pdf", mrr=0.0),
         scored("flow", "q5", "b.pdf", recall=0.0),
     )
-    recall, mrr = compare(before, after, resamples=2000, seed=7)
+    recall, mrr = compare(before, after)
     assert (recall.arm, recall.metric, recall.questions) == ("flow", "recall", 2)
     assert (recall.before, recall.after, recall.difference) == pytest.approx((0.3, 0.7, 0.4))
     assert (recall.low, recall.high) == pytest.approx((0.3, 0.5)) and recall.beyond_luck
@@ -62,7 +64,7 @@ def test_the_interval_is_that_of_the_differences():
     old, new, documents = random.random(60), random.random(60), random.integers(0, 12, 60)
     names = [f"{number}.pdf" for number in documents]
     change = compared(many("before", "flow", old.tolist(), names), many("after", "flow", new.tolist(), names))["flow", "recall"]
-    expected = bootstrap_interval(values=new - old, clusters=documents, resamples=2000, confidence=0.95, seed=7)
+    expected = bootstrap_interval(values=new - old, clusters=documents, resamples=RESAMPLES, confidence=0.95, seed=SEED)
     assert (change.difference, change.low, change.high) == (expected.mean, expected.low, expected.high)
     assert change.difference == pytest.approx(change.after - change.before)
 
@@ -92,7 +94,7 @@ def test_only_arms_of_the_same_name_are_compared_in_the_order_of_the_later_evalu
 def test_other_questions_cannot_be_compared():
     before, after = (many(name, "flow", [1.0], ["a.pdf"], benchmark_hash=name[0] * 64) for name in ("before", "after"))
     with pytest.raises(ComparisonError, match=r"'before' .*'bbbbbbbbbbbb'\) and 'after' .*'aaaaaaaaaaaa'\) asked other questions"):
-        compare(before, after, resamples=10, seed=7)
+        compare(before, after)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +108,7 @@ def test_other_questions_cannot_be_compared():
 )
 def test_evaluations_that_share_nothing_cannot_be_compared(after):
     with pytest.raises(ComparisonError, match=r"'before' \(arms 'flow'\) and 'after' \(arms .*\) scored no question"):
-        compare(evaluation("before", scored("flow", "q", "a.pdf", recall=1.0)), after, resamples=10, seed=7)
+        compare(evaluation("before", scored("flow", "q", "a.pdf", recall=1.0)), after)
 
 
 def test_whatever_else_differs_is_named_with_both_values():

@@ -298,7 +298,7 @@ def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_th
         ],
         {"q": (ALL, "one page"), "r": (ALL,), "s": (ALL,)},
         resamples=100,
-        in_groups=lambda metric: metric == "hit",
+        in_groups=("hit",),
     )
     assert {(one.group, one.metric): (one.value, one.questions, one.documents) for one in found} == {
         (ALL, "hit"): (0.5, 2, 2),
@@ -311,9 +311,11 @@ def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_th
 def test_the_interval_is_wide_where_documents_disagree_and_a_point_where_there_is_one():
     spread = [scored("flow", f"q{n}", f"{n % 10}.pdf", hit=float(n % 10 < 5)) for n in range(40)]
     groups = {one.question_id: (ALL,) for one in spread}
-    (wide,) = figures_of(spread, groups, resamples=1000, in_groups=bool)
+    (wide,) = figures_of(spread, groups, resamples=1000, in_groups=("hit",))
     assert wide.low <= 0.25 < 0.5 == wide.value < 0.75 <= wide.high
-    (point,) = figures_of([scored("flow", "q1", hit=1.0), scored("flow", "q2", hit=0.0)], groups, resamples=1000, in_groups=bool)
+    (point,) = figures_of(
+        [scored("flow", "q1", hit=1.0), scored("flow", "q2", hit=0.0)], groups, resamples=1000, in_groups=("hit",)
+    )
     assert (point.low, point.high, point.documents) == (0.5, 0.5, 1)
 
 
