@@ -32,7 +32,7 @@ ARMS_SHOWN = 2
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     """Measure what was asked for, show it, and say where it is kept."""
-    from tasks.benchmarks import BenchmarkError
+    from tasks.benchmarks.rows import BenchmarkError
     from tasks.evaluation_arms import UnknownArmError
     from tasks.exam import ExamError
     from tasks.probing import ProbeError

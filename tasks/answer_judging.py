@@ -185,10 +185,4 @@ def _by_model(verdict: Judged, reply: Judgement | ChatError, judge: ModelJudge) 
 
 
 def _with_cost(verdict: Judged, call: ModelCall) -> Judged:
-    return replace(
-        verdict,
-        calls=int(call.attempts > 0),
-        input_tokens=call.input_tokens,
-        output_tokens=call.output_tokens,
-        cost=call.cost,
-    )
+    return replace(verdict, calls=int(call.attempts > 0), cost=call.cost)

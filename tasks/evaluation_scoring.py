@@ -58,8 +58,6 @@ class Judged:
     kind: MatchKind
     reason: str = ""
     calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
     cost: float = 0.0
 
 
@@ -137,16 +135,12 @@ def scored_answers(
     questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
 ) -> tuple[Scored, ...]:
     """Score every arm on the questions, in their order."""
-    return tuple(
-        Scored(
-            arm=arm,
-            question_id=question.id,
-            document=document_of(question),
-            values=_worth_of_answer(question, found[question.id], judged[arm][question.id]),
-        )
-        for arm, found in asked.items()
-        for question in questions
-    )
+    scored = []
+    for arm, found in asked.items():
+        for question in questions:
+            values = _worth_of_answer(question, found[question.id], judged[arm][question.id])
+            scored.append(Scored(arm, question.id, document_of(question), values))
+    return tuple(scored)
 
 
 def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping[str, float]:

@@ -15,7 +15,7 @@ from storage.snapshot import Snapshot, open_for_reading
 from tasks.answer_judging import is_judgeable
 from tasks.ask_request import QuestionError, checked_questions
 from tasks.benchmark_asking import ExamDesk
-from tasks.benchmarks import open_benchmark
+from tasks.benchmarks.opening import open_benchmark
 from tasks.evaluation_arms import Arm, ablation_arms, reader_arms
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import Judged
@@ -27,8 +27,6 @@ from tasks.surveying import survey_for
 HASH_DIGITS = 8
 LONGEST_NAME = 64
 SHOWN = 5
-PROBE_SEED = 1
-"""The same corpus is probed by the same questions, so that two runs can be compared."""
 
 
 class ExamError(ValueError):
@@ -48,7 +46,8 @@ class Exam:
         """Yield the name of each corpus with the arms that ask it: those that want documents read alike share one."""
         first = self.arms[0]
         for reading in dict.fromkeys(arm.read_alike for arm in self.arms):
-            name = corpus_name(self.request, self.benchmark)
+            own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}")[:LONGEST_NAME]
+            name = probed_corpus(self.request) if self.request.what == "probe" else self.request.corpus or own
             if reading != first.read_alike:
                 name = f"{name[: LONGEST_NAME - HASH_DIGITS - 1]}-{reading[:HASH_DIGITS]}"
             yield name, tuple(arm for arm in self.arms if arm.read_alike == reading)
@@ -74,7 +73,6 @@ class Findings:
     notes: tuple[str, ...] = ()
 
     def joined(self, other: Findings) -> Findings:
-        """Return these with those of other arms."""
         asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
         return Findings(asked, judged, self.snapshot or other.snapshot, self.models or other.models, notes)
@@ -97,15 +95,10 @@ def open_exam(request: EvaluationRequest) -> Exam:
         except QuestionError as error:
             raise ExamError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
     if request.what == "ablations":
-        return Exam(request, benchmark, questions, ablation_arms(request.settings, request.readers[0], request.only))
-    return Exam(request, benchmark, questions, reader_arms(request.readers, request.settings))
-
-
-def corpus_name(request: EvaluationRequest, benchmark: Benchmark) -> str:
-    if request.what == "probe":
-        return probed_corpus(request)
-    own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{benchmark.name}")
-    return request.corpus or own[:LONGEST_NAME]
+        arms = ablation_arms(request.settings, request.readers[0], request.only)
+    else:
+        arms = reader_arms(request.readers, request.settings)
+    return Exam(request, benchmark, questions, arms)
 
 
 def work_to_do(exam: Exam, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
@@ -133,15 +126,16 @@ def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[st
     asked = sorted({name for question in exam.questions for name in question.documents})
     found = {name: records[ids[name]] for name in asked if ids.get(name) in records}
     unread = [
-        f"{name} could not be read, what is asked of it counts as not found: {found[name].state.value}, {found[name].reason}"
-        for name in found
-        if found[name].state is not DocumentState.READY
+        f"{name} could not be read, what is asked of it counts as not found: {record.state.value}, {record.reason}"
+        for name, record in found.items()
+        if record.state is not DocumentState.READY
     ]
+    pages = {name: record.pages for name, record in found.items() if record.state is DocumentState.READY}
     beyond = [
         f"{question.id} (page {page} of {name})"
         for question in exam.questions
         for name, page in question.evidence
-        if name in found and found[name].state is DocumentState.READY and not 1 <= page <= found[name].pages
+        if name in pages and not 1 <= page <= pages[name]
     ]
     left_out = sum(not _measurable(question, exam.request) for question in exam.benchmark.questions)
     lacking = "answer written down" if exam.request.what == "answers" else "evidence pages"
@@ -189,7 +183,7 @@ def _benchmark(request: EvaluationRequest) -> Benchmark:
             raise ExamError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
         return open_benchmark(Path(request.dataset))
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
-        return make_probes(snapshot, limit=request.limit or DEFAULT_LIMIT, seed=PROBE_SEED)
+        return make_probes(snapshot, limit=request.limit or DEFAULT_LIMIT)
 
 
 def probed_corpus(request: EvaluationRequest) -> str:

@@ -7,7 +7,7 @@ good figure is the least to expect, and no measure of quality. A corpus of one p
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from storage.evaluation_records import Benchmark, BenchmarkQuestion
 from storage.records import DocumentRecord, DocumentState, identify
@@ -21,16 +21,10 @@ from tasks.algorithms.probe_choice import (
     sources_in,
     spread,
 )
-from tasks.algorithms.probe_wording import (
-    Wording,
-    WordUse,
-    forms_of,
-    word_caption,
-    word_heading,
-    word_row,
-    word_sentence,
-)
+from tasks.algorithms.probe_wording import Wording, WordUse, forms_of, word_caption, word_heading, word_row, word_sentence
 
+PROBE_SEED = 1
+"""The same corpus is probed by the same questions, so that two runs can be compared."""
 DEFAULT_LIMIT = 200
 """Probes at most: recall within 7 points either way at 95 %, in minutes."""
 NODES_READ = 20_000
@@ -47,15 +41,13 @@ class ProbeError(ValueError):
     """No probe can be made; the message says why and what to do."""
 
 
-def make_probes(snapshot: Snapshot, *, limit: int, seed: int) -> Benchmark:
+def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Benchmark:
     """Return at most so many probes, evenly over documents, kinds and pages; the same corpus, limit and seed give the same.
 
     A probe's evidence is the one page that holds all its words. That is known of the documents looked at: all of a corpus of up
     to `DOCUMENTS_READ` documents and `NODES_READ` nodes, as many of a larger one as fit, drawn by the hash of their ids; there
     another document may hold the words too. Raise ProbeError where no probe can be made.
     """
-    if limit < 1:
-        raise ProbeError(f"a limit of {limit} asks for no probe; ask for at least 1")
     records = snapshot.documents()
     drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
@@ -67,7 +59,16 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int) -> Benchmark:
             "words that stand together on one page only; ingest longer documents, or write a benchmark of your own"
         )
     names = names_of(records)
-    questions = tuple(_question(source, wording, names[source.document_id]) for source, wording in probes)
+    questions = tuple(
+        BenchmarkQuestion(
+            id=source.id[:16],
+            text=wording.text,
+            documents=(names[source.document_id],),
+            evidence=((names[source.document_id], source.page),),
+            evidence_sources=(source.kind.value,),
+        )
+        for source, wording in probes
+    )
     asked = {name for question in questions for name in question.documents}
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}
     said = identify(*(part for question in questions for part in (question.id, question.text, *map(str, question.evidence))))
@@ -88,11 +89,10 @@ def drawn_documents(
     return drawn or {record.id: record for record in sorted(readable, key=lambda record: (record.nodes, record.id))[:1]}
 
 
-def names_of(records: Iterable[DocumentRecord]) -> dict[str, str]:
+def names_of(records: Sequence[DocumentRecord]) -> dict[str, str]:
     """Return the name of each document by id: its file name, or the beginning of its id where another has that name."""
-    told = list(records)
-    counts = Counter(record.name for record in told)
-    return {record.id: record.name if counts[record.name] == 1 else record.id[:16] for record in told}
+    counts = Counter(record.name for record in records)
+    return {record.id: record.name if counts[record.name] == 1 else record.id[:16] for record in records}
 
 
 def _probes_of(
@@ -120,13 +120,3 @@ def worded_source(source: ProbeSource, *, use: WordUse, english: bool) -> Wordin
     if source.kind is ProbeKind.ROW:
         return word_row(source.text, source.column, english=english)
     return WORDED_BY[source.kind](source.text, use=use, english=english, most=MOST_WORDS)
-
-
-def _question(source: ProbeSource, wording: Wording, name: str) -> BenchmarkQuestion:
-    return BenchmarkQuestion(
-        id=source.id[:16],
-        text=wording.text,
-        documents=(name,),
-        evidence=((name, source.page),),
-        evidence_sources=(source.kind.value,),
-    )

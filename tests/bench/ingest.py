@@ -109,7 +109,7 @@ def measure_embedding(bench: Bench) -> Part:
         bench.ingested(born_digital(bench))
     documents = node_texts(bench.homes[-1])
     texts = [text for document in documents for text in document]
-    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(default_identity(), apart=True)
+    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(default_identity())
     batch = EmbeddingSettings().batch_nodes
 
     def default_encode() -> Any:

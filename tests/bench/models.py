@@ -21,7 +21,8 @@ from storage.kept_replies import CallCache
 from storage.records import identify
 from tasks.model_settings import ChatLimits, ModelSettings
 from tasks.models.chat import open_chat
-from tasks.models.chat_call import ChatCall, ChatReply
+from tasks.models.chat_call import ChatCall
+from tasks.models.chat_errors import ChatError
 from tasks.models.endpoints import ChatEndpoint
 from tests.bench import model_tokens
 from tests.bench.measuring import Figure, Part, measure_parts, timed
@@ -91,7 +92,7 @@ def share_used(work: Sequence[ChatCall[Analysis]]) -> float:
         open_chat(ChatEndpoint(url), settings, cache=CallCache(Path(folder))) as model,
     ):
         seconds, replies = timed(partial(model.ask_all, work))
-    if lost := sum(not isinstance(reply, ChatReply) for reply in replies):
+    if lost := sum(isinstance(reply, ChatError) for reply in replies):
         raise RuntimeError(f"{lost} of {len(work)} calls have no reply")
     return 100 * len(work) * SECONDS / PLACES / seconds
 

@@ -70,7 +70,7 @@ def test_rules_judge_alone_where_there_is_no_model():
     assert [each.correct for each in judged] == [False, True, False, True, False]
     assert [each.kind for each in judged] == [*map(MatchKind, ["wrong", "exact", "abstained", "abstained", "wrong"])]
     assert [each.question_id for each in judged] == ["one", "two", "one", "three", "three"]
-    assert all(each.by == "rules" and each.calls == each.input_tokens == each.cost == 0 and each.reason == "" for each in judged)
+    assert all(each.by == "rules" and each.calls == each.cost == 0 and each.reason == "" for each in judged)
 
 
 def test_a_question_that_nobody_answered_cannot_be_judged():
@@ -93,7 +93,7 @@ def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
     ]
     assert judged[0].kind is MatchKind.WRONG and judged[0].reason == "the automobile against car"
     assert sum(each.calls for each in judged) == 2
-    read, written = (sum(getattr(each, what) for each in judged) for what in ("input_tokens", "output_tokens"))
+    read, written = (sum(getattr(call, what) for call in judge.heard.values()) for what in ("input_tokens", "output_tokens"))
     assert read > 0 < written and sum(each.cost for each in judged) == pytest.approx((read * 2 + written * 8) / 1e6)
 
 
@@ -110,7 +110,7 @@ def test_what_was_judged_is_not_paid_again_until_the_corpus_is_asked_to_forget(h
         again = judge_answers([answered(CAR, "the automobile", reader="top-k"), *EXAM[1:]], judge)
         assert server.calls == 2
         assert [(each.correct, each.by, each.reason) for each in again] == [(each.correct, each.by, each.reason) for each in first]
-        assert all(each.calls == each.input_tokens == each.output_tokens == each.cost == 0 for each in again)
+        assert all(each.calls == each.cost == 0 for each in again)
         CallCache(calls_folder()).forget(OWNER)
         judge_answers(EXAM, judge)
         assert server.calls == 4
@@ -121,7 +121,6 @@ def test_equal_answers_of_a_batch_are_asked_about_once(home):
         judged = judge_answers([answered(CAR, "the automobile", reader=name) for name in ("flow", "top-k")], judge)
     assert server.calls == 1 and [each.calls for each in judged] == [1, 0]
     assert [(each.correct, each.by) for each in judged] == [(True, "scripted")] * 2
-    assert judged[1].input_tokens == 0 < judged[0].input_tokens
 
 
 def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(home):
@@ -133,7 +132,7 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
     assert [each.by for each in judged] == ["scripted", *["rules"] * 5]
     assert (judged[1].correct, judged[1].kind) == (True, MatchKind.EXACT)
     assert "judged by rules, because the model did not help with answer 2, of flow to question 'two'" in judged[1].reason
-    assert judged[1].calls == 1 and judged[1].input_tokens > 0 == judged[5].input_tokens and judged[5].reason == judged[1].reason
+    assert judged[1].calls == 1 and judged[5].calls == 0 and judged[5].reason == judged[1].reason
 
 
 def test_a_budget_ends_it_and_what_is_judged_stays(home):

@@ -129,7 +129,7 @@ def test_to_refuse_is_right_where_there_is_no_answer():
 
 def test_what_an_answer_cost_stands_apart_from_what_its_judge_cost():
     cost = {"calls": 7, "input_tokens": 900, "output_tokens": 80, "cost": 0.5, "seconds": 2.5}
-    judge = {"calls": 1, "input_tokens": 5000, "output_tokens": 500, "cost": 0.125, "reason": "judged by rules, because"}
+    judge = {"calls": 1, "cost": 0.125, "reason": "judged by rules, because"}
     values = worth_of_answer(CAR, "exact", correct=True, judge=judge, **cost)
     assert {name.replace(" ", "_"): values[name.replace("_", " ")] for name in cost} == cost
     assert (values[BY_MODEL], values[JUDGE_CALLS], values[JUDGE_COST]) == (0.0, 1.0, 0.125)

@@ -107,12 +107,6 @@ def test_a_corpus_without_a_readable_document_makes_none_and_says_so(tmp_path):
         probes_in(corpus.location)
 
 
-def test_a_limit_of_none_is_refused(tmp_path):
-    location = published(tmp_path, HARBOUR)
-    with pytest.raises(ProbeError, match="a limit of 0 asks for no probe; ask for at least 1"):
-        probes_in(location, limit=0)
-
-
 def test_documents_are_drawn_as_far_as_they_fit():
     records = [replace(worlds.record(worlds.graph(f"d{number}")), nodes=40) for number in range(9)]
     big = replace(worlds.record(worlds.graph("big")), nodes=1_000)

@@ -9,8 +9,8 @@ import unicodedata
 
 import pytest
 
-from tasks.benchmarks import BenchmarkError, open_benchmark
-from tasks.benchmarks.opening import find_documents, recognise
+from tasks.benchmarks.opening import find_documents, open_benchmark, recognise
+from tasks.benchmarks.rows import BenchmarkError
 from tests.tasks.benchmarks.test_formats import FETA, LONGDOCURL, MMLONGBENCH, PAPER_TAB, SLIDEVQA, SPIQA
 
 
