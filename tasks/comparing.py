@@ -98,8 +98,8 @@ def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[M
 
 def _change(arm: str, metric: str, measured: list[Measured]) -> Change:
     interval, documents = mean_with_interval([(after - before, document) for before, after, document in measured], RESAMPLES)
-    means = (float(np.mean([worth[place] for worth in measured])) for place in (0, 1))
-    return Change(arm, metric, len(measured), *means, interval.mean, interval.low, interval.high, documents)
+    old, new = (float(np.mean([worth[place] for worth in measured])) for place in (0, 1))
+    return Change(arm, metric, len(measured), old, new, interval.mean, interval.low, interval.high, documents)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
