@@ -1,9 +1,10 @@
 """The pages of Prefect's UI: answers, ingests and their lineage."""
 
 import asyncio
+import base64
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,24 +18,29 @@ from prefect.runtime import flow_run as run_at_work
 from flows.lineage_tables import Line, heading, markdown_of, told_lines, walk_lines
 from flows.progress_display import WorkMeter
 from storage.answer_json import answer_from_json
-from storage.answer_records import Answer
+from storage.answer_records import Answer, Citation
+from storage.codec import shortened
 from storage.locations import corpus_location
 from storage.snapshot import Snapshot, open_for_reading
-from tasks.answer_page import answer_markdown, page_key
 from tasks.data_flow import DataFlow, answered, ingested
 from tasks.ingest_report import artifact_key
 from tasks.ingest_request import IngestRequest
+from tasks.judging import head_of, place_of, told_calls, verdict_of, words_of
 from tasks.lineage_documents import documents_told
 from tasks.lineage_names import Shelf
 from tasks.lineage_records import RunWalk
 from tasks.lineage_walk import run_walk, walk
-from tasks.markdown import as_text, lineage_key
+from tasks.markdown import as_text, lineage_key, lineage_link, paragraphs
 from tasks.planning import DocumentWork
 from tasks.progress import listening
-from tasks.reporting import keep_report
+from tasks.reporting import KeptReport, keep_report
 
 DOCUMENTS_SHOWN = 50
 """A page is a row in the server's database; of the other documents it says how many there are."""
+QUOTE_SHOWN = 1_500
+KEY_DIGITS = 16
+PICTURE_BYTES = 250_000
+"""A larger graph is left to the report."""
 
 
 async def keep_run_page(snapshot: Snapshot, told: RunWalk) -> None:
@@ -132,6 +138,38 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
             last = show(round(100 * meter.share_done(), 1), f"{meter.describe_counts()}; {end}")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(last, None if end == DONE else PATIENCE_SECONDS)
+
+
+def page_key(answer_id: str) -> str:
+    """Return the key of an answer's page, as Prefect takes it: lower-case letters, digits and dashes, as many as its UI shows."""
+    return f"answer-{answer_id[:KEY_DIGITS]}"
+
+
+def answer_markdown(answer: Answer, kept: KeptReport) -> str:
+    """Return the page; all that documents, models or people wrote stands there as text."""
+    parts = [
+        f"# {as_text(answer.question)}",
+        *([f"**{as_text(head)}**"] if (head := head_of(answer)) else []),
+        paragraphs(words_of(answer)),
+        as_text(verdict_of(answer)),
+        *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
+        *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
+        *(f"> {as_text(note)}" for note in answer.notes),
+        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(told_calls(answer.usage))}. "
+        f"The report, with the cited pages, is in {as_text(str(kept.path))}; "
+        f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
+        f"{lineage_link(page_key(answer.answer_id))}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _citations(citations: tuple[Citation, ...]) -> Iterator[str]:
+    for number, citation in enumerate(citations, 1):
+        yield f"**[{number}]** {as_text(place_of(citation))}\n\n> {as_text(shortened(citation.quote, QUOTE_SHOWN))}"
+
+
+def _picture(graph: str) -> str:
+    return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"
 
 
 async def keep_page(answer: Answer) -> None:

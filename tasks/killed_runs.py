@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from storage.at_work import SignedRun, close, drop_empty_signs, is_news, killed_runs, runs_at_work
+from storage.at_work import close, drop_empty_signs, is_news, killed_runs, runs_at_work
 from storage.locations import CorpusLocation
 from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
@@ -190,10 +190,9 @@ def taking_over(location: CorpusLocation, rest: Collection[Path]) -> Iterator[tu
 
 def words_of(location: CorpusLocation, rest: Collection[Path]) -> tuple[str, ...]:
     """Return what to say to people of these killed runs before their rest is done, the oldest first."""
-    return tuple(_words(run) for run in killed_runs(location) if run.path in rest)
-
-
-def _words(run: SignedRun) -> str:
-    far = progress_of(run.path)
-    kept = f"{far.read} of its {'' if far.documents is None else f'{far.documents} '}documents"
-    return f"the earlier run of {minute(told_moment(run.began))} UTC was killed; {kept} were kept, the rest is read now"
+    told = []
+    for run in (run for run in killed_runs(location) if run.path in rest):
+        began, far = minute(told_moment(run.began)), progress_of(run.path)
+        kept = f"{far.read} of its {'' if far.documents is None else f'{far.documents} '}documents"
+        told.append(f"the earlier run of {began} UTC was killed; {kept} were kept, the rest is read now")
+    return tuple(told)

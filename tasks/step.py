@@ -7,7 +7,6 @@ server, and is forgotten with its document. Prefect is told, and shows the task 
 
 import asyncio
 import errno
-import functools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -195,9 +194,7 @@ def step(
     """Make a function a step; give a codec where its result is dear enough to be remembered, else what lineage says of it."""
 
     def decorate(function: Callable[P, R]) -> Step[P, R]:
-        made = Step(function=function, name=name, version=version, retries=retries, cache_key=cache_key, codec=codec, told=told)
-        functools.update_wrapper(made, function, updated=())
-        return made
+        return Step(function=function, name=name, version=version, retries=retries, cache_key=cache_key, codec=codec, told=told)
 
     return decorate
 

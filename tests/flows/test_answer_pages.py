@@ -1,14 +1,18 @@
 """Every ingest and every answer leaves its lineage in Prefect, with the records that `flowreader lineage` shows."""
 
 import asyncio
+import base64
 import json
+import re
 import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from flows import answer_pages
-from flows.answer_pages import DOCUMENTS_SHOWN, run_page
-from storage.answer_records import NamedDocument
+from flows.answer_pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_markdown, page_key, run_page
+from storage.answer_records import AnswerStatus, NamedDocument
 from storage.corpus import open_for_writing
 from storage.snapshot import open_for_reading
 from tasks.lineage_names import Shelf
@@ -16,9 +20,11 @@ from tasks.lineage_records import DocumentInRun
 from tasks.lineage_walk import run_walk
 from tasks.markdown import as_text
 from tasks.planning import DocumentWork
+from tasks.reporting import KeptReport
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.program import flowreader
 from tests.storage import worlds
+from tests.storage.answer_worlds import answer
 
 
 def test_an_ingest_leaves_a_bar_that_is_full(deployed):
@@ -87,12 +93,12 @@ def test_deployed_runs_leave_what_the_command_shows(deployed):
     kind, page, _ = deployed["pages"]["ingest-tides-lineage"]
     assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
     assert "(/artifacts/key/ingest-tides-lineage)" in deployed["pages"]["ingest-tides"][1]
-    answer = deployed["ask"]["returned"][1]["answer_id"]
-    _, page, _ = deployed["pages"][f"answer-{answer[:16]}-lineage"]
-    told = json.loads(flowreader("lineage", answer, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
+    answer_id = deployed["ask"]["returned"][1]["answer_id"]
+    _, page, _ = deployed["pages"][f"answer-{answer_id[:16]}-lineage"]
+    told = json.loads(flowreader("lineage", answer_id, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
     assert as_text(told["question"]) in page and told["documents"] and told["citations"]
     assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
-    assert f"(/artifacts/key/answer-{answer[:16]}-lineage)" in deployed["pages"][f"answer-{answer[:16]}"][1]
+    assert f"(/artifacts/key/answer-{answer_id[:16]}-lineage)" in deployed["pages"][f"answer-{answer_id[:16]}"][1]
 
 
 def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says_so(deployed):
@@ -108,8 +114,59 @@ def test_the_server_keeps_what_was_made_of_what(deployed):
     (tides,) = [asset for asset in made if asset.startswith("flowreader://tides/")]
     assert folder in made[tides] and any(name.startswith("prefect.flow-run.") for name in made[tides])
     for way, run in (("ask", "prefect.flow-run."), ("task", "prefect.task-run.")):
-        for answer in deployed[way]["returned"]:
-            related = made[f"flowreader://small/answers/{answer['answer_id']}"]
-            assert f"flowreader://small/{answer['citations'][0]['document']['id']}" in related
+        for given in deployed[way]["returned"]:
+            related = made[f"flowreader://small/answers/{given['answer_id']}"]
+            assert f"flowreader://small/{given['citations'][0]['document']['id']}" in related
             assert any(name.startswith(run) for name in related)
     assert {asset for event, asset, _ in deployed["assets"] if event == "prefect.asset.referenced"} >= {folder}
+
+
+KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")
+
+
+GOLDEN = f"""\
+# How many\\?
+
+**Evidence found\\, not read by a model\\:**
+
+words of report
+
+evidence\\: two of nine
+
+## Evidence
+
+**[1]** report\\.pdf\\, page 2\\, heading of report
+
+> words of report
+
+![evidence graph](data:image/svg+xml;base64,{base64.b64encode(b"<svg/>").decode()})
+
+> extractive
+
+Corpus default, snapshot 3; 3 model calls. \
+The report, with the cited pages, is in \\/home\\/reports\\/a\\.html; \
+`flowreader answers show abababab --corpus default` shows the answer again. """
+
+
+def test_the_evidence_its_citations_the_graph_and_the_report_are_there():
+    found = replace(answer("report"), answer_id="ab" * 32, status=AnswerStatus.EVIDENCE, why="two of nine")
+    assert answer_markdown(found, KEPT).startswith(GOLDEN)
+    assert answer_markdown(answer("report"), KEPT).startswith("# How many\\?\n\nwords of report\n\nanswered\\: why")
+
+
+def test_markup_of_documents_and_people_is_text():
+    hostile = replace(answer("report"), answer="<script>x</script> ![a](http://x)", question="[q](http://y)", notes=("<b>n</b>",))
+    page = answer_markdown(hostile, KEPT)
+    assert not re.search(r"(?<!\\)<", page) and "](http" not in page and "> \\<b\\>n" in page
+
+
+def test_an_answer_without_words_says_why_and_a_huge_graph_is_left_to_the_report():
+    silent = replace(answer(), answer="", status=AnswerStatus.NOT_FOUND, why="nothing")
+    page = answer_markdown(silent, KeptReport(KEPT.path, "x" * (PICTURE_BYTES + 1)))
+    assert "Nothing in these documents answers the question" in page and "## Evidence" not in page and "data:" not in page
+    assert "document that was removed" in answer_markdown(replace(answer("report"), answer=""), KeptReport(KEPT.path, ""))
+
+
+def test_the_key_is_one_that_prefect_takes():
+    key = page_key(answer("report").answer_id)
+    assert key == key.lower() and key.replace("-", "").isalnum()

@@ -125,11 +125,6 @@ def test_pages_with_a_figure_or_a_table_are_lifted_where_one_is_asked_for(desk):
     assert lifted("According to the table, how high?", desk, modality=0.25, **quiet) == {1: 0.25, 2: 0.25}
 
 
-def test_with_every_bonus_off_a_question_names_nothing(desk):
-    off = dict.fromkeys(("place", "ratio", "item", "title", "modality"), 0.0)
-    assert lifted("What does Table 1 on page 2 of the accounts say of the current ratio?", desk, **off) == {}
-
-
 def test_a_place_is_lifted_among_candidates_of_a_larger_scope_too(desk):
     assert lifted("What is on page 2?", desk, whole=False)[2] == 1.0
     assert lifted("What does Figure 5 show?", desk, whole=False)[3] >= 1.0

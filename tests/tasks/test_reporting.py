@@ -34,11 +34,6 @@ def test_the_report_is_one_file_that_holds_everything(world, tmp_path):
     assert not re.search("https?://", page)
 
 
-def test_the_same_answer_gives_the_same_report(world):
-    snapshot, artifacts, answer = world
-    assert render_report(answer, snapshot, artifacts) == render_report(answer, snapshot, artifacts)
-
-
 def test_what_is_left_out_is_returned(world, tmp_path, monkeypatch):
     snapshot, artifacts, answer = world
     monkeypatch.setattr("tasks.report.evidence.PAGES_DRAWN", 0)
@@ -105,8 +100,3 @@ def test_the_report_lies_in_the_folder_under_the_answers_id_and_names_its_docume
     page = kept.path.read_text("utf-8")
     assert page.startswith("<!DOCTYPE html>") and answer.citations[0].document.id in page.splitlines()[-1]
     assert ElementTree.fromstring(kept.graph).tag == "{http://www.w3.org/2000/svg}svg"
-
-
-def test_an_answer_without_paths_has_no_graph(in_asked_home):
-    reports_folder().mkdir(exist_ok=True)
-    assert keep_report(answer_to(TORQUE, reader="top-k")).graph == ""

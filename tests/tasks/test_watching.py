@@ -97,16 +97,6 @@ def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
     ]
 
 
-def test_all_listeners_hear_what_is_told_inside_their_block():
-    first, second = [], []
-    with heard_by(first.append):
-        tell(QueueSeen(1))
-        with heard_by(second.append):
-            tell(QueueSeen(2))
-    tell(QueueSeen(9))
-    assert first == [QueueSeen(1), QueueSeen(2)] and second == [QueueSeen(2)]
-
-
 OUTSIDE = """
 import sys
 from tasks.prefect_log import flow_at_work, told_to_prefect

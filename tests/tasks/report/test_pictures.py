@@ -14,7 +14,7 @@ from PIL import Image
 from storage.artifacts import ArtifactStore
 from storage.records import Page, PageParser
 from tasks.object_mirror import discover_objects
-from tasks.report.pictures import NoPictureError, SourceCopies, kept_picture, page_picture, shrink_picture
+from tasks.report.pictures import NoPictureError, SourceCopies, page_picture, shrink_picture
 from tasks.settings import LimitSettings
 from tests import hostile
 from tests.storage.worlds import document_id
@@ -64,11 +64,6 @@ def test_a_kept_picture_is_taken_wherever_the_file_is(artifacts):
     Image.new("RGB", (2800, 400), "navy").save(buffer, "PNG")
     picture = drawn(artifacts, a_record(document_id("scan"), "scan.pdf"), a_page(image=artifacts.put(buffer.getvalue())))
     assert (picture.width, picture.height) == (1400, 200)
-
-
-def test_a_kept_picture_that_is_gone_says_so(artifacts):
-    with pytest.raises(NoPictureError, match="missing or damaged"):
-        kept_picture(artifacts, "0" * 64)
 
 
 def test_a_file_that_changes_between_two_pages_is_drawn_as_it_was_read(artifacts, tmp_path):
