@@ -159,7 +159,6 @@ class ChatServer:
 
     reply: Reply
     misbehave: Misbehave = well
-    model: str = "scripted"
     models: tuple[str, ...] = ("scripted",)
     max_model_len: int | None = None
     api_key: str = ""

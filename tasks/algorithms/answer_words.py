@@ -68,7 +68,6 @@ def _words(match: re.Match[str]) -> Iterator[str]:
 
 
 def is_number(word: str) -> bool:
-    """Tell whether a word of an answer is a number."""
     return word[-1].isdigit()
 
 

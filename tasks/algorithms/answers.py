@@ -114,8 +114,6 @@ class MatchKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What the rules say of an answer."""
-
     correct: bool
     kind: MatchKind
 

@@ -38,7 +38,6 @@ def count_words(text: str) -> int:
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
-    """Return where each word begins and ends."""
     return [match.span() for match in _WORD.finditer(text)]
 
 
@@ -152,8 +151,6 @@ _BULLETS = ("•", "●", "○", "■", "▪", "\u2013", "·", "* ", "- ")
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """A line of text and its box."""
-
     text: str
     box: Box
 

@@ -32,6 +32,5 @@ def group_in_order(*, sizes: Sequence[int], most_items: int, most_size: int) -> 
 
 
 def halves(group: Sequence[int]) -> list[Sequence[int]]:
-    """Return the first and the second half of a group of two or more places."""
     middle = len(group) // 2
     return [group[:middle], group[middle:]]

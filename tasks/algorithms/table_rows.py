@@ -22,7 +22,6 @@ class Table:
 
     @property
     def columns(self) -> int:
-        """The number of columns."""
         return len(self.rows[0]) if self.rows else 0
 
     @property

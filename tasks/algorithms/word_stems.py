@@ -16,7 +16,6 @@ _FISCAL_YEAR = re.compile(r"(?:FY|CY|F|H[12]|Q[1-4])((?:19|20)\d\d)", re.IGNOREC
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words and numbers of a text without signs."""
     return [token for token in tokens_of(text) if token[0].isalnum()]
 
 
@@ -50,7 +49,6 @@ def stems_in_chunk(chunk: str) -> tuple[str, ...]:
 
 
 def stems_in(text: str) -> frozenset[str]:
-    """Return the stems that a text counts for."""
     return frozenset(chain.from_iterable(map(stems_in_chunk, text.split())))
 
 

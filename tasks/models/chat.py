@@ -174,7 +174,6 @@ class ChatModel:
         await give_back(self._shared)
 
     def _require_going(self) -> None:
-        """Raise again what ended the run."""
         if self._end is not None:
             raise self._end
 

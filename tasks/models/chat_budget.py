@@ -19,8 +19,6 @@ def price(input_tokens: int, output_tokens: int, prices: ChatPrices) -> float:
 
 @dataclass(slots=True)
 class Amount:
-    """Calls, tokens and money."""
-
     calls: int = 0
     tokens: int = 0
     money: float = 0.0

@@ -5,8 +5,6 @@ from typing import Self
 
 
 class Outcome(StrEnum):
-    """How a call ended."""
-
     OK = "ok"
     CACHED = "cached"
     INVALID = "invalid"

@@ -128,7 +128,6 @@ def second_messages(first: list[Message], reply: str, complaint: str) -> list[Me
 
 
 def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, settings: ModelSettings) -> Request:
-    """Return the request of a conversation."""
     body = {
         "model": model,
         "messages": messages,

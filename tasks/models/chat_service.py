@@ -46,7 +46,6 @@ class ChatService:
     """Gets one completion for each call, of many at a time; belongs to one event loop."""
 
     def __init__(self, endpoint: ChatEndpoint, settings: ModelSettings) -> None:
-        """Prepare; nothing is sent."""
         self._endpoint, self._settings = endpoint, settings
         self._transport = ChatTransport(endpoint, settings)
         self._breaker = Breaker(settings.retries, self._look_again)
@@ -157,7 +156,6 @@ class ChatService:
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
-    """Add to the tally; return the sum."""
     tally.input_tokens += input_tokens
     tally.output_tokens += output_tokens
     return input_tokens + output_tokens
@@ -165,8 +163,6 @@ def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
 
 @dataclass(slots=True)
 class Shared:
-    """A service and how many runs use it."""
-
     service: ChatService
     users: int = 0
 

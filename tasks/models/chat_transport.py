@@ -118,7 +118,6 @@ class ChatTransport:
     """The connections to one server; belongs to one event loop."""
 
     def __init__(self, endpoint: ChatEndpoint, settings: ModelSettings) -> None:
-        """Prepare; nothing is sent."""
         self._endpoint, self._settings = endpoint, settings
         self._headers = {
             "Content-Type": "application/json",

@@ -31,8 +31,6 @@ ERROR_SCALE = 0.3275911
 
 
 class BertInNumpy:
-    """The layers with their weights."""
-
     def __init__(self, weights: Mapping[str, States]) -> None:
         self._words = weights["embeddings.word_embeddings.weight"]
         self._places = weights["embeddings.position_embeddings.weight"] + weights["embeddings.token_type_embeddings.weight"][0]

@@ -15,7 +15,6 @@ from tasks.models.vector_checks import EmbeddingError
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more."""
     bound_arenas()
     try:
         model = MiniLM(sys.argv[1])

@@ -136,7 +136,6 @@ def bounds(corners: Corners, width: int, height: int) -> list[float]:
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer requests until there are no more."""
     reader = Reader()
     reply(replies, READY)
     while header := requests.readline():

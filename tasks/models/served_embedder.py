@@ -95,7 +95,6 @@ class EmbeddingService:
     """One server as one embedder uses it; any thread may ask."""
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
-        """Prepare; nothing is sent."""
         self.source = f"embeddings server {endpoint.base_url}" + (f" ({endpoint.model})" if endpoint.model else "")
         self._endpoint, self._settings = endpoint, settings
         self._transport = EmbeddingTransport(endpoint, settings)

@@ -199,7 +199,7 @@ def test_a_model_is_looked_for_where_answers_are_judged_by_one_and_nowhere_else(
 
 
 def test_batches_and_their_calls_by_the_model_named_are_in_the_lineage_and_go_with_the_corpus(location, monkeypatch):
-    with chat_server(knowing, model="strict", models=("scripted", "strict")) as server:
+    with chat_server(knowing, models=("scripted", "strict")) as server:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
         with judging_a_batch(location, **BY_MODEL) as judge:

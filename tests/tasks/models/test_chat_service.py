@@ -68,11 +68,6 @@ def request_for(asked, model="scripted"):
     return request_of(asked, first_messages(asked, pixels=5000), model=model, settings=settings())
 
 
-async def answer_400(reader, writer):
-    await reader.readuntil(b"\r\n\r\n")
-    writer.write(b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\nno")
-
-
 def test_the_model_is_what_the_server_lists():
     async def model(service):
         return service.model
@@ -135,17 +130,6 @@ def test_limits_are_kept_for_all_calls_together():
         assert server.calls == 5
 
 
-def test_a_listing_that_is_refused_is_a_wrong_address():
-    async def work():
-        async with listening(answer_400) as url:
-            service = ChatService(ChatEndpoint(url), settings())
-            with pytest.raises(ChatServerDownError, match=r"answered 400: no; .*check FLOWREADER_CHAT_BASE_URL"):
-                await service.open()
-            await service.close()
-
-    asyncio.run(work())
-
-
 def test_a_key_that_the_server_gives_as_its_model_is_not_shown():
     secret = "sk-" + "0123456789" * 10
 
@@ -178,7 +162,7 @@ def self_signed(folder):
     return folder / "certificate.pem", folder / "key.pem"
 
 
-def test_bad_certificates_impossible_hosts_and_silence_are_named(tmp_path):
+def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named(tmp_path):
     certificate, key = self_signed(tmp_path)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
@@ -186,18 +170,24 @@ def test_bad_certificates_impossible_hosts_and_silence_are_named(tmp_path):
     async def silent(reader, _writer):
         await reader.read()
 
+    async def refusing(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\nno")
+
     async def opened(url, says):
         service = ChatService(ChatEndpoint(url), settings(deadlines={"connect_seconds": 0.2, "models_seconds": 0.3}))
-        with pytest.raises(ChatServerDownError, match=f"no chat server: .*{says}"):
+        with pytest.raises(ChatServerDownError, match=says):
             await service.open()
         await service.close()
 
     async def work():
         async with listening(silent, ssl=context) as url:
-            await opened(url.replace("http:", "https:"), "takes no connection .*certificate")
+            await opened(url.replace("http:", "https:"), "no chat server: .* takes no connection .*certificate")
         async with listening(silent) as url:
             await opened(url.replace("http:", "https:"), r"takes no connection in 0\.2 s")
             await opened(url, r"said nothing for 0\.3 s")
+        async with listening(refusing) as url:
+            await opened(url, "answered 400: no; .*check FLOWREADER_CHAT_BASE_URL")
         for name in ("a..b", "a" * 64):
             await opened(f"http://{name}/v1", "has a host name that cannot be looked up")
 

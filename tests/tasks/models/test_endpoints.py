@@ -1,0 +1,128 @@
+"""Which server the environment names, and which of its models."""
+
+import json
+
+import pytest
+
+from tasks.models.chat_errors import UnknownModelError
+from tasks.models.endpoints import ChatEndpoint, Endpoint, EndpointError, chat_endpoint, embedding_endpoint
+from tasks.models.served_models import ServedModel, chosen_model, same_model
+
+READERS = {"FLOWREADER_CHAT": chat_endpoint, "FLOWREADER_EMBED": embedding_endpoint}
+
+
+@pytest.fixture(params=READERS)
+def variables(request):
+    """What the names of the variables begin with."""
+    return request.param
+
+
+@pytest.fixture
+def configured(monkeypatch, variables):
+    """Sets these variables and no others of the kind, and reads them."""
+
+    def configure(**values):
+        for name in ("BASE_URL", "MODEL", "API_KEY"):
+            monkeypatch.delenv(f"{variables}_{name}", raising=False)
+            if name in values:
+                monkeypatch.setenv(f"{variables}_{name}", values[name])
+        return READERS[variables]()
+
+    return configure
+
+
+def test_without_variables_there_is_no_server(configured):
+    assert configured() is None
+    assert configured(BASE_URL="", MODEL="", API_KEY="") is None
+
+
+def test_an_address_is_enough(configured):
+    assert configured(BASE_URL=" http://localhost:8000/v1/ ") == Endpoint("http://localhost:8000/v1", "", "")
+    found = configured(BASE_URL="https://[::1]/v1", MODEL="qwen", API_KEY="sk-secret")
+    assert found == Endpoint("https://[::1]/v1", "qwen", "sk-secret") and "sk-secret" not in repr(found)
+
+
+@pytest.mark.parametrize("half", [{"MODEL": "qwen"}, {"API_KEY": "sk-secret"}])
+def test_half_a_server_is_refused_by_the_missing_variable(configured, variables, half):
+    with pytest.raises(EndpointError, match=f"set {variables}_BASE_URL as well") as refused:
+        configured(**half)
+    assert "sk-secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["localhost:8000", "ftp://host/v1", "http://", "http://host/v1?key=1", "http://hö.st/v1", "v1", "http://host:99999/v1",
+     "http://host:x/v1", "http://[::1/v1", "http://ho st/v1"],
+)  # fmt: skip
+def test_what_is_no_address_is_refused(configured, variables, address):
+    with pytest.raises(EndpointError, match=f"{variables}_BASE_URL=.* is not the address of a server; set it to something like"):
+        configured(BASE_URL=address)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"BASE_URL": "http://name:sk-secret@host/v1"},
+        {"BASE_URL": "http://host/v1", "API_KEY": "sk-secret\nX-Other: 1"},
+        {"BASE_URL": "http://host/v1", "API_KEY": "sk-secret\u2026"},
+    ],
+)
+def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(configured, variables, values):
+    with pytest.raises(EndpointError, match=f"{variables}_API_KEY") as refused:
+        configured(**values)
+    assert "sk-secret" not in str(refused.value)
+
+
+URL = "http://host/v1"
+
+
+def listing(*names, **more):
+    return json.dumps({"object": "list", "data": [{"id": name, **more} for name in names]}).encode()
+
+
+def test_the_only_model_is_taken_with_its_length():
+    assert chosen_model(listing("qwen", max_model_len=32768), ChatEndpoint(URL)) == ServedModel("qwen", 32768)
+    assert chosen_model(listing("qwen"), ChatEndpoint(URL)) == ServedModel("qwen", 0)
+    assert chosen_model(listing("qwen", max_model_len="long"), ChatEndpoint(URL)) == ServedModel("qwen", 0)
+
+
+def test_the_named_model_is_taken_of_several():
+    assert chosen_model(listing("a", "b", "c"), ChatEndpoint(URL, "b")).name == "b"
+
+
+@pytest.mark.parametrize(
+    ("names", "asked", "says"),
+    [
+        (("a", "b"), "", "has 2 models: a, b; set FLOWREADER_CHAT_MODEL"),
+        ((), "", "has 0 models: none"),
+        (("a", "b"), "c", "has no model 'c', only: a, b; set FLOWREADER_CHAT_MODEL"),
+    ],
+)
+def test_a_model_that_is_not_sure_is_refused_with_what_there_is(names, asked, says):
+    with pytest.raises(UnknownModelError, match=says):
+        chosen_model(listing(*names), ChatEndpoint(URL, asked))
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"[]", b"null", b"{}", b'{"data": 5}', b'{"data": [5]}', b'{"data": [{}]}', b"[" * 100_000]
+)
+def test_what_lists_no_models_is_refused(body):
+    with pytest.raises(UnknownModelError, match=r"http://host/v1/models does not list models .*FLOWREADER_CHAT_BASE_URL"):
+        chosen_model(body, ChatEndpoint(URL))
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "same"),
+    [
+        ("qwen", "qwen", True),
+        ("qwen", "", True),
+        ("gpt-4o", "gpt-4o-2024-08-06", True),
+        ("gpt-4o", "gpt-4o-20240806", True),
+        ("Qwen/Qwen3-VL-8B", "Qwen/Qwen3-VL-8B@main", True),
+        ("gpt-4o", "gpt-4o-mini", False),
+        ("qwen", "llama", False),
+        ("qwen-2024-08-06", "qwen", False),
+    ],
+)
+def test_a_reply_is_of_the_model_by_its_name_or_that_with_a_date_or_a_revision(asked, told, same):
+    assert same_model(asked, told) == same
