@@ -45,9 +45,13 @@ def apply_automations() -> list[Applied]:
     marked as crashed while it works. Raise AutomationError where FLOWREADER_NOTIFY_BLOCK names no block.
     """
     with get_client(sync_client=True) as client:
-        notify, there = block_to_notify(client), existing(client)
+        notify = block_to_notify(client)
+        there: dict[str, list[Automation]] = {}
+        for one in client.read_automations():
+            if one.name.startswith(OURS):
+                there.setdefault(one.name, []).append(one)
         wanted = described(heartbeat_seconds=get_current_settings().flows.heartbeat_frequency or 0, notify=notify)
-        applied = [_apply(client, one, there.pop(one.name, [])) for one in wanted]
+        applied = [_apply(client, each, there.pop(each.name, [])) for each in wanted]
         for name, left in there.items():
             _delete(client, left)
             applied.append(Applied(name, "removed"))
@@ -82,14 +86,6 @@ def block_to_notify(client: SyncPrefectClient) -> UUID | None:
         raise AutomationError(
             f"{NOTIFY_BLOCK} is {named!r}, and there is no such block; `prefect block ls` shows those there are, as TYPE/NAME"
         ) from error
-
-
-def existing(client: SyncPrefectClient) -> dict[str, list[Automation]]:
-    found: dict[str, list[Automation]] = {}
-    for one in client.read_automations():
-        if one.name.startswith(OURS):
-            found.setdefault(one.name, []).append(one)
-    return found
 
 
 def _apply(client: SyncPrefectClient, wanted: AutomationCore, there: Sequence[Automation]) -> Applied:

@@ -39,6 +39,9 @@ def gathered(
 ) -> Answer:
     synthesis = findings.synthesis
     by_model = bool(desk.reader.model)
+    models = {"embedder": desk.embedder.identity.key, "reader": desk.reader.name}
+    models |= {"chat": calls.heard[0].model} if calls.heard else {}
+    models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.heard)
     return Answer(
         answer_id=answer_id,
         asked=asked,
@@ -58,7 +61,7 @@ def gathered(
         snapshot=desk.snapshot.number,
         scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
         settings=request.settings.model_dump(mode="json"),
-        models={"embedder": desk.embedder.identity.key, "reader": desk.reader.name} | calls.models,
+        models=models,
         notes=(*synthesis.notes, *noted(calls)),
     )
 

@@ -62,12 +62,6 @@ class CallBook:
                 "are allowed; please report this"
             )
 
-    @property
-    def models(self) -> dict[str, str]:
-        """Who replied, and the hash of each prompt."""
-        prompts = {f"prompt {call.purpose}": call.prompt_hash for call in self.heard}
-        return ({"chat": self.heard[0].model} if self.heard else {}) | dict(sorted(prompts.items()))
-
 
 call_book: ContextVar[CallBook] = ContextVar("call_book")
 

@@ -109,40 +109,34 @@ class ModelReader:
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; raise ChatEndedError where it reads none of them at first."""
-        views: list[Shown] = []
-        calls: list[ChatCall[PathAnswer]] = []
-        for number, path in enumerate(paths, 1):
-            shown, pictures = self._shown(question, path)
-            views.append(shown)
-            calls.append(self._reading_call(question, f"path {number} of {len(paths)}", shown, pictures))
-        values = self.desk.ask(calls)
-        if values and call_book.get().stage is Stage.FIRST:
-            _require_one(values)
+        asked = [self._reading_call(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
+        values = self.desk.ask([call for _, call in asked])
+        errors = [value for value in values if isinstance(value, ChatError)]
+        if errors and len(errors) == len(values) and call_book.get().stage is Stage.FIRST:
+            # That nothing was found would be said of what nobody read.
+            raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
         return tuple(
-            self._reading(call.item, value, shown, path)
-            for call, value, shown, path in zip(calls, values, views, paths, strict=True)
+            self._reading(call.item, value, shown, path) for (shown, call), value, path in zip(asked, values, paths, strict=True)
         )
 
-    def _shown(self, question: Question, path: PathText) -> tuple[Shown, list[bytes]]:
+    def _reading_call(self, question: Question, item: str, path: PathText) -> tuple[Shown, ChatCall[PathAnswer]]:
         settings = self.desk.settings.reading.model
         tokens = settings.reading_tokens
         most = self.desk.most_pictures("worker", question=question.text, tokens=tokens)
         seen, pictures = self.desk.pictures.chosen(path.nodes, path.worth, most)
         room = self.desk.room("worker", settings.path_characters, question=question.text, tokens=tokens, pictures=len(pictures))
         shown = show_passages(path.nodes, titles=self.desk.titles, stems=path.rarity, room=room, pictures=seen)
-        return shown, pictures
-
-    def _reading_call(self, question: Question, item: str, shown: Shown, pictures: Sequence[bytes]) -> ChatCall[PathAnswer]:
-        return self.desk.call(
+        call = self.desk.call(
             "worker",
             item,
             PathAnswer,
             question=question.text,
             pieces=shown.pieces,
-            tokens=self.desk.settings.reading.model.reading_tokens,
+            tokens=tokens,
             pictures=pictures,
             check=_answer_missing,
         )
+        return shown, call
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer that nothing proves is none."""
@@ -202,13 +196,6 @@ class ModelReader:
         quiet = verdict is not None and verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
         return agreed or put_together(self.desk, question, readings, verdict)
-
-
-def _require_one(values: Sequence[PathAnswer | ChatError]) -> None:
-    """Raise ChatEndedError where all calls failed: that nothing was found would be said of what nobody read."""
-    errors = [value for value in values if isinstance(value, ChatError)]
-    if len(errors) == len(values):
-        raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
 
 
 def _answer_missing(value: PathAnswer) -> str:
