@@ -166,19 +166,14 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
     return CatalogHead(row[0], EmbedderIdentity(row[1], row[2], row[3]), row[4], row[5], json.loads(row[6]))
 
 
-def upgrade(path: Path) -> bool:
-    """Bring an older catalog to this program's schema in one transaction; say whether that was needed."""
+def upgrade(path: Path, before: int) -> None:
+    """Bring a catalog of this older schema to this program's in one transaction."""
     with opened(path, read_only=False) as connection:
-        row = connection.execute("SELECT schema_version FROM corpus").fetchone()
-        before = int(row[0]) if row else SCHEMA_VERSION
-        if before == SCHEMA_VERSION:
-            return False
         connection.begin()
         for version in range(before, SCHEMA_VERSION):
             UPGRADES[version](connection)
         connection.execute("UPDATE corpus SET schema_version = ?", [SCHEMA_VERSION])
         connection.commit()
-    return True
 
 
 def take_over(path: Path, fence: int) -> None:

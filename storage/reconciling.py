@@ -138,7 +138,7 @@ def back_up_and_upgrade(location: CorpusLocation, head: CatalogHead, messages: l
         return
     backup = location.catalog.with_name(f"{location.catalog.name}.version-{head.schema_version}")
     write_durably(backup, location.catalog.read_bytes())
-    catalog.upgrade(location.catalog)
+    catalog.upgrade(location.catalog, head.schema_version)
     messages.append(
         f"the catalog was brought from schema {head.schema_version} to {catalog.SCHEMA_VERSION}; {backup.name} is its backup"
     )

@@ -10,13 +10,12 @@ import pytest
 
 from storage.adjacency import Adjacency, derive
 from storage.adjacency_files import CHECKSUM, DTYPES, drop_others, intact, load, place_of, save
-from storage.corpus import open_for_writing
 from storage.graph_store import create_graph, open_graph
 from storage.records import EdgeKind, Modality, NodeKind
 from storage.snapshot import open_for_reading
 from storage.tables import TableName
 from tests.storage.graph_worlds import published
-from tests.storage.worlds import DIMENSION, EMBEDDER, graph, publish
+from tests.storage.worlds import DIMENSION, graph, publish, writing
 
 
 def same(one: Adjacency, other: Adjacency) -> bool:
@@ -172,7 +171,7 @@ def test_only_what_is_old_and_not_the_kept_one_goes(adjacency, tmp_path):
 
 def test_an_indexed_corpus_has_its_own_and_after_cleaning_no_other(tmp_path):
     location = published(tmp_path)
-    with open_for_writing(location, embedder=EMBEDDER, wait_seconds=0) as corpus:
+    with writing(location) as corpus:
         publish(corpus, graph("later"))
         with open_for_reading(location) as snapshot:
             assert not place_of(location.lance, snapshot.graph_store.versions()).exists()
@@ -206,15 +205,3 @@ def test_an_altered_one_is_written_again_by_the_next_indexing(tmp_path):
     assert load(place) is not None
     store.index()
     assert intact(place)
-
-
-def test_a_damaged_one_is_made_again_by_the_next_indexing(tmp_path):
-    location = published(tmp_path)
-    store = open_graph(location.lance)
-    place = place_of(location.lance, store.versions())
-    shutil.rmtree(place)
-    place.mkdir()
-    assert store.adjacency() is not None
-    assert load(place) is None
-    store.index()
-    assert load(place) is not None

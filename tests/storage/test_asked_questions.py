@@ -1,5 +1,3 @@
-import threading
-
 import pytest
 
 from storage.asked_questions import AskedQuestions
@@ -31,18 +29,6 @@ def test_what_was_asked_is_recalled_under_its_arm(questions):
     assert questions.recall(OTHER) == {identify("q1"): asked("q1", "another")}
 
 
-def test_a_kill_costs_the_lines_in_flight_and_no_other(questions):
-    questions.keep(ARM, [asked("q1")])
-    first = questions.path(ARM).stat().st_size
-    questions.keep(ARM, [asked("q2")])
-    whole = questions.path(ARM).read_bytes()
-    for end in range(first, len(whole) - 1):
-        questions.path(ARM).write_bytes(whole[:end])
-        assert questions.recall(ARM) == {identify("q1"): asked("q1")}
-    questions.keep(ARM, [asked("q3")])
-    assert questions.recall(ARM) == {identify(name): asked(name) for name in ("q1", "q3")}
-
-
 def test_a_forgotten_question_is_in_no_file_and_all_arms_begin_anew(questions):
     questions.forget()
     questions.keep(ARM, [asked("q1")])
@@ -51,19 +37,6 @@ def test_a_forgotten_question_is_in_no_file_and_all_arms_begin_anew(questions):
     assert list(questions.folder.iterdir()) == [] and questions.recall(ARM) == questions.recall(OTHER) == {}
     questions.keep(ARM, [asked("q2")])
     assert questions.recall(ARM) == {identify("q2"): asked("q2")}
-
-
-def test_many_threads_lose_no_question(questions):
-    def work(number):
-        for each in range(20):
-            questions.keep(ARM, [asked(f"{number} {each} {part}") for part in range(3)])
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(questions.recall(ARM)) == 240
 
 
 def test_a_corpus_that_was_removed_meanwhile_does_not_come_back(tmp_path):
@@ -84,10 +57,3 @@ def test_a_full_disk_is_said(questions):
 def test_an_arm_cannot_leave_the_folder(questions, arm):
     with pytest.raises(ValueError, match="no place for the questions of arm"):
         questions.recall(arm)
-
-
-def test_a_key_that_is_no_hash_is_refused_and_nothing_kept(questions):
-    nameless = Asked("k", "q", "flow", (), (), 0.1, "", "unanswered")
-    with pytest.raises(ValueError, match="'k' is no key of Asked"):
-        questions.keep(ARM, [asked("q1"), nameless])
-    assert questions.recall(ARM) == {}

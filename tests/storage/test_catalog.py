@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from storage import catalog
-from storage.catalog import CatalogDamagedError, Change, StoreTooNewError
+from storage.catalog import Change
 from storage.lock import FencedError
 from tests.storage import worlds
 
@@ -18,36 +18,11 @@ def path(tmp_path):
     return made
 
 
-def test_a_commit_is_seen_whole(path):
-    graph = worlds.graph("report")
-    change = Change(frozenset(), (worlds.record(graph),), (graph,), ())
-    catalog.commit(path, change, fence=1, snapshot=2, lance_versions=VERSIONS)
-    head = catalog.head(path)
-    assert (head.snapshot, head.fence, head.embedder) == (2, 1, worlds.EMBEDDER)
-    with catalog.opened(path, read_only=True) as connection:
-        assert catalog.read_documents(connection) == [worlds.record(graph)]
-
-
 def test_a_zombie_changes_nothing(path):
     catalog.take_over(path, 2)
     with pytest.raises(FencedError, match="run it again"):
         catalog.commit(path, Change(frozenset(), (), (), ()), fence=1, snapshot=2, lance_versions=VERSIONS)
     assert catalog.head(path).snapshot == 1
-
-
-def test_a_newer_store_is_refused(path):
-    with catalog.opened(path, read_only=False) as connection:
-        connection.execute("UPDATE corpus SET schema_version = 999")
-    with pytest.raises(StoreTooNewError):
-        catalog.head(path)
-
-
-def test_what_is_no_catalog_is_damaged(tmp_path):
-    with pytest.raises(CatalogDamagedError, match="is missing"):
-        catalog.head(tmp_path / "absent.duckdb")
-    (tmp_path / "junk.duckdb").write_bytes(b"junk" * 1000)
-    with pytest.raises(CatalogDamagedError):
-        catalog.head(tmp_path / "junk.duckdb")
 
 
 def test_a_moment_without_memory_is_no_damage(path, monkeypatch):

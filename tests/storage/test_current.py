@@ -1,16 +1,15 @@
 import pytest
 
 from storage import current
-from storage.corpus import open_for_writing
 from storage.current import CurrentDamagedError, drop_snapshot, held, hold, snapshot_numbers, snapshot_path
 from storage.disk import DiskFullError
-from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+from tests.storage.worlds import corpus_in, graph, publish, writing
 
 
 @pytest.fixture
 def place(tmp_path):
     location = corpus_in(tmp_path)
-    with open_for_writing(location, embedder=EMBEDDER, wait_seconds=0) as corpus:
+    with writing(location) as corpus:
         publish(corpus, graph("report"))
     return location
 

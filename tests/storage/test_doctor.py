@@ -7,14 +7,13 @@ import pytest
 from storage import catalog
 from storage.adjacency_files import intact, place_of
 from storage.catalog import Change
-from storage.corpus import open_for_writing
 from storage.current import release
 from storage.doctor import examine
 from storage.memo import kept_steps
 from storage.reconciling import NO_CHANGE
 from storage.snapshot import open_for_reading
 from storage.tables import TableName, graph_tables
-from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, graph, publish, record
+from tests.storage.worlds import DIMENSION, document_id, graph, publish, record, writing
 
 
 @pytest.fixture
@@ -23,17 +22,8 @@ def memo(tmp_path):
 
 
 @pytest.fixture
-def place(tmp_path):
-    return corpus_in(tmp_path)
-
-
-@pytest.fixture
 def report(memo):
     return graph("report", picture=memo.artifacts.put(b"picture"))
-
-
-def writing(place):
-    return open_for_writing(place, embedder=EMBEDDER, wait_seconds=0)
 
 
 def smuggle(place, corpus, *, add=None, delete=None):

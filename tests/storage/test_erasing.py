@@ -88,7 +88,7 @@ def test_an_answer_of_another_version_goes_whole_where_it_names_the_document(loc
 
 
 def test_answers_that_another_process_keeps_meanwhile_are_not_lost(location, tmp_path):
-    wanted, rounds, erased = 600, 0, 0
+    wanted, rounds, erased = 300, 0, 0
     command = [sys.executable, "-m", "tests.storage.answering_process", str(tmp_path), str(wanted)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as busy:
         assert busy.stdout.readline() == "began\n"
@@ -129,7 +129,7 @@ def test_a_kill_at_any_moment_leaves_every_answer_whole_and_the_next_removal_fin
     kept = keep(location, *answers)
     before = kept.read_bytes()
     leftovers = 0
-    for moment in count(1, 3):
+    for moment in count(1, 7):
         kept.write_bytes(before)
         exit_code = erase_killed_at(location, moment)
         assert [each.answer_id for each in read_answers(location, present=())] == [each.answer_id for each in answers[::-1]]

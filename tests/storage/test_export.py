@@ -3,10 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from storage.corpus import open_for_writing
 from storage.export import export_document
 from storage.snapshot import open_for_reading
-from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record
+from tests.storage.worlds import corpus_in, failed, graph, link, record, writing
 
 REPORT, LETTER, BROKEN = graph("report"), graph("letter"), graph("broken")
 
@@ -14,7 +13,7 @@ REPORT, LETTER, BROKEN = graph("report"), graph("letter"), graph("broken")
 @pytest.fixture
 def exported(tmp_path):
     place = corpus_in(tmp_path)
-    with open_for_writing(place, embedder=EMBEDDER, wait_seconds=0) as corpus:
+    with writing(place) as corpus:
         records = [
             replace(record(REPORT, "/secret/b.pdf", "/a.pdf", "/x/a.pdf"), attempt="limits", notes=("took 3 s",)),
             record(LETTER),

@@ -4,14 +4,13 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.asked_questions import AskedQuestions
-from storage.corpus import open_for_writing
 from storage.current import snapshot_path
 from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_words
 from storage.kept_replies import CachedReply, CallCache
 from storage.locations import calls_folder, reports_folder
 from storage.records import identify
 from tests.storage.removal_worlds import keep_words
-from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+from tests.storage.worlds import corpus_in, graph, publish, writing
 
 REPORT, PAPER = graph("report"), graph("paper")
 
@@ -36,7 +35,7 @@ def test_what_evaluations_asked_and_models_replied_to_questions_goes(tmp_path):
 
 def test_replies_about_a_document_stay_where_another_corpus_has_it_unless_that_is_damaged(tmp_path):
     own, other, cache = corpus_in(tmp_path), corpus_in(tmp_path, "other"), CallCache(calls_folder(tmp_path))
-    with open_for_writing(other, embedder=EMBEDDER, wait_seconds=0) as corpus:
+    with writing(other) as corpus:
         publish(corpus, PAPER)
     for document in (REPORT, PAPER):
         cache.keep(document.document_id, identify("key"), CachedReply("{}", "model", 1, 1))

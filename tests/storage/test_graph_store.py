@@ -93,22 +93,6 @@ def test_filters_choose_rows_in_reads_and_streams(store):
     assert sum(part.num_rows for part in store.stream(TableName.NODES, ["id"])) == 6
 
 
-def test_full_text_finds_nodes_and_rows_before_and_after_indexing_again(store):
-    put(store, graph("report"))
-    store.index()
-    put(store, graph("letter"))
-    for _ in range(2):
-        found = store.tables[TableName.NODES].search("letter", query_type="fts").limit(50).to_arrow()
-        assert found.num_rows == 6
-        assert store.tables[TableName.ROWS].search("count", query_type="fts").limit(50).to_arrow().num_rows == 6
-        store.index()
-
-
-def test_indexing_twice_changes_nothing(store):
-    put(store, graph("report"))
-    assert store.index() == store.index()
-
-
 def test_a_missing_table_and_a_missing_version_are_named(store, tmp_path):
     with pytest.raises(GraphDamagedError, match="table nodes version 99"):
         open_graph(tmp_path, store.versions() | {"nodes": 99})

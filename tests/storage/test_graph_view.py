@@ -68,10 +68,6 @@ def test_columns_are_those_of_the_table(snapshot):
         assert taken[column].tolist() == [getattr(ALL_NODES[name], column) for name in IDS]
 
 
-def test_the_view_is_made_once(snapshot):
-    assert snapshot.view is snapshot.view
-
-
 def test_a_result_is_made_once_and_the_longest_unused_is_forgotten(snapshot, monkeypatch):
     monkeypatch.setattr(graph_view, "KEPT_RESULTS", 2)
     view, made = GraphView(snapshot.graph_store, DIMENSION), []

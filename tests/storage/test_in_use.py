@@ -1,33 +1,23 @@
-"""What corpora name is tried in test_garbage.py, with all that clean-up does; here, how their writers are kept out."""
+"""What corpora name is tried in test_tidying.py, with all that clean-up does; here, how their writers are kept out."""
 
 import time
 
-import pytest
-
-from storage.corpus import open_for_writing
 from storage.in_use import corpora_in, delete_files, in_use, is_older, quiet
 from storage.locations import corpora_folder, corpus_location
-from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish
+from tests.storage.worlds import corpus_in, graph, publish, writing
 
 
-@pytest.fixture
-def two(home):
+def test_folders_are_listed_by_name(home):
+    assert corpora_in(corpora_folder()) == []
     for name in ("b", "a"):
         (corpora_folder() / name).mkdir(parents=True)
     (corpora_folder() / "file").touch()
-
-
-def test_a_home_without_any_has_none(home):
-    assert corpora_in(corpora_folder()) == []
-
-
-def test_folders_are_listed_by_name(two):
     assert corpora_in(corpora_folder()) == [corpus_location("a"), corpus_location("b")]
 
 
 def test_a_corpus_is_quiet_unless_somebody_writes_it_and_stays_so(tmp_path):
     place = corpus_in(tmp_path)
-    with open_for_writing(place, embedder=EMBEDDER, wait_seconds=0) as corpus, quiet(place) as alone:
+    with writing(place) as corpus, quiet(place) as alone:
         assert not alone
         publish(corpus, graph("report"))
     with quiet(place) as alone, quiet(place) as second:

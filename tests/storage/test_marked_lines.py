@@ -45,6 +45,11 @@ def test_a_flipped_bit_anywhere_costs_its_record_and_no_other():
         first[place] ^= 0x81
 
 
+@pytest.mark.parametrize("line", [b"", b"\xff\xfe", b"a b c", b" ", KEY.encode()])
+def test_lines_that_are_none_are_left_out(line):
+    assert read_marked(Figure, marked_line(KEY, FIRST) + line + b"\n") == {KEY: FIRST}
+
+
 def test_a_record_of_another_kind_is_left_out():
     assert read_marked(Figure, marked_line(KEY, CachedReply("text", "model", 1, 2))) == {}
 

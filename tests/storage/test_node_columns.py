@@ -36,16 +36,6 @@ def test_what_is_taken_is_what_the_table_holds_whatever_was_kept(questions, capa
             assert np.array_equal(taken[name], TABLE[name][positions])
 
 
-@given(st.lists(ASKED, max_size=12))
-def test_with_room_for_all_nothing_is_read_twice(questions):
-    reader = Reader()
-    kept = NodeColumns(reader, nodes=NODES, capacity=NODES)
-    for positions, columns in questions:
-        for name in columns:
-            kept.take(np.array(positions, np.int64), [name])
-    assert reader.values == len({(place, name) for positions, columns in questions for place in positions for name in columns})
-
-
 def test_the_longest_kept_go_first():
     reader = Reader()
     kept = NodeColumns(reader, nodes=NODES, capacity=4)
@@ -56,14 +46,6 @@ def test_the_longest_kept_go_first():
     assert reader.values == 6
     kept.take(np.array([0]), ["text"])
     assert reader.values == 7
-
-
-def test_what_was_taken_does_not_change_what_is_kept():
-    kept = NodeColumns(Reader(), nodes=NODES, capacity=NODES)
-    for _ in range(2):
-        taken = kept.take(np.arange(NODES), ["vector"])["vector"]
-        assert np.array_equal(taken, VECTORS)
-        taken[:] = 0
 
 
 def test_a_column_that_is_kept_whole_is_read_once_whatever_is_taken_of_it():

@@ -7,7 +7,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from storage.corpus import open_for_writing
 from storage.records import DocumentState, EdgeKind, Modality
 from storage.snapshot import (
     AmbiguousDocumentError,
@@ -16,15 +15,15 @@ from storage.snapshot import (
     open_for_reading,
     remembered_embedder,
 )
-from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record
+from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
 
-REPORT, LETTER, BROKEN = graph("report"), graph("letter"), graph("broken")
+REPORT, LETTER, BROKEN = graph("report", picture="a" * 64), graph("letter"), graph("broken")
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("home")
-    with open_for_writing(corpus_in(folder), embedder=EMBEDDER, wait_seconds=0) as corpus:
+    with writing(corpus_in(folder)) as corpus:
         corpus.publish(
             graphs=[REPORT, LETTER],
             records=[record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)],
@@ -63,6 +62,8 @@ def test_everything_of_a_document_is_given(snapshot):
     assert snapshot.page_readers([REPORT.document_id]) == read_by and snapshot.page_readers([]) == []
     marks = [(REPORT.document_id, page.number, page.label) for page in REPORT.pages]
     assert snapshot.page_marks([REPORT.document_id]) == marks and snapshot.page_marks([]) == []
+    images = {(REPORT.document_id, page.number): "a" * 64 for page in REPORT.pages}
+    assert snapshot.page_images([REPORT.document_id, LETTER.document_id]) == images
     assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
     assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
     expected = [*REPORT.edges, link(REPORT, LETTER)[0]]
@@ -88,18 +89,10 @@ def test_counts_add_up(snapshot):
     assert everything.edges_by_kind == {EdgeKind.NEXT: 10, EdgeKind.SEMANTIC: 2}
 
 
-def test_an_unknown_corpus_says_how_to_make_it(tmp_path):
-    with (
-        pytest.raises(UnknownCorpusError, match="flowreader ingest PATH --corpus other"),
-        open_for_reading(corpus_in(tmp_path, "other")),
-    ):
-        pass
-
-
 @pytest.mark.parametrize(
     ("there", "says"),
     [
-        ((), "no corpus 'small': FLOWREADER_HOME {home!r} holds none; make it"),
+        ((), "no corpus 'small': FLOWREADER_HOME {home!r} holds none; make it with `flowreader ingest PATH --corpus small`"),
         (("mall", "zoo"), "no corpus 'small', the nearest is 'mall': FLOWREADER_HOME {home!r} holds 'mall', 'zoo'; make it"),
         (
             ("p1", "p2", "p3", "p4", "p5", "smell"),
@@ -110,7 +103,7 @@ def test_an_unknown_corpus_says_how_to_make_it(tmp_path):
 def test_an_unknown_corpus_is_answered_with_the_home_and_the_nearest_of_what_is_there(tmp_path, there, says):
     home = tmp_path / "a; home"
     for name in there:
-        with open_for_writing(corpus_in(home, name), embedder=EMBEDDER, wait_seconds=0):
+        with writing(corpus_in(home, name)):
             pass
     (home / "corpora" / "half removed").mkdir(parents=True)
     with pytest.raises(UnknownCorpusError, match=says.format(home=str(home))), open_for_reading(corpus_in(home, "small")):
@@ -146,17 +139,6 @@ def test_records_of_the_snapshot_are_those_that_were_given(snapshot):
     expected = [record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)]
     assert snapshot.documents() == sorted(expected, key=lambda each: each.id)
     assert replace(snapshot.documents()[0], paths=()).name == snapshot.documents()[0].id[:12]
-
-
-def test_images_are_known_of_the_pages_that_keep_one(tmp_path):
-    images = {1: None, 2: "a" * 64}
-    scan = replace(REPORT, pages=tuple(replace(page, image=images[page.number]) for page in REPORT.pages))
-    with open_for_writing(corpus_in(tmp_path), embedder=EMBEDDER, wait_seconds=0) as corpus:
-        corpus.publish(graphs=[scan, LETTER], records=[record(scan, "/a/scan.pdf"), record(LETTER, "/a/letter.pdf")])
-    with open_for_reading(corpus.location) as snapshot:
-        assert snapshot.page_images([scan.document_id]) == {(scan.document_id, 2): "a" * 64}
-        kept = {(page.document_id, page.number): page.image for page in snapshot.pages(LETTER.document_id) if page.image}
-        assert snapshot.page_images([LETTER.document_id]) == kept
 
 
 def test_many_threads_read_one_snapshot_at_once(snapshot):

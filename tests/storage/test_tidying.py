@@ -4,7 +4,6 @@ import threading
 import pytest
 
 from storage import tidying
-from storage.corpus import open_for_writing
 from storage.current import snapshot_numbers, snapshot_path
 from storage.doctor import examine
 from storage.in_use import paths_in_use
@@ -12,7 +11,7 @@ from storage.kept_replies import CachedReply, CallCache, questions_owner
 from storage.memo import kept_steps
 from storage.snapshot import open_for_reading
 from storage.tidying import KEEP_UNNAMED_SECONDS, Garbage, collect, wait_for_readers
-from tests.storage.worlds import EMBEDDER, corpus_in, document_id, graph, publish, record
+from tests.storage.worlds import corpus_in, document_id, graph, publish, record, writing
 
 KEY = document_id("key")
 
@@ -114,15 +113,6 @@ def test_what_any_snapshot_shows_is_in_use(tmp_path):
 
 
 REPORT = graph("report")
-
-
-@pytest.fixture
-def place(tmp_path):
-    return corpus_in(tmp_path)
-
-
-def writing(place):
-    return open_for_writing(place, embedder=EMBEDDER, wait_seconds=0)
 
 
 def test_young_snapshots_stay(place):

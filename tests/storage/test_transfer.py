@@ -9,10 +9,8 @@ import pytest
 from storage import object_prefix
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
 from storage.catalog import StoreTooNewError
-from storage.corpus import open_for_writing
 from storage.current import PulledError, pulled_from, read_current, snapshot_numbers
 from storage.doctor import examine
-from storage.export import export_document
 from storage.graph_store import GraphDamagedError
 from storage.object_address import store_address
 from storage.object_client import StoreError
@@ -20,17 +18,8 @@ from storage.object_prefix import ObjectPrefix
 from storage.removals import noted_removals
 from storage.snapshot import UnknownCorpusError, open_for_reading
 from storage.transfer import TransferError, list_of, pull, push
-from tests.storage.worlds import EMBEDDER, corpus_in, graph, publish, record
+from tests.storage.worlds import corpus_in, exports, graph, publish, record, writing
 from tests.torture.lab import CAMPAIGN
-
-
-def writing(location):
-    return open_for_writing(location, embedder=EMBEDDER, wait_seconds=5)
-
-
-def exports(location):
-    with open_for_reading(location) as snapshot:
-        return {document.id: export_document(snapshot, document.id) for document in snapshot.documents()}
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,15 @@
 """Small seeded worlds for the tests of storage: graphs of documents, their records, and an empty corpus."""
 
 import hashlib
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from storage.corpus import CorpusWriter
+from storage.corpus import CorpusWriter, open_for_writing
+from storage.export import export_document
 from storage.locations import CorpusLocation
 from storage.records import (
     Box,
@@ -26,6 +28,7 @@ from storage.records import (
     TableRow,
     identify,
 )
+from storage.snapshot import open_for_reading
 
 DIMENSION = 8
 EMBEDDER = EmbedderIdentity("small", "fp32", DIMENSION)
@@ -33,6 +36,15 @@ EMBEDDER = EmbedderIdentity("small", "fp32", DIMENSION)
 
 def corpus_in(folder: Path, name: str = "default") -> CorpusLocation:
     return CorpusLocation(name=name, folder=folder / "corpora" / name)
+
+
+def writing(place: CorpusLocation, wait_seconds: float = 5) -> AbstractContextManager[CorpusWriter]:
+    return open_for_writing(place, embedder=EMBEDDER, wait_seconds=wait_seconds)
+
+
+def exports(place: CorpusLocation) -> dict[str, bytes]:
+    with open_for_reading(place) as snapshot:
+        return {document.id: export_document(snapshot, document.id) for document in snapshot.documents()}
 
 
 def document_id(name: str) -> str:
