@@ -31,7 +31,6 @@ ARMS_SHOWN = 2
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
-    """Measure what was asked for, show it, and say where it is kept."""
     from tasks.benchmarks.rows import BenchmarkError
     from tasks.evaluation_arms import UnknownArmError
     from tasks.exam import ExamError
@@ -119,7 +118,6 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
 
 
 def listed(_arguments: argparse.Namespace, output: Output) -> int:
-    """Show what was measured, the newest first."""
     evaluations = list_evaluations(evaluations_file())
     if output.as_json:
         names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")

@@ -19,7 +19,6 @@ MISSED_SHOWN = 10
 
 
 def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
-    """Return an evaluation as programs see it: what was measured, its figures, where its pictures are."""
     told = asdict(replace(evaluation, scored=()))
     del told["scored"]
     return told | {"pictures": [str(path) for path in pictures]}

@@ -93,13 +93,26 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         connection.close()
 
 
-def refuse_newer(schema_version: int, place: Path | str) -> None:
+def refuse_newer(schema_version: int, place: Path | str, known: int = SCHEMA_VERSION) -> None:
     """Raise StoreTooNewError where the store's schema is one that this program does not know."""
-    if schema_version > SCHEMA_VERSION:
+    if schema_version > known:
         raise StoreTooNewError(
-            f"{str(place)!r} has schema version {schema_version}, this FlowReader knows up to {SCHEMA_VERSION}; "
+            f"{str(place)!r} has schema version {schema_version}, this FlowReader knows up to {known}; "
             "nothing was changed; install the newer FlowReader or take another FLOWREADER_HOME"
         )
+
+
+@contextmanager
+def made(path: Path, schema: str) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Make a file by the statements in `schema`, filled in the block; a kill leaves no half of one under `path`."""
+    scratch = path.with_name(f".partial-{path.name}")
+    for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
+        leftover.unlink(missing_ok=True)
+    with opened(scratch, read_only=False) as connection:
+        connection.execute(Path(__file__).with_name(schema).read_text("utf-8"))
+        yield connection
+        connection.execute("CHECKPOINT")
+    scratch.replace(path)
 
 
 def create(
@@ -110,19 +123,13 @@ def create(
     snapshot: int,
     records: Sequence[DocumentRecord] = (),
 ) -> None:
-    """Make a catalog of no graph, with these documents in it; a kill leaves no half of one under `path`."""
-    scratch = path.with_name(f".partial-{path.name}")
-    for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
-        leftover.unlink(missing_ok=True)
-    with opened(scratch, read_only=False) as connection:
-        connection.execute(Path(__file__).with_name("schema.sql").read_text("utf-8"))
+    """Make a catalog of no graph, with these documents in it."""
+    with made(path, "schema.sql") as connection:
         connection.execute(
             "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?)",
             [SCHEMA_VERSION, *astuple(embedder), fence, snapshot, json.dumps(dict(lance_versions))],
         )
         write_records(connection, Change(frozenset(), tuple(records), (), ()))
-        connection.execute("CHECKPOINT")
-    scratch.replace(path)
 
 
 def rewrite(path: Path) -> None:

@@ -7,7 +7,6 @@ at a time.
 import difflib
 import fcntl
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import duckdb
 
-from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError, opened
+from storage.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
 from storage.codec import canonical_json, storable
 from storage.disk import check_writable, full_disk_explained
 from storage.evaluation_records import Evaluation, Figure, Scored
@@ -45,10 +44,9 @@ class AmbiguousEvaluationError(LookupError):
 def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
     """Keep an evaluation, in place of one with the same id, all of it or nothing.
 
-    Raise ValueError for a number that is not finite, CodecError for settings with one, NotWritableError or DiskFullError where it
-    cannot be written, and as `list_evaluations` does.
+    Raise CodecError for settings with a number that is not finite, NotWritableError or DiskFullError where it cannot be written,
+    and as `list_evaluations` does.
     """
-    _require_numbers(evaluation)
     settings = canonical_json(dict(evaluation.settings)).decode()
     check_writable(path.parent)
     values = sum(len(scored.values) for scored in evaluation.scored)
@@ -84,19 +82,6 @@ def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
         asked = "SELECT * EXCLUDE (run_id, position) FROM scored WHERE run_id = ? ORDER BY position"
         rows = connection.execute(asked, [found.run_id]).fetchall()
         return replace(found, scored=tuple(Scored(*row) for row in rows))
-
-
-def _require_numbers(evaluation: Evaluation) -> None:
-    measured: list[tuple[str, str, str, float]] = [
-        (one.metric, f"group {one.group!r}", one.arm, number)
-        for one in evaluation.figures
-        for number in (one.value, one.low, one.high)
-    ]
-    for one in evaluation.scored:
-        measured += [(name, f"question {one.question_id!r}", one.arm, number) for name, number in one.values.items()]
-    for metric, where, arm, number in measured:
-        if not math.isfinite(number):
-            raise ValueError(f"{metric!r} of {where} under arm {arm!r} is {number}; leave out what could not be measured")
 
 
 def _write(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, settings: str) -> None:
@@ -167,10 +152,12 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file, made where it is missing, with every other FlowReader and thread kept out; nothing is changed by an error."""
     with _alone(path):
         if not path.exists():
-            _create(path)
+            with made(path, "evaluations.sql") as connection:
+                connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
         with opened(path, read_only=False) as connection:
             try:
-                _refuse_newer(connection, path)
+                [(version,)] = connection.execute("SELECT schema_version FROM store").fetchall()
+                refuse_newer(version, path, SCHEMA_VERSION)
                 yield connection
             except duckdb.OutOfMemoryException:
                 raise
@@ -195,24 +182,3 @@ def _alone(path: Path) -> Iterator[None]:
         # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
         fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
-
-
-def _create(path: Path) -> None:
-    """Make the file with no evaluation in it; a kill leaves no half of one under `path`."""
-    scratch = path.with_name(f".partial-{path.name}")
-    for leftover in (scratch, scratch.with_name(f"{scratch.name}.wal")):
-        leftover.unlink(missing_ok=True)
-    with opened(scratch, read_only=False) as connection:
-        connection.execute(Path(__file__).with_name("evaluations.sql").read_text("utf-8"))
-        connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
-        connection.execute("CHECKPOINT")
-    scratch.replace(path)
-
-
-def _refuse_newer(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    newer = connection.execute("SELECT schema_version FROM store WHERE schema_version > ?", [SCHEMA_VERSION]).fetchone()
-    if newer is not None:
-        raise StoreTooNewError(
-            f"{str(path)!r} has schema version {newer[0]}, this FlowReader knows up to {SCHEMA_VERSION}; "
-            "nothing was changed; install the newer FlowReader or take another FLOWREADER_HOME"
-        )

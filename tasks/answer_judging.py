@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 PROMPT = "judge_answer"
 REPLY_TOKENS = 300
-"""Room for one sentence and a word."""
 SHOWN_CHARACTERS = 8000
 """Of the question and of each answer, so many are shown: three quotes take a tenth of it."""
 
@@ -39,8 +38,6 @@ AnsweredQuestion = tuple[BenchmarkQuestion, Asked]
 
 
 class Judgement(Form):
-    """Whether an answer is right, and why."""
-
     reason: str
     correct: bool
 
@@ -127,13 +124,11 @@ def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) 
 
 
 def hash_of_judged(judged: Sequence[Judged]) -> Mapping[str, str]:
-    """Return the hash of the verdicts, for the lineage."""
     return {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))}
 
 
 @step("judge-answers", version="1", retries=0, cache_key=judging_key, told=hash_of_judged)
 def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> tuple[Judged, ...]:
-    """Judge the answers, in their order."""
     return tuple(judge_answers(answered, judge))
 
 
@@ -161,8 +156,10 @@ def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None
     replies = dict(zip(first, judge.model.ask_all(list(first.values())), strict=True))
     for place, call in zip(open_ones, calls, strict=True):
         verdict = _by_model(verdicts[place], replies[call.prompt], judge)
-        asked_for_it = first[call.prompt] is call
-        verdicts[place] = _with_cost(verdict, judge.heard[call.item]) if asked_for_it else verdict
+        if first[call.prompt] is call:
+            heard = judge.heard[call.item]
+            verdict = replace(verdict, calls=int(heard.attempts > 0), cost=heard.cost)
+        verdicts[place] = verdict
     return verdicts
 
 
@@ -182,7 +179,3 @@ def _by_model(verdict: Judged, reply: Judgement | ChatError, judge: ModelJudge) 
     if isinstance(reply, ChatError):
         return replace(verdict, reason=f"judged by rules, because the model did not help with {reply}")
     return replace(verdict, correct=reply.correct, by=judge.model.name, reason=reply.reason)
-
-
-def _with_cost(verdict: Judged, call: ModelCall) -> Judged:
-    return replace(verdict, calls=int(call.attempts > 0), cost=call.cost)

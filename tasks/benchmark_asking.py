@@ -44,7 +44,6 @@ EVALUATING = (
 """What only makes questions, shows answers or judges and counts them: where that changes, nothing need be asked anew."""
 
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb")
-"""Whose versions decide what is found and how it is routed."""
 
 
 @functools.cache
@@ -55,7 +54,6 @@ def code_identity() -> str:
 
 
 def deciding_files() -> list[Path]:
-    """Return the files that decide answers, in order."""
     deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
     return sorted(path for path in deciding - evaluating if path.suffix in {".py", ".md", ".sql"})
 
@@ -85,7 +83,6 @@ class ExamDesk:
 
     @property
     def name(self) -> str:
-        """What names the file of the arm's kept answers."""
         settings = self.arm.ask.model_dump_json(exclude={"models": UNDECIDING})
         models = (self.reader.name, self.reader.model, self.embedder.identity.key)
         return identify(self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", code_identity())
@@ -109,7 +106,6 @@ def asked_documents(question: BenchmarkQuestion, desk: ExamDesk, versions: Mappi
 
 
 def recalled(questions: Sequence[BenchmarkQuestion], desk: ExamDesk) -> dict[str, Asked]:
-    """Return what came of the questions that were asked before, by their ids."""
     kept, versions = desk.kept.recall(desk.name), readable_versions(desk)
     found = {question.id: kept.get(exam_key(question, desk, versions)) for question in questions}
     return {name: asked for name, asked in found.items() if asked is not None}
@@ -128,7 +124,6 @@ def batch_key(batch: Sequence[BenchmarkQuestion], desk: ExamDesk) -> StepKey:
 
 
 def told_of_asked(asked: Sequence[Asked]) -> Mapping[str, str]:
-    """Return the hash of what came, for the lineage."""
     return {"asked": hash_bytes(to_json([one.key for one in asked]))}
 
 

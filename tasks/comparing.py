@@ -85,7 +85,6 @@ def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]
 
 
 def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[Measured]]]:
-    """Return, by arm and metric, the questions for which both have a number."""
     known = {(scored.arm, scored.question_id): scored.values for scored in before.scored}
     shared: dict[str, dict[str, list[Measured]]] = {}
     for scored in after.scored:

@@ -10,15 +10,11 @@ from tasks.setting_group import changed
 from tasks.settings import IngestSettings
 
 FULL = "full"
-ROUNDS = tuple(range(6))
-"""Rounds of evolution that are tried."""
 ROUNDS_ARM = "evolution rounds {}"
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to read documents and to answer, under a name."""
-
     name: str
     reader: str
     ingest: IngestSettings
@@ -35,7 +31,6 @@ class UnknownArmError(ValueError):
 
 
 def reader_arms(readers: Sequence[str], settings: AllSettings) -> tuple[Arm, ...]:
-    """Return an arm for each reader, each once."""
     return tuple(_arm(reader, reader, settings) for reader in dict.fromkeys(readers))
 
 
@@ -86,7 +81,7 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "without the page's share": {"ask.relevance.page_share": 0.0},
         "without OCR": {"reading.ocr.enabled": False},
     }
-    found |= {ROUNDS_ARM.format(rounds): {"reading.evolution.rounds": rounds} for rounds in ROUNDS}
+    found |= {ROUNDS_ARM.format(rounds): {"reading.evolution.rounds": rounds} for rounds in range(6)}
     return {name: change for name, change in found.items() if changed(settings, change) != settings}
 
 

@@ -94,7 +94,6 @@ def _answer_line(question: BenchmarkQuestion, arm: str, asked: Asked, judged: Ju
 
 
 def _pages(pages: Sequence[PageOf], alone: bool) -> Iterator[int | list[str | int]]:
-    """Yield the pages, of one document as numbers, of several with their names."""
     for document, page in pages:
         yield page if alone else [document, page]
 
@@ -108,7 +107,6 @@ FEWEST_DOCUMENTS = 2
 
 
 def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
-    """Return the parts of a benchmark that a question belongs to, all of it first."""
     pages = {0: (), 1: ("one page",)}.get(len(set(question.evidence)), ("several pages",))
     sources = tuple(f"source: {source}" for source in dict.fromkeys(question.evidence_sources))
     return (ALL, *pages, *sources, *((f"type: {question.document_type}",) if question.document_type else ()))
@@ -160,7 +158,6 @@ def more_than_luck(*, low: float, high: float, documents: int) -> bool:
 
 
 ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, gain_over(OWN, SAME_NUMBER))
-"""What ablations are compared by."""
 IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "retrieval": ("recall@1", "recall@5", PERFECT, *(gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)),
     "answers": (CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY),

@@ -37,7 +37,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 GRID_COLOUR = "#dddddd"
 DOTS_PER_INCH = 150
 WIDTH_INCHES, MARGIN_INCHES, CURVE_INCHES = 8.0, 1.6, 4.2
-"""The margin holds title, legend, axis and its label."""
 LINE_INCHES, GAP_INCHES = 0.17, 0.12
 NAME_CHARACTERS = 34
 """A name that is longer goes on in the next line: the points keep half of the width."""
@@ -140,7 +139,6 @@ def _draw(axes: Axes, figure: Figure, row: float, colour: str) -> None:
 
 
 def _curve_picture(points: Sequence[tuple[int, Figure]], *, title: str) -> bytes:
-    """Return a PNG of one metric against the rounds of evolution, each point with its interval."""
     points = sorted(points, key=lambda point: point[0])
     figures = [figure for _, figure in points]
     rounds = [number for number, _ in points]
@@ -173,7 +171,6 @@ def _sheet(title: str, below: str, *, height: float) -> tuple[Sheet, Axes]:
 
 
 def _measured(figures: Sequence[Figure]) -> str:
-    """Say what the numbers are."""
     few = f"; hollow, {FEW_MARK}: {FEW_SAID}" if any(map(is_few, figures)) else ""
     return f"{named_with_unit(figures[0].metric)}, 95 % interval{few}"
 

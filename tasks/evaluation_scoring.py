@@ -62,12 +62,10 @@ class Judged:
 
 
 def gain_over(ranking: str, cut: str) -> str:
-    """Name how much more often the returned set was whole than a ranking that was cut."""
     return f"{GAIN}{ranking}, {cut}"
 
 
 def found_by(ranking: str, cut: str) -> str:
-    """Name how often a ranking that was cut was whole."""
     return f"{PERFECT} of {ranking}, {cut}"
 
 
@@ -134,7 +132,6 @@ def _worth(
 def scored_answers(
     questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
 ) -> tuple[Scored, ...]:
-    """Score every arm on the questions, in their order."""
     scored = []
     for arm, found in asked.items():
         for question in questions:

@@ -29,7 +29,6 @@ SHORT = {
     (RETURNED, ALL): "pages",
     (gain_over(OWN, SAME_NUMBER), ALL): "gain",
 }
-"""What ablations are compared by where there is little room."""
 BRIEF_NOTE = (
     "whole: all evidence is in the returned set, several: of questions that need several pages, gain: over the own ranking cut to "
     f"as many pages; {BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero, and there are "
@@ -155,7 +154,6 @@ def probe_tables(figures: Figures) -> Iterator[EvaluationTable]:
 
 
 def retrieval_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield a table for each metric of rankings: a row for each arm, a column for each cut-off."""
     ranked = [found for metric in figures.metrics if (found := RANKED.fullmatch(metric))]
     for family, title in FAMILIES.items():
         cutoffs = sorted(int(found[2]) for found in ranked if found[1] == family)

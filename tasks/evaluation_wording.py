@@ -37,7 +37,6 @@ UNITS = {
     JUDGE_CALLS: Unit(1.0, 1),
     JUDGE_COST: Unit(1.0, 4, "in the currency of the prices"),
 }
-"""The metrics that are no shares; every other one is told in percent."""
 
 
 class Figures:
@@ -75,7 +74,6 @@ def named_with_unit(metric: str) -> str:
 
 
 def is_difference(metric: str) -> bool:
-    """Say whether a metric is told with its sign: it compares two."""
     return metric.endswith(DIFFERENCE) or metric.startswith(GAIN)
 
 

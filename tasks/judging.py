@@ -36,7 +36,6 @@ def verdict_of(answer: Answer) -> str:
 
 
 def place_of(citation: Citation) -> str:
-    """Return where a citation stands: document, page, section."""
     section = f", {' > '.join(citation.section)}" if citation.section else ""
     return f"{citation.document.name}, page {citation.page}{section}"
 
@@ -75,7 +74,6 @@ def told_of_verdict(verdict: Verdict) -> Mapping[str, str]:
 
 @step("judge", version="1", retries=0, cache_key=question_key, told=told_of_verdict)
 def judge(question: Question, routed: Routed, readings: Sequence[PathReading], desk: AskDesk) -> Verdict:
-    """Weigh the readings and the flow."""
     settings = desk.settings.gate
     supported = [reading for reading in readings if reading.supported]
     consistency = desk.reader.consistency(question, supported)

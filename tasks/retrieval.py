@@ -41,12 +41,10 @@ class NodeScores:
 
 
 def told_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
-    """Return the hash of the candidates, for the lineage."""
     return {"nodes": hash_bytes("".join(graph.ids).encode())}
 
 
 def told_of_scores(scores: NodeScores) -> Mapping[str, str]:
-    """Return the hash of the scores, for the lineage."""
     return {"scores": hash_bytes(scores.combined.tobytes())}
 
 
@@ -134,7 +132,6 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
 
 @step("relevance", version="1", retries=0, cache_key=question_key, told=told_of_scores)
 def score_by_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
-    """Weigh every node by its relevance alone: the baseline's way."""
     relevance = weigh_relevance(question, graph, desk)
     return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said, relevance.named)
 

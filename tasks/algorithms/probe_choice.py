@@ -14,7 +14,6 @@ from tasks.algorithms.word_stems import IDEOGRAPHS, stems_in
 from tasks.algorithms.words import STOP_WORDS, count_words, looks_english, sentences_of, tokens_of
 
 PlaceOfPage = tuple[str, int]
-"""The id of a document, and a page of it."""
 
 _ADDRESS = re.compile(r"://|www\.|@|\bdoi\b", re.IGNORECASE)
 _UNREADABLE = re.compile("[\ufffd\ue000-\uf8ff]|\\.{4}|_{3}")
@@ -33,8 +32,6 @@ _LONGEST_VALUE = 4
 
 
 class ProbeKind(StrEnum):
-    """What a probe was made of."""
-
     CAPTION = "caption"
     ROW = "table row"
     HEADING = "heading"
@@ -76,7 +73,6 @@ def pages_by_stem(nodes: Iterable[Node]) -> dict[str, set[PlaceOfPage]]:
 
 
 def pages_with_all(stems: Collection[str], pages: Mapping[str, Collection[PlaceOfPage]]) -> frozenset[PlaceOfPage]:
-    """Return the pages that hold all of the stems; without a stem, none."""
     rarest_first = sorted((pages.get(stem, ()) for stem in stems), key=len)
     return frozenset(rarest_first[0]).intersection(*rarest_first[1:]) if rarest_first else frozenset()
 

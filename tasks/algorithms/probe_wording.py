@@ -21,7 +21,6 @@ from tasks.algorithms.words import sentences_of, tokens_of
 FEWEST_WORDS = 3
 """Fewer words that say something stand on too many pages, and point at none."""
 DROPPED = 4
-"""One in so many words is left out."""
 
 _LABEL = re.compile(rf".*?(?i:{'|'.join(LABEL_KINDS)})\.?\s*(?:{LABEL_NUMBER})[a-z)]*[\s:.|\u2013\u2014\-]*")
 

@@ -50,7 +50,6 @@ VISDOM_COLUMNS = frozenset({"q_id", "doc_path", "documents"})
 
 REFUSALS = frozenset({"not answerable", "unanswerable"})
 SAME_FORMAT = {"String": "Str", "Integer": "Int"}
-"""LongDocURL's names of formats by those of MMLongBench-Doc; the others are the same."""
 
 
 def is_own(file: Path, columns: frozenset[str]) -> str:
@@ -86,7 +85,6 @@ def longdocurl_question(row: Row, _kind: str) -> BenchmarkQuestion:
 
 
 def mmlongbench_question(row: Row, kind: str) -> BenchmarkQuestion:
-    """Return the question of a record, which is named by its number."""
     row.need(*sorted(MMLONGBENCH_COLUMNS))
     document = row.text("doc_id")
     asked = BenchmarkQuestion(

@@ -25,8 +25,6 @@ UNWRITABLE = re.compile(r'[/\\:*?"<>|]')
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A question file, what it is, and the folder that was given, or that of the file that was."""
-
     file: Path
     given: Path
     format: Format

@@ -31,7 +31,6 @@ class Row:
     cells: Mapping[str, object]
 
     def wrong(self, column: str, what: str) -> BenchmarkError:
-        """Return the error that says what is wrong with a cell."""
         return BenchmarkError(f"{self.place}: column {column!r} {what}")
 
     def need(self, *columns: str) -> None:
@@ -74,7 +73,6 @@ class Row:
         return () if value is None else (value,)
 
     def names(self, column: str) -> tuple[str, ...]:
-        """Return the texts of a list, each once, in their order."""
         items = self.items(column)
         for item in items:
             if not isinstance(item, str) or not item.strip():

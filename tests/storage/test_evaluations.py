@@ -111,13 +111,9 @@ def test_signs_that_no_bytes_can_hold_are_kept_as_escapes(path):
     assert (found.scope, found.scored) == ("\\udcff", (scored("flow", "q\\ud800", "a\\udcff.pdf", recall=1.0),))
 
 
-def test_what_is_no_number_is_refused_and_nothing_kept(path):
-    with pytest.raises(ValueError, match="'recall' of question 'q' under arm 'flow' is nan; leave out"):
-        keep_evaluation(path, evaluation("eval-nan", scored("flow", "q", "a.pdf", recall=float("nan"))))
-    with pytest.raises(ValueError, match="'recall' of group 'all' under arm 'flow' is inf; leave out"):
-        keep_evaluation(path, evaluation("eval-inf", figures=(Figure("flow", "all", "recall", 0.5, 0.0, float("inf"), 1, 1),)))
+def test_settings_that_no_bytes_can_hold_are_refused_and_nothing_is_kept(path):
     with pytest.raises(CodecError):
-        keep_evaluation(path, evaluation("eval-nan", settings={"demand": float("inf")}))
+        keep_evaluation(path, evaluation("eval-inf", settings={"demand": float("inf")}))
     assert list_evaluations(path) == []
 
 
