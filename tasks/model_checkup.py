@@ -21,9 +21,8 @@ from tasks.models.chat_request import first_messages, request_of
 from tasks.models.chat_service import NO_REQUEST, on_the_loop
 from tasks.models.chat_stream import Completion
 from tasks.models.chat_transport import ChatTransport
-from tasks.models.endpoints import Endpoint, EndpointError, chat_endpoint, embedding_endpoint
+from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_endpoint, chosen_model, embedding_endpoint, same_model
 from tasks.models.served_embedder import EmbeddingService
-from tasks.models.served_models import ServedModel, chosen_model, same_model
 from tasks.models.vector_checks import EmbeddingError, unit_vectors
 
 REPLY_SECONDS = 60.0

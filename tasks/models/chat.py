@@ -31,7 +31,7 @@ from tasks.models.chat_errors import (
 from tasks.models.chat_faults import without_key
 from tasks.models.chat_replies import DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat_request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
-from tasks.models.chat_service import STOP_POLL_SECONDS, Shared, borrow, give_back, on_the_loop
+from tasks.models.chat_service import STOP_POLL_SECONDS, ChatService, borrow, give_back, on_the_loop
 from tasks.models.chat_stream import Completion
 from tasks.models.endpoints import ChatEndpoint
 from tasks.progress import StoppedError, stop_requested
@@ -61,16 +61,16 @@ class ChatModel:
 
     def __init__(
         self,
-        shared: Shared,
+        service: ChatService,
         endpoint: ChatEndpoint,
         settings: ModelSettings,
         cache: CallCache,
         listener: Callable[[ModelCall], None],
     ) -> None:
         """Use `open_chat`."""
-        self.name = shared.service.model.name
-        self.context_tokens = shared.service.model.context_tokens
-        self._shared, self._endpoint, self._settings, self._cache, self._listener = shared, endpoint, settings, cache, listener
+        self.name = service.model.name
+        self.context_tokens = service.model.context_tokens
+        self._service, self._endpoint, self._settings, self._cache, self._listener = service, endpoint, settings, cache, listener
         self._kept = KeptReplies(cache)
         self._budget = Budget(settings.budget, settings.prices)
         self._end: Exception | None = None
@@ -147,7 +147,7 @@ class ChatModel:
     async def _ask(self, call: ChatCall[T], key: str) -> T:
         """Get one reply and keep it; whatever happens, say so to the listener."""
         tally, outcome, told = Tally(), Outcome.ENDED, "the run ended first"
-        async with self._shared.service.places:
+        async with self._service.places:
             began = time.monotonic()
             try:
                 self._require_going()
@@ -171,7 +171,7 @@ class ChatModel:
         for deadline in self._in_flight:
             deadline.reschedule(0.0)
         self._in_flight.clear()
-        await give_back(self._shared)
+        await give_back(self._service)
 
     def _require_going(self) -> None:
         if self._end is not None:
@@ -205,7 +205,7 @@ class ChatModel:
             async with asyncio.timeout(None) as deadline:
                 self._in_flight.add(deadline)
                 try:
-                    return await self._shared.service.complete(request, tally, self._spending)
+                    return await self._service.complete(request, tally, self._spending)
                 finally:
                     self._in_flight.discard(deadline)
         except TimeoutError:

@@ -5,7 +5,6 @@ import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
 from tasks.model_settings import ChatBudget, ChatPrices, ModelSettings
@@ -16,8 +15,7 @@ from tasks.models.chat_patience import Breaker, Minute, Patience
 from tasks.models.chat_request import Request, text_tokens
 from tasks.models.chat_stream import Completion
 from tasks.models.chat_transport import ChatTransport
-from tasks.models.endpoints import ChatEndpoint
-from tasks.models.served_models import ServedModel, chosen_model, same_model
+from tasks.models.endpoints import ChatEndpoint, ServedModel, chosen_model, same_model
 
 R = TypeVar("R")
 
@@ -51,6 +49,7 @@ class ChatService:
         self._breaker = Breaker(settings.retries, self._look_again)
         self._minute = Minute(settings.limits)
         self._lost_in_a_row = 0
+        self.users = 0
         self.places = asyncio.Semaphore(settings.limits.in_flight)
         self.model = ServedModel("", 0)
 
@@ -161,37 +160,31 @@ def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
     return input_tokens + output_tokens
 
 
-@dataclass(slots=True)
-class Shared:
-    service: ChatService
-    users: int = 0
-
-
-_shared: dict[tuple[ChatEndpoint, ModelSettings], Shared] = {}
+_shared: dict[tuple[ChatEndpoint, ModelSettings], ChatService] = {}
 _opening = asyncio.Lock()
 
 
-async def borrow(endpoint: ChatEndpoint, settings: ModelSettings) -> Shared:
+async def borrow(endpoint: ChatEndpoint, settings: ModelSettings) -> ChatService:
     """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits."""
     key = endpoint, settings.model_copy(update={"budget": ChatBudget(), "prices": ChatPrices()})
     async with _opening:
-        shared = _shared.get(key)
-        if shared is None or shared.service.given_up:
-            shared = Shared(ChatService(endpoint, settings))
+        service = _shared.get(key)
+        if service is None or service.given_up:
+            service = ChatService(endpoint, settings)
             try:
-                await shared.service.open()
+                await service.open()
             except BaseException:
-                await shared.service.close()
+                await service.close()
                 raise
-            _shared[key] = shared
-        shared.users += 1
-        return shared
+            _shared[key] = service
+        service.users += 1
+        return service
 
 
-async def give_back(shared: Shared) -> None:
+async def give_back(service: ChatService) -> None:
     """Let go; the last user closes the connections."""
-    shared.users -= 1
-    if shared.users == 0:
-        for key in [key for key, known in _shared.items() if known is shared]:
+    service.users -= 1
+    if service.users == 0:
+        for key in [key for key, known in _shared.items() if known is service]:
             del _shared[key]
-        await shared.service.close()
+        await service.close()

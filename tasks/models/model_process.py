@@ -78,10 +78,6 @@ class ModelProcess:
             received += piece
         return bytes(received)
 
-    def interrupt(self) -> None:
-        """Kill the process and leave the rest to whoever reads from it."""
-        self._process.kill()
-
     def close(self) -> None:
         """End the process, whatever it is doing."""
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -98,7 +94,7 @@ _living: weakref.WeakSet[ModelProcess] = weakref.WeakSet()
 def interrupt_models() -> None:
     """End what every model is doing, from any thread or a signal handler; who waits for a reply goes on at once."""
     for process in list(_living):
-        process.interrupt()
+        process._process.kill()  # the rest is left to whoever reads from it
 
 
 @atexit.register

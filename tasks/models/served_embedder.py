@@ -19,8 +19,7 @@ from tasks.models.chat_request import Request, text_tokens
 from tasks.models.chat_service import NO_REQUEST, STOP_POLL_SECONDS, on_the_loop
 from tasks.models.chat_stream import Gathering
 from tasks.models.chat_transport import ChatTransport, _answered
-from tasks.models.endpoints import SERVED, Endpoint
-from tasks.models.served_models import ServedModel, chosen_model, same_model
+from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
 from tasks.models.vector_checks import EmbeddingError, unit_vectors
 from tasks.progress import StoppedError, stop_requested
 

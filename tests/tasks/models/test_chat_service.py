@@ -20,8 +20,7 @@ from tasks.models.chat_faults import FaultError, FaultKind
 from tasks.models.chat_request import Request, first_messages, request_of
 from tasks.models.chat_service import ChatService
 from tasks.models.chat_transport import ChatTransport
-from tasks.models.endpoints import ChatEndpoint
-from tasks.models.served_models import ServedModel
+from tasks.models.endpoints import ChatEndpoint, ServedModel
 from tests.chat_server import Misbehaviour, always, at, chat_server
 from tests.tasks.models.chat_worlds import call, calls, listening, open_on, settings, summarise
 

@@ -5,8 +5,16 @@ import json
 import pytest
 
 from tasks.models.chat_errors import UnknownModelError
-from tasks.models.endpoints import ChatEndpoint, Endpoint, EndpointError, chat_endpoint, embedding_endpoint
-from tasks.models.served_models import ServedModel, chosen_model, same_model
+from tasks.models.endpoints import (
+    ChatEndpoint,
+    Endpoint,
+    EndpointError,
+    ServedModel,
+    chat_endpoint,
+    chosen_model,
+    embedding_endpoint,
+    same_model,
+)
 
 READERS = {"FLOWREADER_CHAT": chat_endpoint, "FLOWREADER_EMBED": embedding_endpoint}
 
