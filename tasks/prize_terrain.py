@@ -12,7 +12,7 @@ from tasks.algorithms.arrays import FloatArray, IntArray, strongest
 from tasks.algorithms.chains import FlowPath, decompose
 from tasks.algorithms.ends import answerability, density, diverse_sources
 from tasks.algorithms.kinds import question_parts, speaks_of_document, surveys
-from tasks.algorithms.min_cost import BoolArray, RoutedFlow
+from tasks.algorithms.min_cost import BoolArray
 from tasks.algorithms.prizes import (
     downhill,
     joined_halves,
@@ -141,7 +141,7 @@ def _reading_on(
     return np.concatenate(tails), np.concatenate(heads), np.concatenate(trusts)
 
 
-def route_prizes(terrain: Terrain, *, step: float, paths: int) -> tuple[RoutedFlow, tuple[FlowPath, ...]]:
+def route_prizes(terrain: Terrain, *, step: float, paths: int) -> tuple[FloatArray, tuple[FlowPath, ...]]:
     """Route all that pays; return the flow, on the arcs of the terrain first, and at most so many chains that it is made of.
 
     `step` is what a step costs that no relation makes cheaper; System 2 lets chains begin at less, not go on at less.
@@ -157,5 +157,5 @@ def route_prizes(terrain: Terrain, *, step: float, paths: int) -> tuple[RoutedFl
         step=step,
     )
     flow = paying_flow(network)
-    chains = decompose(network, flow=flow.flow, limit=paths)
+    chains = decompose(network, flow=flow, limit=paths)
     return flow, joined_halves(chains, nodes=len(terrain.scores))

@@ -7,11 +7,10 @@ import numpy as np
 
 from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
-from tasks.algorithms.arrays import strongest
+from tasks.algorithms.arrays import FloatArray, strongest
 from tasks.algorithms.chains import FlowPath, decompose, jaccard_distances, path_qualities, payoff_matrix
 from tasks.algorithms.min_cost import (
     MaximumFlow,
-    RoutedFlow,
     connection_network,
     connection_saturation,
     max_flow,
@@ -32,7 +31,7 @@ from tasks.step import step
 class Routed:
     """The cheapest flow, on the arcs of the terrain first, its chains, and the cut that a bridge would have to cross."""
 
-    flow: RoutedFlow
+    flow: FloatArray
     chains: tuple[FlowPath, ...]
     saturation: float
     cut: MaximumFlow
@@ -49,7 +48,7 @@ class ChosenPath:
 
 
 def told_of_flow(routed: Routed) -> Mapping[str, str]:
-    return {"flow": hash_bytes(routed.flow.flow.tobytes())}
+    return {"flow": hash_bytes(routed.flow.tobytes())}
 
 
 def told_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
@@ -88,7 +87,7 @@ def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
         flow, chains = route_prizes(terrain, step=settings.routing.step, paths=settings.routing.paths)
     else:
         flow = min_cost_flow(network, demand=demand_of(question, settings.routing))
-        chains = decompose(network, flow=flow.flow, limit=settings.routing.paths)
+        chains = decompose(network, flow=flow, limit=settings.routing.paths)
     return Routed(flow=flow, chains=chains, saturation=filled, cut=cut)
 
 

@@ -191,7 +191,7 @@ def refine(
     elif trigger is Trigger.NO_SUPPORT:
         refined = editor.expand(terrain, scores)
     else:
-        refined = editor.reweight(terrain, top_decile_arcs(flow=routed.flow.flow[: len(terrain.tails)]))
+        refined = editor.reweight(terrain, top_decile_arcs(flow=routed.flow[: len(terrain.tails)]))
     return replace(refined, terrain=_lift_quoted(refined.terrain, graph, readings, desk.settings.gate.cited_boost))
 
 

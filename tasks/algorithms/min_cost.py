@@ -15,17 +15,8 @@ if TYPE_CHECKING:
     from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 
-@dataclass(frozen=True, slots=True)
-class RoutedFlow:
-    """The flow on each arc of the network (arcs,), what leaves the supersource in all, and what it costs."""
-
-    flow: FloatArray
-    amount: float
-    cost: float
-
-
-def min_cost_flow(network: FlowNetwork, *, demand: float) -> RoutedFlow:
-    """Route min(demand, max flow) from supersource to supersink at the least cost (eq. 6).
+def min_cost_flow(network: FlowNetwork, *, demand: float) -> FloatArray:
+    """Return the flow on each arc (arcs,) that brings min(demand, max flow) to the supersink at the least cost (eq. 6).
 
     The paper's LP has no solution where the demand does not fit, which is the common case; here it is cut down to what fits.
 
@@ -41,7 +32,7 @@ def min_cost_flow(network: FlowNetwork, *, demand: float) -> RoutedFlow:
     status = solver.solve_max_flow_with_min_cost()
     if status != solver.OPTIMAL:
         raise refused(solver="min-cost flow", status=status.name, network=network)
-    return routed_flow(solver, network, arcs, units=solver.maximum_flow())
+    return routed_flow(solver, network, arcs)
 
 
 def cost_solver(network: FlowNetwork, arcs: SolverArcs) -> SimpleMinCostFlow:
@@ -54,12 +45,11 @@ def cost_solver(network: FlowNetwork, arcs: SolverArcs) -> SimpleMinCostFlow:
     return solver
 
 
-def routed_flow(solver: SimpleMinCostFlow, network: FlowNetwork, arcs: SolverArcs, *, units: int) -> RoutedFlow:
-    """Return the flow that an optimal solver found; `units` of it run from end to end."""
+def routed_flow(solver: SimpleMinCostFlow, network: FlowNetwork, arcs: SolverArcs) -> FloatArray:
+    """Return the flow on each arc of the network that an optimal solver found."""
     flow = np.zeros(len(network.tails))
     flow[arcs.places] = solver.flows(np.arange(len(arcs.places), dtype=np.int32)) / UNITS_OF_FLOW
-    # Not a dot product: its threads cost more than the solver, and the order of its sum is theirs.
-    return RoutedFlow(flow=flow, amount=units / UNITS_OF_FLOW, cost=float((flow * network.costs).sum()))
+    return flow
 
 
 BoolArray = npt.NDArray[np.bool_]

@@ -18,7 +18,7 @@ import numpy as np
 
 from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes, require_places, require_range
 from tasks.algorithms.chains import FlowPath
-from tasks.algorithms.min_cost import BoolArray, RoutedFlow, cost_solver, routed_flow
+from tasks.algorithms.min_cost import BoolArray, cost_solver, routed_flow
 from tasks.algorithms.network import FlowNetwork, refused, solver_arcs
 
 LEAST_GAIN = 1e-4
@@ -146,8 +146,8 @@ def _same(documents: IntArray, pages: IntArray) -> np.ndarray[tuple[int], np.dty
     return np.asarray((np.diff(documents) == 0) & (np.diff(pages) == 0))
 
 
-def paying_flow(network: FlowNetwork) -> RoutedFlow:
-    """Route the flow of least cost among those of any amount; nothing where no chain has a cost below 0.
+def paying_flow(network: FlowNetwork) -> FloatArray:
+    """Return the flow (arcs,) of least cost among those of any amount; nothing runs where no chain has a cost below 0.
 
     What is earned costs below 0. Circles that pay would be run as well, so the network should have none. Numbers too large for the
     solver raise FlowError.
@@ -155,8 +155,8 @@ def paying_flow(network: FlowNetwork) -> RoutedFlow:
     arcs = solver_arcs(network)
     solver = cost_solver(network, arcs)
     # What arrives comes back for nothing: a circulation is as large as it pays.
-    back = solver.add_arc_with_capacity_and_unit_cost(arcs.end, arcs.begin, int(arcs.capacities[arcs.tails == arcs.begin].sum()), 0)
+    solver.add_arc_with_capacity_and_unit_cost(arcs.end, arcs.begin, int(arcs.capacities[arcs.tails == arcs.begin].sum()), 0)
     status = solver.solve()
     if status != solver.OPTIMAL:
         raise refused(solver="min-cost circulation", status=status.name, network=network)
-    return routed_flow(solver, network, arcs, units=solver.flow(back))
+    return routed_flow(solver, network, arcs)

@@ -22,6 +22,7 @@ from tasks.algorithms.min_cost import min_cost_flow
 from tasks.algorithms.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
 from tests.bench.ask_world import corpus, questions
 from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes, timed
+from tests.tasks.algorithms.flow_worlds import amount_of, cost_of
 
 SIZES = [1_000, 10_000, 100_000]
 WARM, MEASURED = 15, 50
@@ -82,9 +83,9 @@ def measure_flow() -> Part:
         network = random_network(seed)
         found = min_cost_flow(network, demand=6.0)
         ours.append(time.perf_counter() - began)
-        seconds, cost = timed(partial(simplex_cost, network, found.amount))
+        seconds, cost = timed(partial(simplex_cost, network, amount_of(network, found)))
         theirs.append(seconds)
-        differences.append(abs(found.cost - cost) / cost)
+        differences.append(abs(cost_of(network, found) - cost) / cost)
     times_faster = median(slow / quick for slow, quick in zip(theirs, ours, strict=True))
     figures = [
         Figure(f"min-cost flow, networkx / ours ({FLOW_NODES:,} nodes, {FLOW_ARCS:,} arcs)", times_faster, "x", least=40),

@@ -70,7 +70,7 @@ def test_chains_begin_on_so_many_pages_at_most():
 
 def test_the_flow_of_the_terrains_own_arcs_comes_first():
     terrain, routed, _ = follow(scored(n0=0.8, n12=0.3), [(0, 12, EdgeKind.REFERS_TO, 0.8)])
-    carried = np.flatnonzero(routed.flow.flow[: len(terrain.tails)])
+    carried = np.flatnonzero(routed.flow[: len(terrain.tails)])
     assert [(int(terrain.tails[arc]), int(terrain.heads[arc])) for arc in carried] == [(0, 12)]
 
 
@@ -81,7 +81,7 @@ def test_the_papers_formulation_routes_no_more_than_fits():
     edges = [(0, 4, EdgeKind.SEMANTIC, 0.9), (4, 0, EdgeKind.SEMANTIC, 0.2), (0, 3, EdgeKind.PART_OF, 0.1)]
     _, routed, paths = follow(scored(n0=0.8, n4=0.7), edges, routing=PAPER)
     # Not the demand of 6 but what fits.
-    assert routed.flow.amount == pytest.approx(0.8 + 0.7, abs=1e-6)
+    assert sum(chain.flow for chain in routed.chains) == pytest.approx(0.8 + 0.7, abs=1e-6)
     assert nodes_of(paths) == [(0,), (4,)]
 
 

@@ -176,7 +176,7 @@ def test_arcs_are_weighed_anew_no_further_than_damping_and_bound_let_them(desk):
 def test_only_the_arcs_that_carry_most_are_weighed_anew_where_answers_disagree(desk):
     before = scene(desk, rate=0.0)
     changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
-    flow = before.routed.flow.flow[: len(before.terrain.tails)]
+    flow = before.routed.flow[: len(before.terrain.tails)]
     strongest = int(np.argmax(flow))
     assert len(changed) == max(1, -(-np.count_nonzero(flow > 1e-6) // 10))
     assert changed[0].source == before.graph.ids[before.terrain.tails[strongest]]
@@ -201,7 +201,7 @@ def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_ne
     cut = before.routed.cut
     assert all({cut.source_side[tail], cut.source_side[head]} == {True, False} for tail, head in zip(tails, heads, strict=True))
     first, second = (route(before.question, terrain, before.desk) for terrain in (before.terrain, after))
-    crossed = second.flow.flow[arcs : len(after.tails)] > 0
+    crossed = second.flow[arcs : len(after.tails)] > 0
     read = [{node for chain in routed.chains for node in chain.nodes} for routed in (first, second)]
     assert crossed.any() and read[0] < read[1]
 

@@ -93,6 +93,15 @@ def balances(network, flow):
     return np.bincount(network.tails, flow, count) - np.bincount(network.heads, flow, count)
 
 
+def amount_of(network, flow):
+    """Return what leaves the supersource in all."""
+    return float(flow[network.tails == network.source].sum())
+
+
+def cost_of(network, flow):
+    return float((flow * network.costs).sum())
+
+
 def lp_cost(network, amount):
     """Solve eq. 6 as it stands, with SciPy's HiGHS; where the amount is None, any may run."""
     count = len(network.tails)

@@ -79,7 +79,7 @@ def test_what_ends_nowhere_is_left_out():
 
 @given(whole_networks(), st.integers(0, 9), st.integers(0, 5))
 def test_chains_equal_those_of_a_full_search(world, demand, limit):
-    flow = min_cost_flow(world, demand=float(demand)).flow
+    flow = min_cost_flow(world, demand=float(demand))
     assert decompose(world, flow=flow, limit=limit) == slow_decompose(world, flow, limit)
 
 
@@ -87,9 +87,9 @@ def test_chains_equal_those_of_a_full_search(world, demand, limit):
 def test_chains_add_up_to_the_flow(world, demand):
     # Costs above 0, so that no circle is for nothing.
     world = replace(world, costs=world.costs + 0.01)
-    routed = min_cost_flow(world, demand=demand)
-    paths = decompose(world, flow=routed.flow, limit=1000)
-    assert np.allclose(along_paths(world, paths), between_nodes(world, routed.flow), atol=SMALLEST_FLOW * (1 + len(paths)))
+    flow = min_cost_flow(world, demand=demand)
+    paths = decompose(world, flow=flow, limit=1000)
+    assert np.allclose(along_paths(world, paths), between_nodes(world, flow), atol=SMALLEST_FLOW * (1 + len(paths)))
     flows = [path.flow for path in paths]
     assert flows == sorted(flows, reverse=True)
     assert all(len(set(path.nodes)) == len(path.nodes) for path in paths)
