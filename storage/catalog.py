@@ -93,8 +93,9 @@ def opened(path: Path, *, read_only: bool) -> Iterator[duckdb.DuckDBPyConnection
         connection.close()
 
 
-def refuse_newer(schema_version: int, place: Path | str, known: int = SCHEMA_VERSION) -> None:
-    """Raise StoreTooNewError where the store's schema is one that this program does not know."""
+def refuse_newer(schema_version: int, place: Path | str, known: int | None = None) -> None:
+    """Raise StoreTooNewError where the schema is newer than the one `known`, by default that of corpora."""
+    known = known or SCHEMA_VERSION
     if schema_version > known:
         raise StoreTooNewError(
             f"{str(place)!r} has schema version {schema_version}, this FlowReader knows up to {known}; "
