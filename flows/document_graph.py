@@ -2,16 +2,7 @@
 
 from storage.records import DocumentGraph, ParsedDocument
 from tasks.document_step_keys import Tools
-from tasks.document_steps import (
-    analyze,
-    embed,
-    embedding_texts,
-    evolve,
-    judge_links,
-    parse,
-    read_pictures,
-    structure,
-)
+from tasks.document_steps import analyze, embed, embedding_texts, evolve, judge_links, parse, read_pictures, structure
 from tasks.planning import DocumentWork
 
 

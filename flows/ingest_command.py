@@ -15,7 +15,7 @@ from storage.object_address import checked_source, is_address
 from storage.records import DocumentState
 from storage.snapshot import open_for_reading
 from tasks.ask_settings import load_settings
-from tasks.ingest_request import IngestRequest, Survey
+from tasks.ingest_request import IngestRequest, Survey, survey_for
 from tasks.killed_runs import rest_of, words_of
 from tasks.object_source import Ahead
 from tasks.planning import displayed
@@ -104,8 +104,6 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
 
 
 def _survey(request: IngestRequest, output: Output, *, estimate: bool) -> Survey:
-    from tasks.surveying import survey_for
-
     # A listing tells no pages: who only wants to know what lies ahead is told what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 

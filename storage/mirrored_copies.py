@@ -31,11 +31,17 @@ def forget_copies(shown: Iterable[str], home: Path) -> None:
 @contextmanager
 def copies_unused(home: Path) -> Iterator[bool]:
     """Keep every reader of mirrors out while the block runs; False where one is in."""
-    folder = mirrors_folder(home)
+    with opened_lock(mirrors_folder(home)) as descriptor:
+        yield alone(descriptor)
+
+
+@contextmanager
+def opened_lock(folder: Path) -> Iterator[int]:
+    """Open the lock of a folder, which is made where there is none; what is taken of it ends with the block."""
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
-        yield alone(descriptor)
+        yield descriptor
     finally:
         os.close(descriptor)
 

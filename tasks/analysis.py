@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from storage.records import Modality, Node, NodeKind, Page, TableRow
+from tasks.algorithms.boxes import FURNITURE_KINDS
 from tasks.algorithms.keywords import document_phrases, keywords_of
 from tasks.algorithms.summaries import is_meaningless_text, summarize
 from tasks.algorithms.words import first_words, sentences_of, tokens_of, word_rarity
@@ -14,7 +15,6 @@ from tasks.settings import AnalysisSettings
 NO_MEANING = "No meaningful information"
 """The summary of a node without meaning, word for word what the papers' prompt asks for."""
 
-FURNITURE = frozenset({NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
 SIGNS_EXPECTED = frozenset({NodeKind.FORMULA, NodeKind.CODE, NodeKind.TABLE, NodeKind.FIGURE})
 INDEX = re.compile(
     r"\W{0,3}((?:figure|fig\.?|table|tab\.?|chart|exhibit|box|map|plate|graph|diagram|scheme|abbildung|abb\.?|tabelle|tableau|figura|tabla|图|表)"
@@ -43,12 +43,9 @@ class _Grid:
 
 
 def analyze_nodes(*, nodes: Sequence[Node], rows: Sequence[TableRow], settings: AnalysisSettings) -> tuple[Node, ...]:
-    """Fill summary, keywords, search text and `meaningless` of every node of one document; everything else stays.
+    """Fill summary, keywords, search text and `meaningless` of all nodes of one document; everything else stays.
 
-    Args:
-        nodes: all nodes of the document; the rarity of a word is counted over them.
-        rows: the rows of its tables; a table without rows is read from its Markdown.
-        settings: lengths of summary and keywords.
+    The rarity of a word is counted over them; a table without `rows` is read from its Markdown.
     """
     grids = _grids(nodes, rows)
     texts = [_keyword_text(node, grids.get(node.id)) for node in nodes]
@@ -107,7 +104,7 @@ def _page_summary(nodes: Sequence[Node], rarity: Mapping[str, float], words: int
 
 
 def _is_meaningless(node: Node) -> bool:
-    if node.kind in FURNITURE:
+    if node.kind in FURNITURE_KINDS:
         return True
     title = node.section_path[-1] if node.section_path and node.kind is not NodeKind.TITLE else ""
     text = " ".join(filter(None, (node.caption, node.content, node.picture_text)))

@@ -8,9 +8,10 @@ from pydantic import BaseModel, ConfigDict
 
 from storage.artifacts import ArtifactStore
 from storage.records import Modality, Node, NodeKind
+from tasks.algorithms.boxes import FURNITURE_KINDS
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.words import count_words
-from tasks.analysis import FURNITURE, NO_MEANING
+from tasks.analysis import NO_MEANING
 from tasks.models.chat_call import ChatCall
 from tasks.prompt import Piece, Prompt, cut, fence, load_prompt
 from tasks.settings import AnalysisSettings, OcrSettings
@@ -143,7 +144,7 @@ def described_places(nodes: Sequence[Node], settings: AnalysisSettings, ocr: Ocr
 
 def is_described(node: Node, settings: AnalysisSettings, *, has_picture: bool) -> bool:
     """Say whether a node is worth a model's description: not page furniture, a title, a caption, or a word or two."""
-    if node.kind in FURNITURE or node.kind in SELF_SPEAKING:
+    if node.kind in FURNITURE_KINDS or node.kind in SELF_SPEAKING:
         return False
     words = count_words(" ".join((node.caption, node.content)))
     return has_picture or (not node.meaningless and words >= settings.model.minimum_words)

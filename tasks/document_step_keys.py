@@ -8,12 +8,7 @@ import numpy as np
 
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.codec import decode_graph, encode_graph, from_json, to_json
-from storage.records import (
-    Edge,
-    ParsedDocument,
-    Vectors,
-    identify,
-)
+from storage.records import Edge, ParsedDocument, Vectors, identify
 from tasks.models.chat import ChatModel
 from tasks.models.embedder import Embedder
 from tasks.models.ocr import ocr_identity
@@ -104,8 +99,3 @@ def graph_key(
 def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
     batch = tools.settings.reading.embedding.batch_nodes
     return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
-
-
-def judged_hash(judged: Judged) -> dict[str, str]:
-    """Return the hash of what is made anew each time, for the lineage."""
-    return structured_hash(judged.structured)

@@ -12,15 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from storage.locations import pictures_folder
-from storage.records import (
-    DocumentGraph,
-    DocumentState,
-    Node,
-    Page,
-    PageParser,
-    ParsedDocument,
-    Vectors,
-)
+from storage.records import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
 from tasks.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.description_calls import described_places, describing
 from tasks.document_step_keys import (
@@ -30,7 +22,6 @@ from tasks.document_step_keys import (
     Judged,
     Tools,
     graph_key,
-    judged_hash,
     parse_key,
     structured_hash,
     vectors_key,
@@ -148,13 +139,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> P
 @step("structure", version="1", retries=0, cache_key=version_key, told=structured_hash)
 def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
-    reading = tools.settings.reading
-    structured = structure_document(
-        parsed=parsed,
-        version=work.version,
-        settings=reading.structure,
-        structural_weights=reading.evolution.structural_weights.by_kind(),
-    )
+    structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
     report(work.document_id, "structure", 1, 1)
     return structured
 
@@ -203,7 +188,7 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     )
 
 
-@step("judge-links", version="1", retries=0, cache_key=version_key, told=judged_hash)
+@step("judge-links", version="1", retries=0, cache_key=version_key, told=lambda judged: structured_hash(judged.structured))
 def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, tools: Tools) -> Judged:
     """Have the model rewrite the nodes and name their links for T rounds (eq. 14); raise UnansweredError as `analyze` does."""
     assert tools.chat is not None

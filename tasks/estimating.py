@@ -2,8 +2,9 @@
 
 import math
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore, kept_artifacts
@@ -53,6 +54,11 @@ class DocumentEstimate:
     input_tokens: int = 0
     output_tokens: int = 0
 
+    def scaled(self, of: "DocumentEstimate", share: float) -> "DocumentEstimate":
+        """Return the estimate of a document with this share of the calls that are estimated here."""
+        asked = (self.calls, self.input_tokens, self.output_tokens)
+        return DocumentEstimate(of.name, of.pages, *(round(number * share) for number in asked))
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -76,45 +82,43 @@ def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate
     """
     memo = StepMemo(steps_folder(), kept_artifacts())
     fresh = [document for document in work if not is_remembered(document, memo)]
-    look = _looking_like(fresh, settings) if settings.reading.analysis.by == "model" else _counting(settings)
+    look = _looking_like(fresh, settings) if settings.reading.analysis.by == "model" else partial(_counted, settings=settings)
     known = {document.document_id: look(document) for document in fresh}
     found = tuple(known.get(document.document_id, DocumentEstimate(document.name, 0)) for document in work)
-    input_tokens, output_tokens = sum(one.input_tokens for one in found), sum(one.output_tokens for one in found)
+    whole = _sum(found)
     return Estimate(
         documents=len(work),
-        pages=sum(one.pages for one in found),
+        pages=whole.pages,
         megabytes=sum(document.size_bytes for document in work) / 1e6,
-        seconds=STARTING_SECONDS + sum(one.pages for one in found) * SECONDS_A_PAGE + _asking_seconds(found, settings)
-        if work
-        else 0.0,
-        calls=sum(one.calls for one in found),
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        cost=price(input_tokens, output_tokens, settings.models.prices),
+        seconds=STARTING_SECONDS + whole.pages * SECONDS_A_PAGE + _asking_seconds(whole, settings) if work else 0.0,
+        calls=whole.calls,
+        input_tokens=whole.input_tokens,
+        output_tokens=whole.output_tokens,
+        cost=price(whole.input_tokens, whole.output_tokens, settings.models.prices),
         by_document=found,
     )
 
 
-def _counting(settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
-    return lambda document: DocumentEstimate(document.name, _pages(document, settings))
+def _sum(found: Collection[DocumentEstimate]) -> DocumentEstimate:
+    pages, calls = sum(one.pages for one in found), sum(one.calls for one in found)
+    return DocumentEstimate("", pages, calls, sum(one.input_tokens for one in found), sum(one.output_tokens for one in found))
 
 
-def _pages(document: DocumentWork, settings: IngestSettings) -> int:
-    return count_pages(Path(document.path), rules_for(settings, None)) or 1
+def _counted(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
+    return DocumentEstimate(document.name, count_pages(Path(document.path), rules_for(settings, None)) or 1)
 
 
 def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
     """Sample documents spread over all; return who says of each what was found, or of one not sampled what is usual."""
     step = max(1, math.ceil(len(documents) / SAMPLED_DOCUMENTS))
     sampled = {document.document_id: _sampled(document, settings) for document in documents[::step]}
-    pages = max(1, sum(one.pages for one in sampled.values()))
+    usual = _sum(sampled.values())
 
     def look(document: DocumentWork) -> DocumentEstimate:
         found = sampled.get(document.document_id)
         if found is None:
-            own = _pages(document, settings)
-            sums = [sum(getattr(one, name) for one in sampled.values()) for name in ("calls", "input_tokens", "output_tokens")]
-            found = DocumentEstimate(document.name, own, *(round(total * own / pages) for total in sums))
+            found = _counted(document, settings)
+            found = usual.scaled(found, found.pages / max(1, usual.pages))
         return _without_remembered(found, document)
 
     return look
@@ -135,12 +139,7 @@ def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstima
             )
         except (ParseError, OSError):
             return DocumentEstimate(document.name, 1)
-        structured = structure_document(
-            parsed=parsed,
-            version=document.version,
-            settings=reading.structure,
-            structural_weights=reading.evolution.structural_weights.by_kind(),
-        )
+        structured = structure_document(parsed=parsed, version=document.version, settings=reading)
         nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=reading.analysis)
         sample = _asked(document, nodes, settings, artifacts)
     share = pages / max(1, len(parsed.pages))
@@ -175,23 +174,14 @@ def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> Docu
     models = {server.model} if server and server.model else set()
     replies = CallCache(calls_folder()).recall(document.document_id).values()
     kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)
-    share = max(0, found.calls - kept) / max(1, found.calls)
-    return DocumentEstimate(
-        document.name,
-        found.pages,
-        round(found.calls * share),
-        round(found.input_tokens * share),
-        round(found.output_tokens * share),
-    )
+    return found.scaled(found, max(0, found.calls - kept) / max(1, found.calls))
 
 
-def _asking_seconds(found: Sequence[DocumentEstimate], settings: IngestSettings) -> float:
+def _asking_seconds(whole: DocumentEstimate, settings: IngestSettings) -> float:
     """Return how long the replies take: as long as they are written, and as the server's limits hold them back."""
     limits = settings.models.limits
-    calls, written = sum(one.calls for one in found), sum(one.output_tokens for one in found)
-    tokens = written + sum(one.input_tokens for one in found)
     return max(
-        written / WRITTEN_TOKENS_A_SECOND / min(limits.in_flight, max(1, calls)),
-        60 * calls / (limits.requests_per_minute or math.inf),
-        60 * tokens / (limits.tokens_per_minute or math.inf),
+        whole.output_tokens / WRITTEN_TOKENS_A_SECOND / min(limits.in_flight, max(1, whole.calls)),
+        60 * whole.calls / (limits.requests_per_minute or math.inf),
+        60 * (whole.input_tokens + whole.output_tokens) / (limits.tokens_per_minute or math.inf),
     )

@@ -20,9 +20,8 @@ from tasks.evaluation_arms import Arm, ablation_arms, reader_arms
 from tasks.evaluation_request import EvaluationRequest
 from tasks.evaluation_scoring import Judged
 from tasks.ingest_model import reader_identity
-from tasks.ingest_request import IngestRequest, embedder_for, look, survey
+from tasks.ingest_request import IngestRequest, embedder_for, look, survey, survey_for
 from tasks.probing import DEFAULT_LIMIT, make_probes, names_of
-from tasks.surveying import survey_for
 
 HASH_DIGITS = 8
 LONGEST_NAME = 64

@@ -8,8 +8,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from storage.catalog import CatalogDamagedError
+from storage.current import CurrentDamagedError
+from storage.locations import corpus_location
 from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
 from storage.records import DocumentRecord, EmbedderIdentity
+from storage.snapshot import UnknownCorpusError, open_for_reading
 from tasks.ask_settings import AllSettings, Preset, method_of, settings_over_preset
 from tasks.discovery import Discovery, DiscoveryError, discover
 from tasks.models.embedder import default_identity
@@ -90,6 +94,22 @@ def survey(
         passwords=read_passwords(request.password_file),
     )
     return Survey(found=found, plan=plan)
+
+
+def survey_for(request: IngestRequest, tell: Tell = tell_nobody) -> Survey:
+    """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
+
+    A damaged corpus is mended by the run itself, which then sees what there is to do. `tell` hears of what is to be fetched from
+    object stores before it is.
+    """
+    from tasks.ingest_model import reader_identity
+
+    reader, found = reader_identity(request.settings), look(request, tell)
+    try:
+        with open_for_reading(corpus_location(request.corpus)) as snapshot:
+            return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)
+    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
+        return survey(request, found, (), embedder_for(None), reader)
 
 
 def _root(source: str) -> str:

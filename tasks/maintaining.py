@@ -150,7 +150,6 @@ def upkeep_markdown(done: Sequence[Upkeep], aged: AgedOut | None = None) -> str:
 
 
 def summary(done: Sequence[Upkeep]) -> str:
-    """Say in a line how it went."""
     skipped, findings = sum(bool(one.skipped) for one in done), sum(len(one.findings) for one in done)
     if not done:
         return "there is no corpus yet"
@@ -159,7 +158,6 @@ def summary(done: Sequence[Upkeep]) -> str:
 
 
 def told_of_age(aged: AgedOut) -> str:
-    """Say in a line what went by age, of no corpus in particular."""
     days = f"{KEEP_UNNAMED_SECONDS / 86_400:.0f} days"
     return (
         f"Deleted for their age, {days}: {aged.reports} reports of answers that no corpus keeps, {aged.results} results "

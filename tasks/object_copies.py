@@ -18,7 +18,7 @@ from pathlib import Path
 from storage.catalog import CatalogDamagedError
 from storage.in_use import corpora_in, paths_in_use
 from storage.locations import corpora_folder, home, mirrors_folder
-from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries
+from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries, opened_lock
 from storage.object_address import StoreAddress, is_address
 from tasks.progress import StoppedError, stop_requested
 
@@ -89,7 +89,7 @@ def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
     if not any(map(is_address, sources)):
         yield
         return
-    with _opened(mirrors_folder()) as descriptor:
+    with opened_lock(mirrors_folder()) as descriptor:
         _wait_for(descriptor, fcntl.LOCK_SH)
         yield
 
@@ -98,21 +98,11 @@ def copies_in_use(sources: Sequence[str]) -> Iterator[None]:
 def updating(address: StoreAddress) -> Iterator[Path]:
     """Have a mirror for this process alone: a second run waits, and then finds what the first one fetched."""
     folder = mirror_of(address)
-    with _opened(folder) as descriptor:
+    with opened_lock(folder) as descriptor:
         _wait_for(descriptor, fcntl.LOCK_EX)
         # For people: the folder's name does not tell.
         os.pwrite(descriptor, f"{address.shown}\n".encode(), 0)
         yield folder
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[int]:
-    folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _wait_for(descriptor: int, kind: int) -> None:

@@ -3,11 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from storage.memo import StepMemo
-from storage.records import (
-    DocumentGraph,
-    DocumentRecord,
-    identify,
-)
+from storage.records import DocumentGraph, DocumentRecord, identify
 from tasks.document_step_keys import version_key
 from tasks.document_steps import evolve
 from tasks.outcomes import Outcome, ready

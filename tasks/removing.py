@@ -116,7 +116,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     Nobody finds it from the first moment on; who reads it already is waited for. Its folder goes last: what a kill left is
     finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
-    documents = _documents_in(location)
+    documents = _shown_documents(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "`flowreader corpora list` shows all")
     lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
@@ -135,7 +135,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         shutil.rmtree(location.folder)
     finally:
         lock.release()
-    return RemovedCorpus(documents=len(documents), files=len(garbage.artifacts), postponed=garbage.postponed)
+    return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
 
 
 def _documents_known(location: CorpusLocation) -> set[str]:
@@ -157,13 +157,12 @@ def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:
     return gone
 
 
-def _documents_in(location: CorpusLocation) -> tuple[str, ...]:
-    """Return the ids of the documents that a corpus shows; none where it shows nothing any more."""
+def _shown_documents(location: CorpusLocation) -> int:
     try:
         with open_for_reading(location) as snapshot:
-            return tuple(record.id for record in snapshot.documents())
+            return len(snapshot.documents())
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError, GraphDamagedError):
-        return ()
+        return 0
 
 
 def _what_goes_later(cleaned: CleanedUp, *, now: bool) -> str:

@@ -6,19 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from storage.records import (
-    Edge,
-    EdgeKind,
-    Node,
-    NodeKind,
-    Page,
-    PageParser,
-    ParsedDocument,
-    ParsedPage,
-    Section,
-    TableRow,
-)
-from tasks.algorithms.boxes import Element, count_words, order_boxes, simplify
+from storage.records import Edge, EdgeKind, Node, NodeKind, Page, PageParser, ParsedDocument, ParsedPage, Section, TableRow
+from tasks.algorithms.boxes import FURNITURE_KINDS, Element, count_words, order_boxes, simplify
 from tasks.algorithms.captions import join_captions
 from tasks.algorithms.continuation import find_chains, find_continued_paragraphs, find_continued_tables
 from tasks.algorithms.furniture import find_furniture, fit_labels
@@ -26,13 +15,8 @@ from tasks.algorithms.headings import correct_headings, strip_continued
 from tasks.algorithms.outline import Outline, build_outline, find_slide_titles, index_bookmarks, rank_titles
 from tasks.algorithms.passages import shape_passages
 from tasks.algorithms.references import resolve_references
-from tasks.algorithms.table_rows import (
-    Table,
-    continue_table,
-    read_aligned_text,
-    read_html,
-)
-from tasks.settings import StructureSettings
+from tasks.algorithms.table_rows import Table, continue_table, read_aligned_text, read_html
+from tasks.settings import ReadingSettings, StructureSettings
 from tasks.structure_records import MODALITIES, make_edge, make_nodes, make_page, make_rows, make_sections
 
 _ORDERLESS_PARSERS = frozenset({PageParser.PDFIUM, PageParser.OCR})
@@ -70,7 +54,7 @@ def _place_elements(pages: Sequence[ParsedPage], furniture: frozenset[tuple[int,
         for position in positions:
             block = page.blocks[position]
             # What is called a header but was not furniture is text.
-            kept = NodeKind.PARAGRAPH if block.kind in {NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER} else block.kind
+            kept = NodeKind.PARAGRAPH if block.kind in FURNITURE_KINDS else block.kind
             elements.append(Element(len(elements), page.number, replace(block, kind=kept)))
     return elements
 
@@ -106,17 +90,16 @@ class Structured:
     unfinished: bool = False
 
 
-def structure_document(
-    *, parsed: ParsedDocument, version: str, settings: StructureSettings, structural_weights: Mapping[EdgeKind, float]
-) -> Structured:
+def structure_document(*, parsed: ParsedDocument, version: str, settings: ReadingSettings) -> Structured:
     """Return the sections, nodes, rows and structural edges of a document, by rules alone.
 
     The same input gives the same ids. Every word outside of headers, footers and page numbers stands in one node;
     captions and a continued table's header stand in two.
     """
-    furniture = find_furniture(parsed.pages, repeated_share=settings.repeated_share, edge_band=settings.edge_band)
+    rules, weights = settings.structure, settings.evolution.structural_weights.by_kind()
+    furniture = find_furniture(parsed.pages, repeated_share=rules.repeated_share, edge_band=rules.edge_band)
     labels = fit_labels(parsed.pages, furniture)
-    elements, levels = read_elements(parsed, furniture, settings)
+    elements, levels = read_elements(parsed, furniture, rules)
     outline = build_outline(elements, levels)
     tables = _read_tables(elements)
     table_pairs = find_continued_tables(elements, tables)
@@ -137,7 +120,7 @@ def structure_document(
         sections=make_sections(parsed.document_id, version, outline),
         nodes=tuple(nodes),
         rows=tuple(make_rows(elements, by_serial, tables)),
-        edges=tuple(make_edge(by_serial[one], by_serial[other], kind, structural_weights[kind]) for kind, one, other in pairs),
+        edges=tuple(make_edge(by_serial[one], by_serial[other], kind, weights[kind]) for kind, one, other in pairs),
     )
 
 

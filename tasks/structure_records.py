@@ -63,7 +63,6 @@ def _section_paths(outline: Outline) -> list[tuple[str, ...]]:
 
 
 def make_sections(document_id: str, version: str, outline: Outline) -> tuple[Section, ...]:
-    """Return a section for each heading, in their order."""
     ids = [identify(version, "section", ordinal) for ordinal in range(len(outline.headings))]
     return tuple(
         Section(
@@ -111,7 +110,6 @@ def _read_line_above(before: Element | None, table: Element) -> str:
 
 
 def make_page(page: ParsedPage, label: str | None, document_id: str, version: str) -> Page:
-    """Return the page under the label that is printed on it, if any."""
     return Page(
         id=identify(version, "page", page.number),
         document_id=document_id,

@@ -59,43 +59,37 @@ def raw_pdf(path: Path, contents: list[bytes], *, extra: list[bytes] = (), filte
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
     out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     out += b"trailer << /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (len(objects) + 1, start)
-    path.write_bytes(out)
+    return made(path, out)
+
+
+def made(path: Path, data: bytes) -> Path:
+    path.write_bytes(data)
     return path
 
 
 def zero_bytes(folder: Path) -> Path:
-    """Nothing."""
-    path = folder / "empty.pdf"
-    path.write_bytes(b"")
-    return path
+    return made(folder / "empty.pdf", b"")
 
 
 def random_bytes(folder: Path) -> Path:
     """Noise under the name of a PDF."""
-    path = folder / "random.pdf"
-    path.write_bytes(np.random.default_rng(7).bytes(20_000))
-    return path
+    return made(folder / "random.pdf", np.random.default_rng(7).bytes(20_000))
 
 
 def truncated_pdf(folder: Path) -> Path:
     """The first 200 bytes of a PDF: no page is left."""
-    whole = plain_pdf(folder, "whole.pdf").read_bytes()
-    (folder / "whole.pdf").unlink()
-    path = folder / "truncated.pdf"
-    path.write_bytes(whole[:200])
-    return path
+    whole = plain_pdf(folder, "truncated.pdf")
+    return made(whole, whole.read_bytes()[:200])
 
 
 def bit_flipped_pdf(folder: Path, seed: int = 3, *, share: float = 0.02) -> Path:
     """A PDF with a share of its bytes altered, its first line apart."""
-    data = np.frombuffer(plain_pdf(folder, "whole.pdf").read_bytes(), dtype=np.uint8).copy()
-    (folder / "whole.pdf").unlink()
+    path = plain_pdf(folder, f"flipped-{seed}.pdf")
+    data = np.frombuffer(path.read_bytes(), dtype=np.uint8).copy()
     generator = np.random.default_rng(seed)
     places = generator.integers(16, len(data), int(share * len(data)))
     data[places] ^= (1 << generator.integers(0, 8, len(places))).astype(np.uint8)
-    path = folder / f"flipped-{seed}.pdf"
-    path.write_bytes(data.tobytes())
-    return path
+    return made(path, data.tobytes())
 
 
 def encrypted_pdf(folder: Path) -> Path:
@@ -110,9 +104,7 @@ def owner_locked_pdf(folder: Path) -> Path:
 
 def text_named_pdf(folder: Path) -> Path:
     """Plain text under the name of a PDF."""
-    path = folder / "notes.pdf"
-    path.write_text("These are notes, and no PDF.\n" * 20)
-    return path
+    return made(folder / "notes.pdf", b"These are notes, and no PDF.\n" * 20)
 
 
 def pdf_named_text(folder: Path) -> Path:
@@ -239,28 +231,23 @@ def huge_png(folder: Path, *, side: int = 30_000) -> Path:
     compressor = zlib.compressobj(9)
     row = bytes(1 + (side + 7) // 8)
     body = b"".join(compressor.compress(row * 100) for _ in range(side // 100)) + compressor.flush()
-    path = folder / "huge.png"
     header = struct.pack(">IIBBBBB", side, side, 1, 0, 0, 0, 0)
-    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b""))
-    return path
+    data = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", body) + chunk(b"IEND", b"")
+    return made(folder / "huge.png", data)
 
 
 def external_html(folder: Path, secret: Path, *, port: int) -> Path:
     """A page that refers to files of the machine and to a server."""
     Image.new("RGB", (40, 30), "red").save(folder / "beside.png")
-    path = folder / "external.html"
-    path.write_text(
-        f"""<!doctype html><html><head><title>Outside</title><link rel="stylesheet" href="http://127.0.0.1:{port}/style.css">
+    html = f"""<!doctype html><html><head><title>Outside</title><link rel="stylesheet" href="http://127.0.0.1:{port}/style.css">
 <script src="http://127.0.0.1:{port}/script.js"></script></head><body><h1>Outside</h1><p>The page itself.</p>
 <img src="http://127.0.0.1:{port}/picture.png" alt="remote"><img src="file://{secret}" alt="secret"><img src="beside.png">
 <iframe src="file://{secret}"></iframe><object data="file://{secret}"></object></body></html>"""
-    )
-    return path
+    return made(folder / "external.html", html.encode())
 
 
 def xxe_html(folder: Path, secret: Path) -> Path:
     """An XHTML page whose entity asks for a file of the machine."""
-    path = folder / "xxe.html"
     entity = f'<!DOCTYPE html [<!ENTITY secret SYSTEM "file://{secret}">]>'
-    path.write_text(f'<?xml version="1.0"?>{entity}<html><body><p>Before &secret; after</p></body></html>')
-    return path
+    html = f'<?xml version="1.0"?>{entity}<html><body><p>Before &secret; after</p></body></html>'
+    return made(folder / "xxe.html", html.encode())

@@ -90,7 +90,6 @@ class Desk:
         rmtree(folder)
 
     def _with_pictures(self, page: ParsedPage, folder: Path) -> ParsedPage:
-        """Put the pictures that the child wrote into the store, and their hashes into the page."""
         blocks = tuple(
             replace(block, picture=self._store(folder, block.picture)) if block.picture else block for block in page.blocks
         )
@@ -143,7 +142,6 @@ def _sweep_scratch() -> None:
 
 @functools.cache
 def _warn_once(words: str) -> None:
-    """Say what protection the machine does not give."""
     LOGGER.warning("parser children are not fully confined: %s", words)
 
 
@@ -250,6 +248,5 @@ def _read_text_layer(desk: Desk, number: int, problem: str) -> RangeReading:
 
 
 def _pages(desk: Desk, ending: Ending, folder: Path) -> dict[int, ParsedPage]:
-    """Return the pages that a child left, by their number."""
     reading = desk.take_answer(ending, folder)
     return {page.number: page for page in reading.pages} if reading else {}

@@ -91,7 +91,6 @@ def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
 
 
 def _binary_type(head: bytes) -> str | None:
-    """Return the media type that the first bytes name beyond doubt."""
     if b"%PDF-" in head[:1024]:
         return PDF
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
@@ -100,7 +99,6 @@ def _binary_type(head: bytes) -> str | None:
 
 
 def _text_type(head: bytes, *, suffix: str) -> str:
-    """Tell the kinds of text apart, or refuse."""
     if not _is_text(head):
         raise ParseError(DocumentState.FAILED, "its content is neither text nor PDF, DOCX, PPTX, XLSX, HTML or a picture")
     if HTML_START.match(head.removeprefix(b"\xef\xbb\xbf")) or (suffix in {"html", "htm"} and HTML_TAG.search(head)):
@@ -149,7 +147,6 @@ def _archive_type(stream: BinaryIO, *, limits: LimitSettings) -> str:
 
 
 def _refuse_bomb(entries: list[zipfile.ZipInfo], *, limits: LimitSettings) -> None:
-    """Refuse an archive that would unpack to more than the limits allow."""
     unpacked = sum(entry.file_size for entry in entries)
     packed = sum(entry.compress_size for entry in entries)
     problem = ""
@@ -164,7 +161,6 @@ def _refuse_bomb(entries: list[zipfile.ZipInfo], *, limits: LimitSettings) -> No
 
 
 def _compound_type(stream: BinaryIO) -> str:
-    """Name the document in an OLE container by the streams in it."""
     stream.seek(0)
     content = stream.read()
     for stream_name, media_type in OLE_STREAMS:

@@ -46,7 +46,6 @@ TAG = re.compile(r"<[^>]*>")
 
 
 def to_block(raw: Json) -> Block:
-    """Return the record of one block of a page."""
     kind = KINDS.get(raw["type"], NodeKind.PARAGRAPH)
     box = _box(raw)
     if kind in {NodeKind.TABLE, NodeKind.FIGURE, NodeKind.CODE} and isinstance(raw.get("content"), list):
@@ -81,7 +80,6 @@ def _compound(raw: Json, kind: NodeKind, box: Box) -> Block:
 
 
 def _parts(raw: Json, ending: str) -> list[Json]:
-    """Return the parts of a compound block of one sort."""
     return [part for part in raw["content"] if str(part.get("type", "")).endswith(ending)]
 
 
@@ -121,13 +119,9 @@ SILENT = {NodeKind.FIGURE, NodeKind.FORMULA}
 """Kinds that mean something before a word of theirs is known."""
 
 
-def render_nothing(*_: object, **__: object) -> None:
-    """Stand in for MinerU's rendering of crops."""
-
-
 # MinerU renders the crop of each figure in processes of its own, which would escape the limits of this one,
 # and hands the pictures over as base64. FlowReader cuts its crops itself; the figure blocks stay without this.
-pdf_window.attach_visual_block_images_from_pdf = render_nothing
+pdf_window.attach_visual_block_images_from_pdf = lambda *_, **__: None
 
 
 def read_pages(job: Job) -> tuple[ParsedPage, ...]:

@@ -10,6 +10,7 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 
 from storage.records import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
+from tasks.algorithms.boxes import FURNITURE_KINDS, unite
 from tasks.parsers.jobs import Job, ParseError, Survey
 from tasks.parsers.media import PDF
 from tasks.parsers.pictures import encode
@@ -18,7 +19,6 @@ OUTLINE_ENTRIES = 5000
 BROKEN_PAGES_IN_A_ROW = 64
 REMOVE_SECURITY = 3
 GRID = 100_000
-MARGINALS = {NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER}
 
 
 def open_pdf(path: Path, password: str | None = None) -> pdfium.PdfDocument:
@@ -66,7 +66,6 @@ def _labels(document: pdfium.PdfDocument) -> Iterator[str]:
 
 
 def _outline(document: pdfium.PdfDocument, pages: int) -> Iterator[OutlineEntry]:
-    """Yield the bookmarks that point to a page, in their order."""
     for count, bookmark in enumerate(document.get_toc()):
         if count >= OUTLINE_ENTRIES:
             return
@@ -100,7 +99,7 @@ def _lines(page: pdfium.PdfPage) -> Iterator[tuple[Box, str]]:
             continue
         box = _to_share(page, rectangle)
         if current and _same_line(current[0], box):
-            current = (_union(current[0], box), f"{current[1]} {words}")
+            current = (unite((current[0], box)), f"{current[1]} {words}")
             continue
         if current:
             yield current
@@ -116,18 +115,13 @@ def _to_share(page: pdfium.PdfPage, rectangle: tuple[float, float, float, float]
         column, row = pdfium_c.c_int(), pdfium_c.c_int()
         pdfium_c.FPDF_PageToDevice(page, 0, 0, GRID, GRID, 0, x, y, column, row)
         corners.append((min(max(column.value / GRID, 0.0), 1.0), min(max(row.value / GRID, 0.0), 1.0)))
-    (x0, y0), (x1, y1) = corners
-    return (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+    return unite((*corner, *corner) for corner in corners)
 
 
 def _same_line(first: Box, second: Box) -> bool:
     """Say whether the boxes overlap by more than half of the lower one's height and stand side by side."""
     overlap = min(first[3], second[3]) - max(first[1], second[1])
     return overlap > 0.5 * min(first[3] - first[1], second[3] - second[1]) and second[0] >= first[0]
-
-
-def _union(first: Box, second: Box) -> Box:
-    return (min(first[0], second[0]), min(first[1], second[1]), max(first[2], second[2]), max(first[3], second[3]))
 
 
 def _paragraphs(lines: list[tuple[Box, str]]) -> Iterator[list[tuple[Box, str]]]:
@@ -144,11 +138,7 @@ def _paragraphs(lines: list[tuple[Box, str]]) -> Iterator[list[tuple[Box, str]]]
 
 
 def _paragraph(lines: list[tuple[Box, str]]) -> Block:
-    """Return the block of these lines."""
-    box = lines[0][0]
-    for other, _ in lines[1:]:
-        box = _union(box, other)
-    return Block(kind=NodeKind.PARAGRAPH, text=" ".join(words for _, words in lines), box=box)
+    return Block(kind=NodeKind.PARAGRAPH, text=" ".join(words for _, words in lines), box=unite(box for box, _ in lines))
 
 
 def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, ...]:
@@ -190,7 +180,7 @@ def _share(box: Box) -> float:
 
 def _characters(block: Block) -> int:
     """Count what the block says; a stamp at the edge of a scan does not make the page readable."""
-    if block.kind in MARGINALS:
+    if block.kind in FURNITURE_KINDS:
         return 0
     return sum(len("".join(words.split())) for words in (block.text, block.caption, block.picture_text))
 
@@ -201,8 +191,7 @@ def _words_inside(page: pdfium.PdfPage, box: Box) -> str:
         across, up = pdfium_c.c_double(), pdfium_c.c_double()
         pdfium_c.FPDF_DeviceToPage(page, 0, 0, GRID, GRID, 0, round(x * GRID), round(y * GRID), across, up)
         corners.append((across.value, up.value))
-    (x0, y0), (x1, y1) = corners
-    words = page.get_textpage().get_text_bounded(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+    words = page.get_textpage().get_text_bounded(*unite((*corner, *corner) for corner in corners))
     return " ".join(words.split())
 
 

@@ -44,7 +44,6 @@ def decode(data: io.BytesIO | Path, *, megapixels: int) -> Image.Image:
 
 
 def _weigh(picture: Image.Image, *, megapixels: int) -> None:
-    """Refuse a picture by the size in its header."""
     width, height = picture.size
     if width * height > megapixels * 1_000_000:
         raise ParseError(

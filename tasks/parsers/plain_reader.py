@@ -53,7 +53,6 @@ def _markdown_groups(text: str) -> list[str]:
 
 
 def _block(group: str, *, markdown: bool) -> Block:
-    """Return the block that these lines are."""
     lines = group.strip("\n").split("\n")
     heading = HEADING.match(lines[0]) if markdown else None
     if heading:

@@ -47,7 +47,6 @@ class Zygote:
     """A warm process that forks one child at a time."""
 
     def __init__(self) -> None:
-        """Start it; it is of use once it is warm."""
         environment = {name: value for name, value in os.environ.items() if name in PASSED_ON or name.startswith(PASSED_PREFIXES)}
         # one thread: a fork copies no other, and two children share two cores; no hash seed: the same result every time
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "LOGURU_LEVEL": "CRITICAL"}
@@ -124,7 +123,6 @@ class Children:
     """Lends zygotes to threads, so many at once as each caller allows."""
 
     def __init__(self) -> None:
-        """Begin with none; they are started when first needed."""
         self._changed = threading.Condition()
         self._idle: list[Zygote] = []
         self._busy: set[Zygote] = set()
@@ -177,7 +175,6 @@ class Children:
         return stopped
 
     def _borrow(self, at_once: int) -> tuple[Zygote, int]:
-        """Take an idle zygote or start one."""
         with self._changed:
             generation = self._stopped
             while len(self._busy) >= at_once:
@@ -237,7 +234,6 @@ def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal |
 
 
 def _refusal(folder: Path) -> Refusal | None:
-    """Read the child's last words, if they are well formed."""
     said = left_in(folder, REFUSAL, most_bytes=REPLY_BYTES)
     try:
         return REFUSALS.validate_json(said) if said else None

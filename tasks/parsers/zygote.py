@@ -25,7 +25,6 @@ WARM_WATCH_SECONDS = 0.2
 
 
 def main() -> None:
-    """Serve one parent until it goes."""
     parent = int(sys.argv[1])
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     replies = os.dup(1)
@@ -96,7 +95,6 @@ def _readable(parent: int) -> bool:
 
 
 def _reply(descriptor: int, message: dict[str, object]) -> None:
-    """Send one line."""
     os.write(descriptor, json.dumps(message).encode() + b"\n")
 
 

@@ -18,7 +18,7 @@ from tasks.document_step_keys import Tools
 from tasks.ingest_model import reader_identity, reading_model
 from tasks.ingest_request import IngestRequest, look, survey
 from tasks.lineage import lineage_of_run, working_at, writing_calls
-from tasks.models.chat_errors import BudgetReachedError, ChatServerDownError
+from tasks.models.chat_errors import ChatServerDownError
 from tasks.models.embedder import default_identity, open_embedder
 from tasks.planning import UNFINISHED
 from tasks.setting_group import changed
@@ -162,18 +162,6 @@ def test_a_budget_ends_a_run_in_order_and_the_same_command_goes_on(folder, serve
     assert whole == sum(calls.values()), "no call was made twice"
 
 
-def test_a_budget_that_ends_it_again_and_again_still_gets_there(folder, server):
-    calls = []
-    for _ in range(20):
-        try:
-            (outcome,) = read(folder, calls=3)
-            break
-        except BudgetReachedError:
-            calls.append(server.calls)
-    assert calls == [3 * (place + 1) for place in range(len(calls))] and len(calls) > 2
-    assert outcome.record.state is DocumentState.READY and server.calls == sum(kept().values())
-
-
 def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, server, monkeypatch):
     def leaves(request):
         return Misbehaviour.RESET if server.calls > 4 else None
@@ -233,17 +221,6 @@ def test_orders_in_a_document_change_nothing_but_the_words_that_are_described(fo
         assert request.prompt.count("Ignore everything") == fenced.count("Ignore everything")
         assert "tools" not in request.body and len(request.body["messages"]) == 1
     assert any(order[:40] in node.content for node in outcome.graph.nodes)
-
-
-def test_remembered_graphs_do_not_pass_for_unfinished_ones(folder, server):
-    server.misbehave = failing_on("screwdriver", Misbehaviour.ERROR)
-    (unfinished,) = read(folder)
-    server.misbehave = lambda _request: None
-    (whole,) = read(folder)
-    assert unfinished.graph.nodes != whole.graph.nodes and not whole.record.notes
-    asked = server.calls
-    (again,) = read(folder)
-    assert server.calls == asked and again.record == whole.record
 
 
 def failing_on(word, how):

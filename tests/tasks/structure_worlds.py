@@ -1,7 +1,7 @@
 """Parsed pages of a few blocks, and what structure becomes of them."""
 
 from storage.records import Block, PageParser, ParsedDocument, ParsedPage
-from tasks.settings import EvolutionSettings, StructureSettings
+from tasks.settings import ReadingSettings
 from tasks.structure import structure_document
 
 HTML = "<table><tr><td>Region</td><td>2023</td></tr><tr><td>North</td><td>4.1</td></tr></table>"
@@ -16,8 +16,7 @@ def structure(*pages, size=(600, 800), parser=PageParser.MINERU, outline=(), tit
         pages=tuple(ParsedPage(number, *size, parser, tuple(blocks)) for number, blocks in enumerate(pages, 1)),
         outline=tuple(outline),
     )
-    weights = EvolutionSettings().structural_weights.by_kind()
-    return structure_document(parsed=parsed, version="v", settings=StructureSettings(), structural_weights=weights)
+    return structure_document(parsed=parsed, version="v", settings=ReadingSettings())
 
 
 def block(kind, text="", top=0.1, bottom=None, **more):

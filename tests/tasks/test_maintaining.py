@@ -126,29 +126,11 @@ def kept(home):
 
 
 def test_what_is_old_and_nobodys_goes_and_is_counted(kept):
+    stays = [left(folder / name, old=False) for folder in (reports_folder(), called_with_folder()) for name in ("a.html", "b")]
+    stays.append(left(reports_folder() / f"{kept}.html"))
     page = left(reports_folder() / f"{'f' * 32}.html")
     result, partial = left(reports_folder() / "0b7c0f6a"), left(reports_folder() / ".partial-x")
     called = left(called_with_folder() / "5c1b")
     assert age_out() == AgedOut(reports=1, results=2, called_with=1, bytes_freed=20)
     assert not any(path.exists() for path in (page, result, partial, called)) and age_out() == AgedOut()
-
-
-def test_the_page_of_an_answer_that_a_corpus_keeps_stays_however_old(kept):
-    page = left(reports_folder() / f"{kept}.html")
-    assert age_out() == AgedOut() and page.exists()
-
-
-def test_what_is_young_stays(kept):
-    young = [left(folder / name, old=False) for folder in (reports_folder(), called_with_folder()) for name in ("a.html", "b")]
-    assert age_out() == AgedOut() and all(path.exists() for path in young)
-
-
-def test_what_goes_meanwhile_is_not_counted_and_stops_nothing(kept, monkeypatch):
-    page, result = left(reports_folder() / f"{'f' * 32}.html"), left(reports_folder() / "0b7c0f6a")
-
-    def goes_meanwhile(corpus):
-        page.unlink()
-        return set()
-
-    monkeypatch.setattr("tasks.maintaining.answer_ids", goes_meanwhile)
-    assert age_out() == AgedOut(results=1, bytes_freed=5) and not result.exists()
+    assert all(path.exists() for path in stays)

@@ -102,11 +102,6 @@ def test_nothing_goes_where_a_corpus_cannot_be_asked_what_it_shows(places):
     assert "s3://data/other/" in left()
 
 
-def test_without_mirrors_none_is_made(home):
-    forget_mirrors(keep_seconds=KEEP_SECONDS)
-    assert not home.exists()
-
-
 ADDRESSES = ["/some/folder", "s3://data/in/"]
 READS = """
 import sys, time
@@ -135,11 +130,6 @@ def test_a_killed_reader_holds_nothing(home):
         assert process.stdout.readline() == "reading\n" and not unused()
         process.kill()
     assert unused()
-
-
-def test_who_reads_no_object_makes_no_mirrors(home):
-    with copies_in_use(["/some/folder"]):
-        assert not mirrors_folder().exists()
 
 
 def test_a_reader_waits_for_a_clean_up(home):
@@ -224,5 +214,8 @@ def test_a_mirror_that_goes_while_it_is_looked_at_holds_nothing(home, monkeypatc
     assert copy_in_mirrors(ADDRESS.shown) is None
 
 
-def test_without_mirrors_there_is_no_copy(home):
+def test_who_reads_no_object_makes_no_mirrors(home):
+    forget_mirrors(keep_seconds=KEEP_SECONDS)
+    with copies_in_use(["/some/folder"]):
+        assert not home.exists()
     assert copy_in_mirrors(ADDRESS.shown) is None and mirrors() == [] and not mirrors_folder().exists()

@@ -2,12 +2,14 @@
 
 import io
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from storage.disk import DiskFullError
 from storage.object_address import StoreAddress, store_address
 from storage.object_client import StoreError
-from tasks.object_source import ListedObject, ObjectSkippedError, ObjectSource, is_mark, reason_against
+from tasks.object_source import Ahead, ListedObject, ObjectSkippedError, ObjectSource, fetch_all, reason_against, tell_nobody
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.object_server import SECRET
 
@@ -28,15 +30,6 @@ def test_an_object_is_a_document_or_a_reason_is_given(key, size_bytes, said):
     assert said in reason and bool(said) == bool(reason)
 
 
-def test_what_is_hidden_is_read_where_it_is_named():
-    named = ListedObject("in/.hidden", "tag", 1)
-    assert reason_against(named, StoreAddress("data", "in/.hidden"), most_bytes=1) == ""
-
-
-def test_only_an_empty_object_is_the_mark_of_a_folder():
-    assert [is_mark(ListedObject(key, "tag", size)) for key, size in (("a/", 0), ("a/", 1), ("a", 0))] == [True, False, False]
-
-
 def keys(address):
     return [found.key for found in ObjectSource(store_address(address)).listed()]
 
@@ -45,14 +38,6 @@ def fetched(store, found, ended=lambda: False):
     target = io.BytesIO()
     ObjectSource(store_address(store.address())).fetch(found, target, ended=ended)
     return target.getvalue()
-
-
-def refused(address="s3://data"):
-    began = time.monotonic()
-    with pytest.raises(StoreError) as error:
-        keys(address)
-    assert time.monotonic() - began < 8 and address in str(error.value) and SECRET not in str(error.value)
-    return str(error.value)
 
 
 def test_what_lies_at_or_below_an_address_is_listed(store):
@@ -100,14 +85,6 @@ def test_a_tag_that_is_no_hash_of_the_bytes_is_not_held_against_them(store):
     assert found.tag.endswith("-1") and fetched(store, found) == b"one"
 
 
-def test_an_object_that_may_not_be_read_is_one_objects_reason(store):
-    store.put("a", b"one")
-    store.refusals["a"] = "AccessDenied"
-    (found,) = ObjectSource(store_address(store.address())).listed()
-    with pytest.raises(ObjectSkippedError, match=r"the store refuses it \(AccessDenied\)"):
-        fetched(store, found)
-
-
 def test_the_wish_to_stop_ends_a_listing_and_a_download(store):
     store.put("a", b"one")
     (found,) = ObjectSource(store_address(store.address())).listed()
@@ -122,25 +99,34 @@ def test_the_wish_to_stop_ends_a_listing_and_a_download(store):
         forget_stop()
 
 
-def test_a_bucket_that_is_not_there_is_said_to_be_so(store):
-    assert "does not exist (NoSuchBucket); name a bucket that exists" in refused("s3://nowhere-at-all")
-    assert "name a bucket that exists" in refused("s3://no bucket")
-
-
-def test_a_store_that_refuses_us_is_said_to_do_so(store):
-    store.refusals[""] = "InvalidAccessKeyId"
-    assert "AWS_ACCESS_KEY_ID" in refused(store.address().rstrip("/"))
-
-
-def test_a_store_that_is_not_there_is_said_to_be_so(store, monkeypatch):
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
-    said = refused()
-    assert "Could not connect" in said and "check the network and AWS_ENDPOINT_URL" in said
-
-
 def test_a_store_that_never_answers_is_said_to_be_so(store, monkeypatch):
     monkeypatch.setattr("storage.object_client.READ_SECONDS", 0.5)
     store.put("a", b"x")
     store.holds_listings = True
     store.hold.clear()
-    assert "Read timeout" in refused(store.address().rstrip("/"))
+    began, address = time.monotonic(), store.address().rstrip("/")
+    with pytest.raises(StoreError, match=f"{address}.*Read timeout") as error:
+        keys(address)
+    assert time.monotonic() - began < 8 and SECRET not in str(error.value)
+
+
+def fetched_all(store, folder, tell=tell_nobody):
+    source = ObjectSource(store_address(store.address()))
+    return fetch_all(source, {found: folder / found.key for found in source.listed()}, folder, tell)
+
+
+def test_how_much_is_fetched_is_told_before_anything_is(store, tmp_path):
+    heard = []
+    assert fetched_all(store, tmp_path, heard.append) == {} and heard == []
+    for key in ("a", "b"):
+        store.put(key, b"1234")
+    fetched_all(store, tmp_path, lambda ahead: heard.append((ahead, list(store.fetched))))
+    assert heard == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
+
+
+def test_a_full_disk_is_said_before_anything_is_fetched(store, tmp_path, monkeypatch):
+    store.put("a.txt", b"x")
+    monkeypatch.setattr("storage.disk.shutil.disk_usage", lambda place: SimpleNamespace(free=0))
+    with pytest.raises(DiskFullError, match="needs about 1 MB"):
+        fetched_all(store, tmp_path)
+    assert store.fetched == [] and list(tmp_path.iterdir()) == []

@@ -1,6 +1,5 @@
 """Publishing links what is new with what is there, the same whatever came first."""
 
-import itertools
 import time
 from types import SimpleNamespace
 
@@ -48,20 +47,13 @@ def cross_edges_after(location, batches):
     return {edge for edge in edges if edge.source_document != edge.target_document}
 
 
-def test_links_do_not_depend_on_the_order_or_on_the_batches(tmp_path):
-    orders = [[[name] for name in order] for order in itertools.permutations(GRAPHS)] + [
-        [list(GRAPHS)],
-        [["paper", "slides"], ["report"]],
-    ]
+def test_links_do_not_depend_on_the_order_on_the_batches_or_on_how_many_are_read_back_at_once(tmp_path, monkeypatch):
+    orders = [[[name] for name in GRAPHS], [[name] for name in reversed(GRAPHS)], [list(GRAPHS)], [["paper", "slides"], ["report"]]]
     seen = [cross_edges_after(worlds.corpus_in(tmp_path, f"corpus{number}"), batches) for number, batches in enumerate(orders)]
+    monkeypatch.setattr(publishing, "NODES_AT_ONCE", 1)
+    seen.append(cross_edges_after(worlds.corpus_in(tmp_path, "grouped"), orders[0]))
     assert seen[0] and all(edges == seen[0] for edges in seen)
     assert {(edge.target, edge.source) for edge in seen[0]} == {(edge.source, edge.target) for edge in seen[0]}
-
-
-def test_published_vectors_are_read_back_in_groups(tmp_path, monkeypatch):
-    whole = cross_edges_after(worlds.corpus_in(tmp_path, "whole"), [[name] for name in GRAPHS])
-    monkeypatch.setattr(publishing, "NODES_AT_ONCE", 1)
-    assert cross_edges_after(worlds.corpus_in(tmp_path, "grouped"), [[name] for name in GRAPHS]) == whole
 
 
 def test_a_successor_takes_its_predecessor_out_in_the_same_commit(home):

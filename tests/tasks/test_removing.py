@@ -98,19 +98,12 @@ def test_answers_lose_their_quotes_at_once_and_those_given_meanwhile_when_the_la
             while asking_log(location, "before").path.read_bytes().count(b"of paper"):
                 assert not removing.done()
             keep_answer(location, "paper", "report", run="meanwhile")
+            keep_asked(location, "paper")
             with pytest.raises(TimeoutError):
                 removing.result(0.2)
         assert removing.result(60).gone["answer_texts"] == 2
     assert b"of paper" not in everything_in(location.folder)
     assert [kept.question for kept in read_answers(location, present=())] == ["How many?"] * 2
-
-
-def test_without_now_an_answer_given_meanwhile_loses_its_quotes_with_the_next_change(location):
-    assert remove_document(location, "paper.pdf", now=False).gone["answer_texts"] == 0
-    keep_answer(location, "paper", "report")
-    assert [removal.document_id for removal in noted_removals(location)] == [PAPER.document_id]
-    assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 1
-    assert b"words of" not in everything_in(location.runs)
 
 
 def read_again(location, before, name):
@@ -124,8 +117,10 @@ def read_again(location, before, name):
 def test_what_is_only_replaced_keeps_its_quotes_until_its_file_is_removed(location):
     keep_answer(location, "paper", "report", run="r1")
     keep_answer(location, "report", run="r2")
+    keep_asked(location, "paper")
     read_again(location, PAPER, "second paper")
     assert b"words of paper" in everything_in(location.runs)
+    assert list(AskedQuestions(location.evaluations).recall(identify("flow"))) == [identify("paper")]
     receipt = remove_document(location, "paper.pdf", now=True)
     assert (receipt.document_id, receipt.gone["answer_texts"]) == (worlds.document_id("second paper"), 1)
     assert receipt.later.startswith("nothing of it is left")
@@ -158,13 +153,6 @@ def test_what_cannot_be_published_stays_and_keeps_its_quotes(location, monkeypat
         remove_document(location, "paper.pdf", now=True)
     assert remove_document(location, "report.pdf", now=False).gone["answer_texts"] == 0
     assert read_answers(location, present={PAPER.document_id}) == [answer("paper")]
-
-
-def test_a_corpus_is_removed_whole(location):
-    assert remove_corpus(location).documents == 2
-    assert not location.folder.exists()
-    with pytest.raises(UnknownCorpusError, match=f"FLOWREADER_HOME '{location.home}' holds none; `flowreader corpora list` shows"):
-        remove_corpus(location)
 
 
 @pytest.mark.parametrize("step", ["wait_for_readers", "forget_replies", "forget_reports", "collect_garbage"])
@@ -202,16 +190,6 @@ def test_a_corpus_is_removed_from_a_full_disk_too(location, monkeypatch):
     assert has_words(location, "paper") == [] and not location.folder.exists()
 
 
-@pytest.mark.parametrize("harm", ["", "current", "snapshots"])
-def test_a_removed_corpus_takes_along_what_was_told_of_earlier_contents_of_its_files(location, harm):
-    keep_words(location, "earlier paper")
-    if harm:
-        part = getattr(location, harm)
-        shutil.rmtree(part) if part.is_dir() else part.unlink()
-    remove_corpus(location)
-    assert set(has_words(location, "earlier paper")) == set()
-
-
 def test_what_is_not_there_is_not_removed(location):
     with pytest.raises(UnknownDocumentError, match=r"absent\.pdf"):
         remove_document(location, "absent.pdf", now=True)
@@ -219,12 +197,21 @@ def test_what_is_not_there_is_not_removed(location):
         assert len(snapshot.documents()) == 2
 
 
-@pytest.mark.parametrize("harm", ["current", "catalog", "lance", "snapshots"])
-def test_a_damaged_or_half_removed_corpus_is_removed_too(location, harm):
-    part = getattr(location, harm)
-    shutil.rmtree(part) if part.is_dir() else part.unlink()
-    remove_corpus(location)
-    assert not location.folder.exists()
+@pytest.mark.parametrize("harm", ["", "current", "catalog", "lance", "snapshots"])
+def test_a_corpus_goes_whole_with_all_that_is_kept_of_its_documents_be_it_damaged_or_half_removed(location, harm):
+    keep_words(location, "earlier paper")
+    others = questions_owner("another")
+    cache = keep_replies(questions_owner(location.name), others, worlds.document_id("elsewhere"))
+    if harm:
+        part = getattr(location, harm)
+        shutil.rmtree(part) if part.is_dir() else part.unlink()
+    else:
+        keep_replies(REPORT.document_id)
+    assert remove_corpus(location).documents == (0 if harm in ("current", "lance", "snapshots") else 2)
+    assert has_words(location, "earlier paper") == [] and not location.folder.exists()
+    assert set(cache.subjects()) == {others, worlds.document_id("elsewhere")}
+    with pytest.raises(UnknownCorpusError, match=f"FLOWREADER_HOME '{location.home}' holds none; `flowreader corpora list` shows"):
+        remove_corpus(location)
 
 
 def test_who_reads_a_corpus_is_waited_for_before_it_goes(location):
@@ -245,21 +232,6 @@ def keep_replies(*subjects):
     return cache
 
 
-@pytest.mark.parametrize("now", [True, False])
-def test_a_removed_document_takes_the_replies_about_it_and_to_questions_along(location, now):
-    mine, others = questions_owner(location.name), questions_owner("another")
-    cache = keep_replies(REPORT.document_id, PAPER.document_id, mine, others)
-    remove_document(location, "paper.pdf", now=now)
-    assert set(cache.subjects()) == {REPORT.document_id, others}
-
-
-def test_a_removed_corpus_takes_the_replies_about_its_documents_along(location):
-    mine, others = questions_owner(location.name), questions_owner("another")
-    cache = keep_replies(REPORT.document_id, PAPER.document_id, mine, others, worlds.document_id("elsewhere"))
-    remove_corpus(location)
-    assert set(cache.subjects()) == {others, worlds.document_id("elsewhere")}
-
-
 def keep_asked(location, name):
     """Keep what an evaluation asked of a document: its answer quotes it."""
     pages = ((f"{name}.pdf", 2),)
@@ -269,28 +241,18 @@ def keep_asked(location, name):
 
 
 @pytest.mark.parametrize("now", [True, False])
-def test_a_removed_document_takes_what_evaluations_asked_its_corpus_along(home, location, now):
+def test_a_removed_document_takes_the_replies_about_it_and_what_its_corpus_was_asked_along(home, location, now):
+    mine, others = questions_owner(location.name), questions_owner("another")
+    cache = keep_replies(REPORT.document_id, PAPER.document_id, mine, others)
     other = worlds.corpus_in(home, "other")
     other.folder.mkdir()
     for place in (location, other):
         keep_asked(place, "paper")
         keep_asked(place, "report")
     remove_document(location, "paper.pdf", now=now)
+    assert set(cache.subjects()) == {REPORT.document_id, others}
     assert list(location.evaluations.iterdir()) == []
     assert len(AskedQuestions(other.evaluations).recall(identify("flow"))) == 2
-
-
-def test_what_an_evaluation_asked_of_an_older_snapshot_meanwhile_goes_with_its_last_reader(location):
-    with ThreadPoolExecutor() as pool:
-        with open_for_reading(location):
-            removing = pool.submit(remove_document, location, "paper.pdf", now=True)
-            while not noted_removals(location):
-                assert not removing.done()
-            with pytest.raises(TimeoutError):
-                removing.result(0.5)
-            keep_asked(location, "paper")
-        assert removing.result(60).later.startswith("nothing of it is left")
-    assert b"of paper" not in everything_in(location.folder)
 
 
 def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_before_it_did(location, monkeypatch):
@@ -302,18 +264,6 @@ def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_b
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         wipe(corpus, wait_seconds=0)
     assert b"of paper" not in everything_in(location.folder)
-
-
-def test_what_is_only_replaced_leaves_what_evaluations_asked(location):
-    keep_asked(location, "paper")
-    read_again(location, PAPER, "second paper")
-    assert list(AskedQuestions(location.evaluations).recall(identify("flow"))) == [identify("paper")]
-
-
-def test_a_removed_corpus_takes_what_evaluations_asked_it_along(location):
-    keep_asked(location, "paper")
-    remove_corpus(location)
-    assert not location.evaluations.exists()
 
 
 def read_in(home, store, graph, said):

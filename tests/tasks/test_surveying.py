@@ -9,10 +9,9 @@ from storage.current import snapshot_path
 from storage.locations import corpus_location
 from tasks.ask_settings import AllSettings
 from tasks.discovery import DiscoveryError
-from tasks.ingest_request import IngestRequest
+from tasks.ingest_request import IngestRequest, survey_for
 from tasks.models.endpoints import EndpointError
 from tasks.setting_group import changed
-from tasks.surveying import survey_for
 from tests.program import CHEAP
 
 

@@ -5,12 +5,13 @@ import fcntl
 import os
 import subprocess
 import sys
+import time
+from contextlib import contextmanager
 
 import pytest
 
-from storage.current import read_current, snapshot_path
+from storage.current import held, read_current, snapshot_path
 from storage.locations import corpus_location
-from storage.snapshot import UnknownCorpusError
 from tasks.warming import opened_for_reading, warm_up_questions
 from tests.hung_corpus import HungCorpus
 
@@ -44,15 +45,6 @@ def test_the_snapshot_is_pinned_inside_the_block_only(published):
     asyncio.run(world())
 
 
-def test_a_corpus_that_is_not_there_is_told_as_ever(home):
-    async def world():
-        async with opened_for_reading(corpus_location("nowhere")):
-            pytest.fail("there is nothing to open")
-
-    with pytest.raises(UnknownCorpusError, match="nowhere"):
-        asyncio.run(world())
-
-
 def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinned(published, monkeypatch):
     location, path = published
     slow = asyncio.Event()
@@ -76,10 +68,6 @@ def test_who_is_cancelled_while_the_store_is_slow_leaves_and_nothing_stays_pinne
 
 def held_back(loop, slow):
     """The real pin, half a second after it was asked for."""
-    import time
-    from contextlib import contextmanager
-
-    from storage.current import held
 
     @contextmanager
     def later(location):

@@ -17,14 +17,7 @@ from storage.artifacts import ArtifactStore, hash_bytes
 from storage.records import Block, DocumentState, NodeKind, PageParser, ParsedPage
 from tasks.parsers import desk as desks
 from tasks.parsers.desk import LOOK_BACK, Rules, cut_ranges, desk_for, read_page_ranges
-from tasks.parsers.jobs import (
-    ANSWER,
-    READINGS,
-    Job,
-    Reading,
-    Work,
-    left_in,
-)
+from tasks.parsers.jobs import ANSWER, READINGS, Job, Reading, Work, left_in
 from tasks.parsers.supervisor import Children, Ending, Zygote, missing_confinement
 from tasks.parsers.supervisor import _account as account
 from tasks.settings import LimitSettings, OcrSettings, ParseSettings, WorkSettings
