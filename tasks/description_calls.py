@@ -19,10 +19,12 @@ from tasks.settings import AnalysisSettings, OcrSettings
 FEWEST_TAGS = 3
 
 
-class Description(BaseModel):
-    """What the model says of a node."""
-
+class Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+
+class Description(Reply):
+    """What the model says of a node."""
 
     id: str
     keywords: list[str]
@@ -36,18 +38,14 @@ class VisualDescription(Description):
     words: str
 
 
-class Descriptions(BaseModel):
+class Descriptions(Reply):
     """What it says of some passages."""
-
-    model_config = ConfigDict(extra="forbid")
 
     nodes: list[Description]
 
 
-class VisualDescriptions(BaseModel):
+class VisualDescriptions(Reply):
     """What it says of some figures and tables."""
-
-    model_config = ConfigDict(extra="forbid")
 
     nodes: list[VisualDescription]
 

@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from storage.records import Node
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.standing import without_controls
 from tasks.asking import ask_in_groups
-from tasks.description_calls import named, wrong_ids
+from tasks.description_calls import Reply, named, wrong_ids
 from tasks.models.chat import ChatModel
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatError
@@ -24,19 +22,15 @@ KEYWORD_BREAK = "; "
 Relation = Literal["reference", "cause", "part", "elaboration", "sequence", "contrast", "hierarchy", "dependency"]
 
 
-class NamedLink(BaseModel):
+class NamedLink(Reply):
     """A link to another note, with what it means."""
-
-    model_config = ConfigDict(extra="forbid")
 
     to: str
     relation: Relation
 
 
-class NoteJudgement(BaseModel):
+class NoteJudgement(Reply):
     """What the model decided on a note."""
-
-    model_config = ConfigDict(extra="forbid")
 
     id: str
     links: list[NamedLink]
@@ -45,10 +39,8 @@ class NoteJudgement(BaseModel):
     keywords: list[str]
 
 
-class NoteJudgements(BaseModel):
+class NoteJudgements(Reply):
     """What it decided on some notes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     nodes: list[NoteJudgement]
 

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -69,11 +70,7 @@ def test_a_store_that_cannot_be_read_is_one_error_and_no_corpus_is_made(store, h
 @pytest.fixture
 def without_server(monkeypatch):
     """Let the flow's function be called as it is: its tags stand in Prefect's server, which has no part in this."""
-
-    async def no_tags(*_tags):
-        pass
-
-    monkeypatch.setattr("flows.ingest.tag_run", no_tags)
+    monkeypatch.setattr("flows.ingest.tag_run", AsyncMock())
 
 
 def test_a_deployed_ingest_makes_no_corpus_either(store, home, without_server):

@@ -11,22 +11,14 @@ from tasks.ingest_request import IngestRequest, embedder_for, look, read_passwor
 from tasks.models.embedder import default_identity
 
 
-def test_a_survey_finds_and_plans(tmp_path, home):
-    (tmp_path / "a.txt").write_text("hello")
-    request = IngestRequest(paths=(str(tmp_path),))
-    found = survey(request, look(request), (), default_identity(), "")
-    assert [work.name for work in found.plan.work] == ["a.txt"]
-    assert not home.exists()
-
-
 def test_passwords_are_by_name_or_for_all(tmp_path):
     path = tmp_path / "passwords"
     path.write_text("a.pdf\tsecret with spaces\n\nfor the rest\n")
     assert read_passwords(str(path)) == {"a.pdf": "secret with spaces", "*": "for the rest"}
     assert read_passwords(None) == {}
-
-
-def test_a_password_file_that_cannot_be_read_is_named(tmp_path):
+    path.write_text("a.pdf secret\nb.pdf\tsecret\nc.pdf secret\n")
+    with pytest.raises(DiscoveryError, match="lines 1, 3 have no tab"):
+        read_passwords(str(path))
     with pytest.raises(DiscoveryError, match="nothing-here"):
         read_passwords(str(tmp_path / "nothing-here"))
 
@@ -37,13 +29,6 @@ def test_a_corpus_keeps_its_embedder_also_in_another_precision():
     assert embedder_for(remembered) == remembered
     assert embedder_for(None) == wanted
     assert embedder_for(EmbedderIdentity("another model", "float32", 3)) == wanted
-
-
-def test_lines_of_the_password_file_that_forgot_the_tab_are_named(tmp_path):
-    path = tmp_path / "passwords"
-    path.write_text("a.pdf secret\nb.pdf\tsecret\nc.pdf secret\n")
-    with pytest.raises(DiscoveryError, match="lines 1, 3 have no tab"):
-        read_passwords(str(path))
 
 
 def test_files_and_objects_are_found_in_one_request(tmp_path, home, store):

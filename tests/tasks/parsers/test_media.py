@@ -14,6 +14,7 @@ from tasks.settings import LimitSettings
 from tests import hostile
 
 LIMITS = LimitSettings()
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def kind(folder, data: bytes, name: str = "file") -> str:
@@ -69,7 +70,7 @@ def test_an_open_document_says_itself_what_it_is(tmp_path):
     ],
 )
 def test_old_office_documents_are_told_apart_by_their_streams(stream, expected, tmp_path):
-    assert kind(tmp_path, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504) + stream.encode("utf-16-le")) == expected
+    assert kind(tmp_path, OLE + bytes(504) + stream.encode("utf-16-le")) == expected
 
 
 @pytest.mark.parametrize(
@@ -80,13 +81,8 @@ def test_old_office_documents_are_told_apart_by_their_streams(stream, expected, 
         (b"\xe9\xe8" * 900, "a.txt", "neither text", DocumentState.FAILED),
         (b"Words", "a.docx", "its name says DOCX, its content is plain text", DocumentState.FAILED),
         (b"PK\x03\x04 cut short", "a.docx", "damaged ZIP", DocumentState.FAILED),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a.doc", "OLE container", DocumentState.FAILED),
-        (
-            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
-            "a.docx",
-            "encrypted Office",
-            DocumentState.NEEDS_PASSWORD,
-        ),
+        (OLE + bytes(99), "a.doc", "OLE container", DocumentState.FAILED),
+        (OLE + "EncryptedPackage".encode("utf-16-le"), "a.docx", "encrypted Office", DocumentState.NEEDS_PASSWORD),
     ],
 )
 def test_what_cannot_be_read_is_refused_in_words(data, name, words, state, tmp_path):
