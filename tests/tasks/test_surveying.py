@@ -8,9 +8,7 @@ from storage.artifacts import hash_bytes
 from storage.current import snapshot_path
 from storage.locations import corpus_location
 from tasks.ask_settings import AllSettings
-from tasks.discovery import DiscoveryError
 from tasks.ingest_request import IngestRequest, survey_for
-from tasks.models.endpoints import EndpointError
 from tasks.setting_group import changed
 from tests.program import CHEAP
 
@@ -59,11 +57,3 @@ def test_of_a_damaged_corpus_everything_is_to_be_read_and_the_damage_stays_for_t
         location.current.write_text(json.dumps(current | {"sha256": hash_bytes(b"no such thing")}))
     assert names(survey_for(request_for(cheap_documents))) == sorted(CHEAP)
     assert damaged.read_bytes() == b"no such thing"
-
-
-def test_files_that_are_not_there_and_a_model_that_nobody_serves_are_said(in_library, cheap_documents, tmp_path, monkeypatch):
-    with pytest.raises(DiscoveryError, match="nowhere"):
-        survey_for(request_for(tmp_path / "nowhere"))
-    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
-    with pytest.raises(EndpointError, match="FLOWREADER_CHAT_BASE_URL"):
-        survey_for(request_for(cheap_documents, reading__analysis__by="model"))
