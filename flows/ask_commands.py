@@ -118,11 +118,11 @@ def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> t
 
 def prepare_report(path: Path) -> None:
     """Refuse a path that cannot be written before the work, and load what draws pages while the question is answered."""
-    from tasks.parsing import warm_up
+    from tasks.parsers.supervisor import CHILDREN
     from tasks.reporting import check_target
 
     check_target(path.absolute())
-    warm_up()
+    CHILDREN.warm()
 
 
 def published(snapshot: Snapshot) -> set[str]:

@@ -10,7 +10,7 @@ from types import FrameType
 
 from flows.showing import INTERRUPT_EXIT
 from tasks.models.model_process import interrupt_models
-from tasks.parsing import stop_children
+from tasks.parsers.supervisor import CHILDREN
 from tasks.progress import forget_stop, request_stop, stop_requested
 
 PATIENCE_SECONDS = 6.0
@@ -58,7 +58,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 def end_all_work() -> None:
     """Have every step end at its next report, and take from it the child that it waits for."""
     request_stop()
-    stop_children()
+    CHILDREN.stop()
     interrupt_models()
 
 

@@ -11,7 +11,7 @@ from tasks.evaluation_request import EvaluationRequest
 from tasks.ingest_report import IngestReport
 from tasks.ingest_request import IngestRequest
 from tasks.memory import bound_arenas
-from tasks.parsing import warm_up
+from tasks.parsers.supervisor import CHILDREN
 
 DRAIN_SECONDS = 5.0
 
@@ -34,7 +34,7 @@ def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow ta
     bound_arenas()
     with prefect_server() as wait_until_ready:
         # What takes seconds to load is loaded while the server starts.
-        warm_up()
+        CHILDREN.warm()
         import lancedb  # noqa: F401
         from prefect.events.worker import EventsWorker
         from prefect.exceptions import CancelledRun, FailedRun

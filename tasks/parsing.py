@@ -11,7 +11,7 @@ from tasks.parsers.desk import Desk, Rules, desk_for, read_page_ranges
 from tasks.parsers.jobs import ANSWER, SURVEYS, Reading, Survey, Work, left_in
 from tasks.parsers.jobs import ParseError as ParseError
 from tasks.parsers.media import PDF
-from tasks.parsers.supervisor import CHILDREN, Ending
+from tasks.parsers.supervisor import Ending
 from tasks.settings import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
 READER_VERSION = 2
@@ -27,16 +27,6 @@ def parser_identity() -> str:
 def parse_inputs(document_id: str, parse: ParseSettings, ocr: OcrSettings) -> str:
     """Name all that decides what a file is parsed to: its bytes, the parser of this installation and what it is told."""
     return identify(document_id, parser_identity(), parse.model_dump_json(), ocr.model_dump_json())
-
-
-def warm_up() -> None:
-    """Load the parser in the background, so that the first document need not wait for it."""
-    CHILDREN.warm()
-
-
-def stop_children() -> None:
-    """End all parser children at once, as for Ctrl-C: every parse_file at work raises ParserStoppedError."""
-    CHILDREN.stop()
 
 
 def rules_for(settings: IngestSettings, artifacts: ArtifactStore | None) -> Rules:
@@ -57,7 +47,7 @@ def parse_file(
     Pages without geometry (slides, sheets, DOCX, HTML, text) measure 0 by 0 points, their blocks' boxes are the whole page.
     A range of pages that MinerU cannot read within the limits is read again page by page, and such a page by pdfium's
     text layer; its `note` says why. Raises ParseError where no page can be read or the file is not `document_id` any more;
-    OSError where the disk is full or the file cannot be read; ParserStoppedError after stop_children().
+    OSError where the disk is full or the file cannot be read; ParserStoppedError once the children were stopped.
     """
     with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
         survey = _survey(desk)

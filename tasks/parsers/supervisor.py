@@ -26,7 +26,7 @@ MEMORY_SHARE = 0.8
 
 
 class ParserStoppedError(RuntimeError):
-    """The children were stopped by stop_children(); no document is to blame."""
+    """The children were stopped; no document is to blame."""
 
 
 class ParserStartError(RuntimeError):
@@ -131,7 +131,7 @@ class Children:
     def run(self, job: Job, *, at_once: int) -> Ending:
         """Do the job in a child and account for it; waits while `at_once` children are at work.
 
-        Raises ParserStoppedError after stop_children(), ParserStartError where no process comes up.
+        Raises ParserStoppedError once they were stopped, ParserStartError where no process comes up.
         """
         for _ in range(2):
             reply = self._try(job, at_once)
@@ -141,7 +141,7 @@ class Children:
         return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, answered=False)
 
     def warm(self) -> None:
-        """Start a zygote in the background, so that the first job need not wait for its imports."""
+        """Start a zygote in the background, so that the first document need not wait for its imports."""
         threading.Thread(target=self._warm, name="warm parser", daemon=True).start()
 
     def _warm(self) -> None:

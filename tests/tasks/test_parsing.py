@@ -5,8 +5,8 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,8 +14,8 @@ from PIL import Image
 
 from storage.artifacts import ArtifactStore
 from storage.records import DocumentState, NodeKind, PageParser, ParsedDocument
-from tasks.parsers.supervisor import ParserStoppedError
-from tasks.parsing import ParseError, count_pages, parse_file, render_page, rules_for, stop_children
+from tasks.parsers.supervisor import CHILDREN, ParserStoppedError
+from tasks.parsing import ParseError, count_pages, parse_file, render_page, rules_for
 from tasks.settings import IngestSettings, LimitSettings, WorkSettings
 from tests import hostile
 
@@ -162,22 +162,13 @@ def test_a_scan_gets_an_image_of_each_page_and_is_the_same_every_time(tmp_path):
 
 def test_stopping_ends_a_reading_at_once_and_the_next_one_works(tmp_path):
     path = hostile.cpu_burning_pdf(tmp_path)
-    caught = []
-
-    def reading():
-        try:
-            read(path, tmp_path)
-        except ParserStoppedError as error:
-            caught.append(error)
-
     read(hostile.plain_pdf(tmp_path), tmp_path)
-    thread = threading.Thread(target=reading)
-    thread.start()
-    time.sleep(1.0)
-    stop_children()
-    thread.join(5)
-    assert not thread.is_alive()
-    assert caught
+    with ThreadPoolExecutor() as pool:
+        reading = pool.submit(read, path, tmp_path)
+        time.sleep(1.0)
+        CHILDREN.stop()
+        with pytest.raises(ParserStoppedError):
+            reading.result(5)
     assert read(hostile.plain_pdf(tmp_path), tmp_path).pages
 
 
