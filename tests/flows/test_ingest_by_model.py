@@ -70,16 +70,9 @@ def server(monkeypatch):
         yield serving
 
 
-def settings_of(folder, **budget):
-    loaded = load_settings(folder.parent / "model.toml").for_ingest()
-    return loaded.model_copy(
-        update={"models": loaded.models.model_copy(update={"budget": loaded.models.budget.model_copy(update=budget)})}
-    )
-
-
-def read(folder, published=(), **budget):
+def read(folder, published=()):
     """Read every document of the folder as the flow does, one after the other, without publishing; return how each ended."""
-    settings, location = settings_of(folder, **budget), corpus_location("default")
+    settings, location = load_settings(folder.parent / "model.toml").for_ingest(), corpus_location("default")
     told = {"parameters": {}, "settings": {}, "run_id": "", "snapshot": lambda: 0}
     with lineage_of_run(location, **told) as place, working_at(place), reading_model(settings, writing_calls(place)) as chat:
         embedder = open_embedder(default_identity())
