@@ -24,7 +24,8 @@ from tasks.document_steps import embed_nodes
 from tasks.models.embedder import default_identity, open_embedder
 from tasks.models.minilm import model_folder
 from tasks.models.ocr import read_pictures
-from tasks.parsing import render_page, stop_children
+from tasks.parsers.supervisor import CHILDREN
+from tasks.parsing import render_page
 from tasks.picture_reading import PICTURES_AT_ONCE
 from tasks.settings import EmbeddingSettings, LimitSettings, OcrSettings, WorkSettings
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts, timed
@@ -156,7 +157,7 @@ def measure_ocr(bench: Bench) -> Part:
         return [Figure(f"pages without text in {bench.data}", 0)], {}
     dpi, limits, work = OcrSettings().page_dpi, LimitSettings(), WorkSettings()
     pictures = [render_page(path, page=page, dpi=dpi, password=None, limits=limits, work=work) for path, page in pages]
-    stop_children()
+    CHILDREN.stop()
     engine: Any = RapidOCR(params={"Global.log_level": "critical"})
 
     def page_by_page() -> Words:
