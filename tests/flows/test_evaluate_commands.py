@@ -142,17 +142,6 @@ def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictur
     assert page.startswith("# Evaluation of retrieval: reports\n") and "| flow | 75.0 (75.0-75.0)" in page
 
 
-def test_a_beginning_that_several_share_names_them_all(call, kept):
-    keep_evaluation(evaluations_file(), evaluation(EARLY + "-too"))
-    error = json.loads(call("show", EARLY[:8], "--json", code=2).out)["error"]
-    assert (
-        error["value"] == EARLY[:8]
-        and EARLY in error["what"]
-        and EARLY + "-too" in error["what"]
-        and "take more" in error["remedy"]
-    )
-
-
 def test_two_evaluations_are_compared_question_by_question_and_setting_by_setting(call, kept):
     told = json.loads(call("compare", EARLY[:8], LATE[:8], "--json").out)
     (change,) = told["changes"]
@@ -161,12 +150,6 @@ def test_two_evaluations_are_compared_question_by_question_and_setting_by_settin
     shown = call("compare", EARLY[:8], LATE[:8]).out
     assert "more than luck" in shown and "routing.demand: 6.0 -> 7.0" in shown and "+25.0" in shown
     assert "1 of 1 metrics are the same" in call("compare", LATE[:8], LATE[:8]).out
-
-
-def test_other_questions_are_not_compared(call, kept):
-    keep_evaluation(evaluations_file(), evaluation("9bcdef01-other", benchmark_hash="b" * 64))
-    error = json.loads(call("compare", EARLY, "9bcdef", "--json", code=2).out)["error"]
-    assert "asked other questions" in error["what"] and "same version" in error["remedy"] and error["value"]
 
 
 def asked_so_far():

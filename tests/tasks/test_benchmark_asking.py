@@ -25,7 +25,7 @@ from tasks.benchmark_asking import code_identity as identity_of_code
 from tasks.evaluation_arms import reader_arms
 from tasks.extractive_reader import ExtractiveReader
 from tasks.models.endpoints import ChatEndpoint
-from tasks.progress import StoppedError, forget_stop, listening, request_stop
+from tasks.progress import listening
 from tasks.reader_choice import open_reader
 from tasks.setting_group import changed
 from tests.asking_worlds import AxisEmbedder, Passage, at_work, published, run_of, written
@@ -190,13 +190,6 @@ def kept(tmp_path, home):
     return tmp_path / "kept"
 
 
-@pytest.fixture
-def stopping():
-    forget_stop()
-    yield
-    forget_stop()
-
-
 def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept):
     with exam_desk(corpus, kept) as desk:
         first = examined(EXAM, desk)
@@ -294,19 +287,6 @@ def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
         assert counting.most_at_once == allowed
 
 
-def test_each_answer_is_kept_before_the_next_question_is_asked(corpus, kept):
-    seen = []
-
-    class Looking(Counting):
-        async def __call__(self, text, *more):
-            seen.append(len(AskedQuestions(kept).recall(desk.name)))
-            return await super().__call__(text, *more)
-
-    with exam_desk(corpus, kept, answer=Looking(), at_once=1) as desk:
-        examined(MANY, desk)
-    assert seen == list(range(len(MANY)))
-
-
 def die_in_the_second_batch(corpus, kept):
     """Ask until the fifth question of the second batch has its answer, and be gone; for a process of its own."""
     heard = []
@@ -330,26 +310,6 @@ def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
         assert BATCH + 5 <= len(known) < BATCH + 5 + 2
         assert len(examined(MANY, desk)) == len(MANY)
         assert desk.answer.texts == [one.text for one in MANY if one.id not in known]
-
-
-def test_a_wish_to_stop_ends_it_and_the_next_run_goes_on_where_it_was(corpus, kept, stopping):
-    heard = []
-
-    def stop(progress):
-        heard.append(progress)
-        if len(heard) == BATCH + 3:
-            request_stop()
-
-    with exam_desk(corpus, kept) as desk:
-        with listening(stop), pytest.raises(StoppedError):
-            examined(MANY, desk)
-        assert len(desk.answer.texts) < 2 * BATCH
-        forget_stop()
-        known = recalled(MANY, desk)
-        assert BATCH + 3 <= len(known) < 2 * BATCH
-    with exam_desk(corpus, kept) as desk:
-        assert len(examined(MANY, desk)) == len(MANY)
-        assert len(desk.answer.texts) == len(MANY) - len(known)
 
 
 def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_nothing_found(tmp_path, kept):

@@ -52,13 +52,6 @@ def test_documents_not_questions_are_drawn():
     assert (change.difference, change.low, change.high) == pytest.approx((0.1, -0.2, 0.4)) and not change.beyond_luck
 
 
-def test_one_document_gives_no_certainty():
-    documents = ["a.pdf"] * 12
-    before, after = many("before", "flow", [0.5] * 12, documents), many("after", "flow", [0.58] * 12, documents)
-    change = compared(before, after)["flow", "recall"]
-    assert (change.low, change.high, change.documents) == (pytest.approx(0.08), pytest.approx(0.08), 1) and not change.beyond_luck
-
-
 def test_the_interval_is_that_of_the_differences():
     random = np.random.default_rng(3)
     old, new, documents = random.random(60), random.random(60), random.integers(0, 12, 60)

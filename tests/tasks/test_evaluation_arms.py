@@ -6,21 +6,13 @@ from pydantic import ValidationError
 from tasks.ask_settings import AllSettings
 from tasks.evaluation_arms import FULL, UnknownArmError, ablation_arms, ablations, reader_arms
 from tasks.evaluation_request import EvaluationRequest
-from tasks.setting_group import changed
-
-
-def dotted(settings, prefix=""):
-    for name, value in settings.model_dump().items() if hasattr(settings, "model_dump") else settings.items():
-        if isinstance(value, dict):
-            yield from dotted(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", value
+from tasks.setting_group import changed, dotted
 
 
 def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
-    plain = dict(dotted(AllSettings()))
+    plain = dict(dotted(AllSettings().model_dump()))
     for name, change in ablations(AllSettings()).items():
-        other = dict(dotted(changed(AllSettings(), change)))
+        other = dict(dotted(changed(AllSettings(), change).model_dump()))
         assert {key for key in plain if plain[key] != other[key]} <= set(change), name
         assert other != plain, name
 
@@ -58,11 +50,6 @@ def test_arms_that_read_documents_alike_share_a_corpus():
 
 def test_a_reader_named_twice_is_one_arm():
     assert [arm.reader for arm in reader_arms(["flow", "top-k", "flow"], AllSettings())] == ["flow", "top-k"]
-
-
-def test_a_name_that_is_no_setting_is_a_fault():
-    with pytest.raises(ValidationError):
-        changed(AllSettings(), {"ask.score.nothing": 1})
 
 
 @pytest.mark.parametrize(

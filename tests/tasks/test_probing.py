@@ -7,10 +7,8 @@ from storage.corpus import open_for_writing
 from storage.locations import corpus_location
 from storage.records import NodeKind
 from storage.snapshot import open_for_reading
-from tasks.algorithms.probe_choice import ProbeKind, ProbeSource
-from tasks.algorithms.probe_wording import WordUse
 from tasks.algorithms.word_stems import stems_in
-from tasks.probing import ProbeError, drawn_documents, make_probes, names_of, worded_source
+from tasks.probing import ProbeError, drawn_documents, make_probes, names_of
 from tests.asking_worlds import Passage, answers_to, published, written
 from tests.storage import worlds
 
@@ -128,18 +126,3 @@ def test_documents_of_one_name_are_told_apart_by_their_ids():
     same = [worlds.record(worlds.graph(name), "/files/same.pdf") for name in ("a", "b")]
     other = worlds.record(worlds.graph("c"))
     assert names_of([*same, other]) == {same[0].id: same[0].id[:16], same[1].id: same[1].id[:16], other.id: "c.pdf"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "asked"),
-    [
-        (ProbeKind.HEADING, "Where are Merrow, crew, storm and Tide discussed?"),
-        (ProbeKind.CAPTION, "Which figure or table shows Merrow, crew, storm and Tide?"),
-        (ProbeKind.SENTENCE, "What name is given with crew, storm and Tide?"),
-        (ProbeKind.ROW, "What is the Steel of Tide; storm; crew; Merrow; quay?"),
-    ],
-)
-def test_every_kind_has_its_own_question(kind, asked):
-    source = ProbeSource(kind, "d", 1, "Tide; storm; crew; Merrow; quay", "Steel")
-    wording = worded_source(source, use=WordUse({}, {}), english=True)
-    assert wording is not None and wording.text == asked
