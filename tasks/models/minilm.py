@@ -94,23 +94,7 @@ class MiniLM:
     """The model in memory; its own few threads do the work, whoever asks."""
 
     def __init__(self, precision: str) -> None:
-        """Load the weights; raise EmbeddingError where the precision is unknown or the files are not the published ones."""
-        self.identity = EmbedderIdentity(name=NAME, precision=precision, dimension=DIMENSION)
-        require_known(self.identity)
-        self._load(precision)
-
-    def embed_documents(self, texts: Sequence[str]) -> Vectors:
-        """Embed the texts in their order; an empty text has the vector of the two marks around it."""
-        encodings = self._tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
-        tokens = [encoding.ids for encoding in encodings]
-        groups = list(length_groups([len(ids) for ids in tokens], TOKENS_PER_GROUP))
-        vectors = np.zeros((len(texts), self.identity.dimension), dtype=np.float32)
-        states = self._threads.map(self._layers.mean_states, [[tokens[position] for position in group] for group in groups])
-        for group, means in zip(groups, states, strict=True):
-            vectors[group] = means.numpy()
-        return unit_vectors(vectors, count=len(texts), dimension=self.identity.dimension, source=NAME)
-
-    def _load(self, precision: str) -> None:
+        """Load the weights; raise EmbeddingError where the files are not the published ones."""
         folder = model_folder()
         # Reading and hashing 90 MB takes half as long as torch takes to load, and neither waits for the other.
         reader = ThreadPoolExecutor(1)
@@ -129,3 +113,14 @@ class MiniLM:
         self._tokenizer.enable_truncation(max_length=LAST_TOKEN)
         weights: dict[str, Tensor] = load(read.result())
         self._layers = BertLayers(weights, torch.bfloat16 if precision == "bf16" else torch.float32)
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed the texts in their order; an empty text has the vector of the two marks around it."""
+        encodings = self._tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
+        tokens = [encoding.ids for encoding in encodings]
+        groups = list(length_groups([len(ids) for ids in tokens], TOKENS_PER_GROUP))
+        vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
+        states = self._threads.map(self._layers.mean_states, [[tokens[position] for position in group] for group in groups])
+        for group, means in zip(groups, states, strict=True):
+            vectors[group] = means.numpy()
+        return unit_vectors(vectors, count=len(texts), dimension=DIMENSION, source=NAME)

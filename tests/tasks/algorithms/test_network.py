@@ -9,7 +9,6 @@ from tasks.algorithms.network import (
     build_network,
     cost_units,
     flow_units,
-    refused,
     solver_arcs,
 )
 from tests.tasks.algorithms.flow_worlds import arcs, network, whole_networks
@@ -99,9 +98,3 @@ def test_only_arcs_that_can_carry_something_are_kept(world):
     arcs = solver_arcs(world)
     assert arcs.places.tolist() == np.flatnonzero(world.capacities >= 1).tolist()
     assert np.array_equal(arcs.capacities, world.capacities[arcs.places] * UNITS_OF_FLOW)
-
-
-def test_a_refusal_names_status_and_sizes():
-    error = refused(solver="max flow", status="BAD_INPUT", network=network(3, {(0, 1): (7.0, 5.0)}, sources={}, sinks={}))
-    assert str(error).startswith("max flow ended with BAD_INPUT on 3 nodes and 1 arcs; costs reach 7 and capacities 5:")
-    assert "costs reach 0 and" in str(refused(solver="s", status="S", network=network(0, {}, sources={}, sinks={})))

@@ -162,12 +162,6 @@ def test_at_a_mean_a_value_lies_between_those_of_the_cuts_beside_it(ranked, gold
     assert min(beside) - 1e-12 <= recall_at_mean(ranked=ranked, gold=gold, mean_pages=mean) <= max(beside) + 1e-12
 
 
-@given(RANKED, GOLD, st.integers(0, 10))
-def test_a_whole_mean_is_a_plain_cut(ranked, gold, pages):
-    at_mean = recall_at_mean(ranked=ranked, gold=gold, mean_pages=pages)
-    assert at_mean == recall_when_cut(ranked=ranked, gold=gold, pages=pages)
-
-
 def test_shares_worked_by_hand():
     assert shares_of_cut(5.0) == ((5, 1.0),)
     assert shares_of_cut(0.25) == ((0, 0.75), (1, 0.25))

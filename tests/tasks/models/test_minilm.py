@@ -50,6 +50,7 @@ def reference() -> np.ndarray:
     return np.array(json.loads(run.stdout.splitlines()[-1]))
 
 
+@pytest.mark.torture  # to load the reference takes twenty seconds
 @pytest.mark.parametrize(("precision", "mean"), [("fp32", 0.99999), ("bf16", 0.999)])
 def test_it_is_the_model_of_sentence_transformers(models, reference, precision, mean):
     vectors = models[precision].embed_documents(some_texts(40))
@@ -60,7 +61,7 @@ def test_it_is_the_model_of_sentence_transformers(models, reference, precision, 
 
 @pytest.mark.parametrize("precision", ["bf16", "fp32"])
 def test_the_same_texts_give_the_same_bits(models, precision):
-    texts = some_texts(60)
+    texts = some_texts(20)
     first = models[precision].embed_documents(texts)
     np.testing.assert_array_equal(first, models[precision].embed_documents(texts))
     np.testing.assert_allclose(np.linalg.norm(first, axis=1), 1, atol=1e-6)

@@ -4,7 +4,6 @@ import json
 import sys
 
 import numpy as np
-import pytest
 
 from tasks.models.minilm import MiniLM, minilm_identity
 from tasks.models.minilm_worker import serve
@@ -27,13 +26,6 @@ def test_texts_are_answered_by_their_vectors_until_there_are_none(monkeypatch):
     raw = np.frombuffer(base64.b64decode(vectors["vectors"]), dtype=np.float32).reshape(3, 384)
     assert ready == "ready" and nothing == {"vectors": ""}
     assert np.array_equal(raw, MiniLM(PRECISION).embed_documents(texts))
-
-
-@pytest.mark.parametrize("precision", ["int8", ""])
-def test_what_cannot_be_loaded_is_said_instead_of_ready(monkeypatch, precision):
-    monkeypatch.setattr(sys, "argv", ["worker", precision])
-    (refusal,) = replies_to(["offshore wind"])
-    assert "no precision" in refusal["error"]
 
 
 def test_vectors_that_cannot_be_used_are_an_error_and_the_next_texts_are_embedded(monkeypatch):
