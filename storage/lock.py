@@ -76,7 +76,7 @@ def acquire(path: Path, *, wait_seconds: float, known_fence: Callable[[], int]) 
             raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
         before = read_holder(path)
         fence = 1 + (before.fence if before else known_fence())
-        announce(descriptor, signature(fence))
+        announce(descriptor, fence)
     except BaseException:
         os.close(descriptor)
         raise
@@ -128,12 +128,9 @@ def busy_words(corpus: str, holder: Holder | None) -> str:
     )
 
 
-def signature(fence: int) -> Holder:
-    return Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time(), fence=fence, command=shlex.join(sys.argv)[:300])
-
-
-def announce(descriptor: int, holder: Holder) -> None:
-    """Write into the lock file who holds it."""
+def announce(descriptor: int, fence: int) -> None:
+    """Write into the lock file that this process holds it."""
+    holder = Holder(os.getpid(), socket.gethostname(), time.time(), fence, shlex.join(sys.argv)[:300])
     data = json.dumps(asdict(holder)).encode()
     os.pwrite(descriptor, data, 0)
     os.ftruncate(descriptor, len(data))
