@@ -94,22 +94,14 @@ def _said_in_words(*expected: type[Exception]) -> Iterator[None]:
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation_request import EvaluationRequest
 
-    settings = load_settings(arguments.settings, arguments.preset)
+    named_alike = ("what", "dataset", "corpus", "scope", "limit", "only", "out", "judge", "preset")
+    asked = {name: getattr(arguments, name) for name in named_alike} | {
+        "readers": [name.strip() for name in arguments.reader.split(",")],
+        "questions_at_once": arguments.at_once,
+        "settings": load_settings(arguments.settings, arguments.preset),
+    }
     try:
-        return EvaluationRequest(
-            what=arguments.what,
-            dataset=arguments.dataset,
-            corpus=arguments.corpus,
-            readers=tuple(name.strip() for name in arguments.reader.split(",")),
-            scope=arguments.scope,
-            limit=arguments.limit,
-            only=tuple(arguments.only),
-            out=arguments.out,
-            judge=arguments.judge,
-            questions_at_once=arguments.at_once,
-            preset=arguments.preset,
-            settings=settings,
-        )
+        return EvaluationRequest.model_validate(asked)
     except ValidationError as error:
         first = error.errors()[0]
         named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")

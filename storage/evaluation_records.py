@@ -32,7 +32,6 @@ class Benchmark:
     """Questions and the files that they are asked of: `documents` are paths by name; `hash` is of all that the questions say."""
 
     name: str
-    kind: str
     documents: Mapping[str, str]
     questions: tuple[BenchmarkQuestion, ...]
     hash: str

@@ -72,7 +72,7 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Be
     asked = {name for question in questions for name in question.documents}
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}
     said = identify(*(part for question in questions for part in (question.id, question.text, *map(str, question.evidence))))
-    return Benchmark(f"probes of {snapshot.location.name}", "probe", paths, questions, said)
+    return Benchmark(f"probes of {snapshot.location.name}", paths, questions, said)
 
 
 def drawn_documents(

@@ -52,7 +52,7 @@ def exam_by_hand(*questions, **asked):
         arms = ablation_arms(request.settings, request.readers[0], request.only)
     else:
         arms = reader_arms(request.readers, request.settings)
-    return Exam(request, Benchmark("reports", "folder", documents, questions, "b" * 64), questions, arms)
+    return Exam(request, Benchmark("reports", documents, questions, "b" * 64), questions, arms)
 
 
 def answered(question, ranked=(), evidence=(), *, document="", key="", **more):

@@ -50,7 +50,7 @@ def open_benchmark(path: Path) -> Benchmark:
     # A folder of UDA or VisDoM is named after its subset at best, and after "qa" or "data" at worst.
     by_kind = found.kind in {*UDA_KINDS.values(), *VISDOM_KINDS.values()}
     name = found.kind if by_kind else found.given.resolve().name or found.kind
-    return Benchmark(name=name, kind=found.kind, documents=documents, questions=questions, hash=digest)
+    return Benchmark(name=name, documents=documents, questions=questions, hash=digest)
 
 
 def recognise(path: Path) -> Recognised:

@@ -119,7 +119,7 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path):
 
 def test_our_own_layout_is_opened_with_the_documents_that_nobody_asks_of(tmp_path):
     opened = open_benchmark(own(tmp_path / "harbour", asked(), asked("q2", "sub/b c.pdf", answer="x", evidence_pages=[2])))
-    assert (opened.name, opened.kind) == ("harbour", "folder")
+    assert opened.name == "harbour"
     names = ("a.pdf", "sub/b c.pdf", "unasked.pdf")
     assert opened.documents == {name: str(tmp_path / "harbour/documents" / name) for name in names}
     assert [question.id for question in opened.questions] == ["q1", "q2"] and opened.questions[1].evidence == (("sub/b c.pdf", 2),)
@@ -129,7 +129,7 @@ def test_published_benchmarks_are_opened_with_their_documents(tmp_path):
     array(tmp_path / "bench" / "data" / "samples.json", MMLONGBENCH, {**MMLONGBENCH, "answer": "Not answerable"})
     documents(tmp_path / "bench" / "data" / "documents", "lighthouse.pdf")
     opened = open_benchmark(tmp_path / "bench")
-    assert (opened.name, opened.kind) == ("bench", "mmlongbench-doc")
+    assert opened.name == "bench"
     assert [question.id for question in opened.questions] == ["mmlongbench-doc-0001", "mmlongbench-doc-0002"]
     lines(tmp_path / "url" / "LongDocURL.jsonl", LONGDOCURL)
     documents(tmp_path / "url", "ccpdf_zip/7000-7999/7000/7000001.pdf")
@@ -138,11 +138,11 @@ def test_published_benchmarks_are_opened_with_their_documents(tmp_path):
     sources = tmp_path / "uda" / "src_doc_files"
     documents(sources, "paper_docs/2601.00010.pdf", "wiki_feta_docs/pdfs/Tern (bird).pdf", "wiki_docs/Tern (bird).pdf")
     opened = open_benchmark(tmp_path / "uda")
-    assert opened.name == opened.kind == "uda-feta-tab" and "wiki_feta_docs" in opened.documents["Tern (bird)"]
+    assert opened.name == "uda-feta-tab" and "wiki_feta_docs" in opened.documents["Tern (bird)"]
     table(tmp_path / "slidevqa" / "slidevqa.csv", SLIDEVQA)
     documents(tmp_path / "slidevqa" / "docs", "2601.00001v1.pdf", "2601.00002v1.pdf")
     opened = open_benchmark(tmp_path / "slidevqa")
-    assert opened.name == opened.kind == "visdombench-slidevqa" and len(opened.documents) == 2
+    assert opened.name == "visdombench-slidevqa" and len(opened.documents) == 2
 
 
 def test_the_hash_is_of_what_is_asked_and_of_nothing_else(tmp_path):
