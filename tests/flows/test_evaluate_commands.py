@@ -156,6 +156,7 @@ def asked_so_far():
     return [line for path in corpus_location("small").evaluations.glob("*.asked") for line in path.read_bytes().splitlines()]
 
 
+@pytest.mark.torture
 def test_ctrl_c_while_questions_are_asked_ends_in_order_and_the_same_command_asks_only_the_rest(own_home, tmp_path):
     page = {"document": CHEAP[0], "evidence_pages": [1]}
     more = [

@@ -33,9 +33,11 @@ def answers(url):
         return False
 
 
-def test_a_server_answers_inside_the_block_to_this_machine_alone_and_dies_with_a_killed_parent(home):
+def test_a_server_answers_to_this_machine_alone_runs_no_module_among_the_documents_and_dies_with_a_killed_parent(home, tmp_path):
     give_prefect_data(home)
-    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True) as parent:
+    for name in ("ctypes.py", "socket.py", "flows.py"):
+        (tmp_path / name).write_text("raise SystemExit('a document was run')")
+    with subprocess.Popen([sys.executable, "-P", "-c", PROGRAM], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as parent:
         url = parent.stdout.readline().strip()
         assert answers(url)
         listening = listening_addresses({parent.pid, *descendants(parent.pid)})
@@ -80,16 +82,6 @@ def test_prefects_folder_lies_in_ours(home, monkeypatch):
     monkeypatch.delenv("PREFECT_HOME", raising=False)
     prefect_environment.prepare_environment()
     assert os.environ["PREFECT_HOME"] == str(home / "prefect")
-
-
-def test_a_module_among_the_documents_is_never_run(home, tmp_path, monkeypatch):
-    for name in ("ctypes.py", "socket.py", "flows.py"):
-        (tmp_path / name).write_text("raise SystemExit('a document was run')")
-    give_prefect_data(home)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    with prefect_server() as wait_until_ready:
-        wait_until_ready()
 
 
 def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):

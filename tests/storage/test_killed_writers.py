@@ -66,10 +66,6 @@ def kill(tmp_path: Path, lives: int) -> None:
     print(f"{len(calls)} kills in {total} calls, none broke the oracle: 95 % bound {3 / len(calls):.3f}")  # noqa: T201
 
 
-def test_a_kill_loses_nothing_doubles_nothing_and_shows_no_half(tmp_path):
-    kill(tmp_path, 1)
-
-
 @pytest.mark.torture
 def test_many_kills_lose_nothing_double_nothing_and_show_no_half(tmp_path):
     kill(tmp_path, TORTURES)
