@@ -20,10 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from storage.adjacency import AGAINST, DIGEST, Adjacency
+from storage.adjacency import AGAINST, DIGEST, Adjacency, derive
 from storage.artifacts import sync_folder
 from storage.codec import canonical_json
+from storage.graph_store import GraphStore
 from storage.records import EdgeKind, Modality, NodeKind, identify
+from storage.tables import TableName
 
 NAMES = tuple(field.name for field in fields(Adjacency))
 CHECKSUM = "checksum.json"
@@ -55,6 +57,25 @@ OF_NODES = ("rows", "by_id", "documents", "pages", "ordinals", "kinds", "modalit
 def place_of(folder: Path, versions: Mapping[str, int]) -> Path:
     """Return where the adjacency of these versions lies, whether or not it is there."""
     return folder / "adjacency" / f"{FORMAT}-{versions['nodes']}-{versions['edges']}"
+
+
+def place_beside(graph: GraphStore) -> Path:
+    return place_of(graph.folder, graph.versions())
+
+
+def adjacency_of(graph: GraphStore) -> Adjacency:
+    """Return who is linked with whom: mapped from its files, or read out of the tables where there are none.
+
+    Raise GraphDamagedError where the tables cannot be read.
+    """
+    return load(place_beside(graph)) or derive(graph)
+
+
+def keep_adjacency(graph: GraphStore) -> None:
+    """Write the adjacency of the newest versions beside them, where it is not there yet or was altered."""
+    place = place_beside(graph)
+    if not intact(place):
+        save(derive(graph), place)
 
 
 def save(adjacency: Adjacency, place: Path) -> None:
@@ -167,6 +188,12 @@ def _ascends(adjacency: Adjacency) -> bool:
         and bool((adjacency.document_ids[1:] > adjacency.document_ids[:-1]).all())
         and bool(np.isfinite(adjacency.weights).all())
     )
+
+
+def drop_old(graph: GraphStore, older_than: Mapping[TableName, timedelta]) -> None:
+    """Delete the files of versions that are older than this, those of the newest aside."""
+    # where one table has nothing old that is pinned, a snapshot may still pin something of the other
+    drop_others(place_beside(graph), max(older_than[TableName.NODES], older_than[TableName.EDGES]))
 
 
 def drop_others(kept: Path, older_than: timedelta) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 from storage.answer_json import answer_from_json
 from storage.answer_records import Answer, EvidencePath, NamedDocument
 from storage.codec import CodecError
-from storage.locations import CorpusLocation
+from storage.locations import ID_PREFIX, CorpusLocation
 from storage.removals import noted_removals
 from storage.runs import EntryKind, asking_files, read_entry
-from storage.snapshot import ID_PREFIX
 
 QUESTION_SHOWN = 60
 NAMED_ANSWER = re.compile(rb'"answer_id": "([0-9a-f]+)"')

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from storage import catalog
+from storage.adjacency_files import keep_adjacency
 from storage.asked_questions import AskedQuestions
 from storage.catalog import Change
 from storage.current import release, require_own
@@ -92,7 +93,7 @@ class CorpusWriter:
         """Bring the full-text and document indexes up to date, and publish the tables that have them."""
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
-            return self._commit(NO_CHANGE, self._graph.index())
+            return self._commit_kept(self._graph.index())
 
     def tidy(self, *, keep_seconds: float, wait_seconds: float = 0.0) -> TidyReport:
         """Drop snapshots that were replaced longer ago than that and are read by nobody, and the versions that only they show.
@@ -101,7 +102,7 @@ class CorpusWriter:
         """
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
-            self._commit(NO_CHANGE, self._graph.compact())
+            self._commit_kept(self._graph.compact())
             report = tidy(self.location, self._graph, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
             self._commit(NO_CHANGE, self._graph.versions())
         return report
@@ -117,10 +118,15 @@ class CorpusWriter:
             catalog.rewrite(self.location.catalog)
             for kept in self.location.set_aside:
                 kept.unlink()
-            self._commit(NO_CHANGE, self._graph.rewrite())
+            self._commit_kept(self._graph.rewrite())
         report = self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
         AskedQuestions(self.location.evaluations).forget()
         return report
+
+    def _commit_kept(self, versions: dict[str, int]) -> int:
+        """Publish tables that were put in order, with their adjacency beside them."""
+        keep_adjacency(self._graph)
+        return self._commit(NO_CHANGE, versions)
 
     def _check(self, change: Change) -> None:
         """Raise GraphError where the batch contradicts itself or what is published."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from lancedb import DBConnection
     from lancedb.table import Table
 
-    from storage.adjacency import Adjacency
-
 FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
 """Words are cut at signs and spaces, lower-cased, without accents and English endings; English stop words are not in it."""
 
@@ -166,7 +164,7 @@ class GraphStore:
                 pass
 
     def index(self) -> dict[str, int]:
-        """Bring the search indexes and the adjacency up to date and return the versions that make."""
+        """Bring the search indexes up to date and return the versions that make."""
         for name in TableName:
             made = {column for index in self.tables[name].list_indices() for column in index.columns}
             make_indexes(name, self.tables[name], except_for=made)
@@ -181,41 +179,18 @@ class GraphStore:
         return self.compact()
 
     def compact(self) -> dict[str, int]:
-        """Rewrite small and half-deleted files, index what is not, until nothing is left to do; return the versions that makes.
-
-        The adjacency of these versions is written beside them.
-        """
-        from storage.adjacency import derive
-        from storage.adjacency_files import intact, place_of, save
-
+        """Rewrite small and half-deleted files, index what is not, until nothing is left to do; return the versions that makes."""
         for name in TableName:
             table = self.tables[name]
             before = None
             while before != (before := int(table.version)):
                 table.optimize()
-        place = place_of(self.folder, self.versions())
-        if not intact(place):
-            save(derive(self), place)
         return self.versions()
-
-    def adjacency(self) -> Adjacency:
-        """Return who is linked with whom: mapped from its files, or read out of the tables where there are none.
-
-        Raise GraphDamagedError where the tables cannot be read.
-        """
-        from storage.adjacency import derive
-        from storage.adjacency_files import load, place_of
-
-        return load(place_of(self.folder, self.versions())) or derive(self)
 
     def clean(self, older_than: Mapping[TableName, timedelta]) -> None:
         """Delete the files of each table's versions that are older, the newest aside. No other writer may be at work."""
-        from storage.adjacency_files import drop_others, place_of
-
         for name in TableName:
             self.tables[name].optimize(cleanup_older_than=older_than[name], delete_unverified=True)
-        # where one table has nothing old that is pinned, a snapshot may still pin something of the other
-        drop_others(place_of(self.folder, self.versions()), max(older_than[TableName.NODES], older_than[TableName.EDGES]))
 
 
 def connect(folder: Path) -> DBConnection:

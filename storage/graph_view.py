@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from storage.adjacency import IntArray, hexadecimal
+from storage.adjacency_files import adjacency_of
 from storage.candidate_graph import MODALITIES, NODE_KINDS
 from storage.filters import Column, one_of
 from storage.graph_store import GraphDamagedError, GraphStore
@@ -127,7 +128,7 @@ class GraphView:
             )
         self.graph = graph
         self.dimension = dimension
-        self.adjacency = graph.adjacency()
+        self.adjacency = adjacency_of(graph)
         nodes = len(self.adjacency.ids)
         self._is_small = nodes <= KEPT_NODES
         self.columns: NodeColumns | WholeColumns = (

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from storage.answer_glimpses import Glimpses, glimpses
 from storage.answers import QUESTION_SHOWN
-from storage.locations import CorpusLocation
+from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.records import DocumentRecord
 from storage.run_traces import RunLines, lines_with, other_files, run_files
 from storage.runs import ASKING, asking_files
-from storage.snapshot import ID_PREFIX, Snapshot, nearest
+from storage.snapshot import Snapshot
 
 RUN_PREFIX = re.compile(r"(?:ask-)?[0-9a-f][0-9a-f-]{5,}")
 RUN_DIGITS = 8

@@ -2,9 +2,15 @@
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
+ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
+"""How people may begin an id."""
+LIKENESS = 0.5
+"""From which share of common letters on a name may be a misspelling of another."""
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -153,3 +159,10 @@ def corpus_location(name: str) -> CorpusLocation:
             "begin with a letter or digit, 64 characters at most"
         )
     return CorpusLocation(name=name, folder=corpora_folder() / name)
+
+
+def nearest(asked: str, known: Sequence[str]) -> str:
+    """Return ", the nearest is 'report.pdf'" where a known name resembles the asked one, else nothing."""
+    lowered = {name.lower(): name for name in sorted(known)}
+    found = get_close_matches(asked.lower(), lowered, n=1, cutoff=LIKENESS)
+    return f", the nearest is {lowered[found[0]]!r}" if found else ""

@@ -1,11 +1,8 @@
 """What a question asks of an open snapshot: how much its scope holds, all of that, or the best of it with its neighbourhood."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +10,9 @@ import numpy.typing as npt
 from storage.adjacency import Adjacency, IntArray
 from storage.candidate_graph import MODALITIES, CandidateGraph, assemble
 from storage.filters import Column, Filter, between, every, one_of
+from storage.graph_view import GraphView
 from storage.lookups import RowIds, matching_nodes, matching_rows, nearest_nodes
 from storage.records import Modality, Vectors
-
-if TYPE_CHECKING:
-    from storage.graph_view import GraphView
-    from storage.snapshot import Snapshot
 
 
 def expand(adjacency: Adjacency, seeds: IntArray, *, hops: int, limit: int, allowed: npt.NDArray[np.bool_] | None) -> IntArray:
@@ -106,26 +100,25 @@ class TextHits:
     row_scores: Scores
 
 
-def nodes_in_scope(snapshot: Snapshot, scope: Scope) -> int:
-    mask = _mask(snapshot.view, scope)
-    return len(snapshot.view.adjacency.ids) if mask is None else int(np.count_nonzero(mask))
+def nodes_in_scope(view: GraphView, scope: Scope) -> int:
+    mask = _mask(view, scope)
+    return len(view.adjacency.ids) if mask is None else int(np.count_nonzero(mask))
 
 
-def load_scope(snapshot: Snapshot, scope: Scope, *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
+def load_scope(view: GraphView, scope: Scope, *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
     """Return the whole scope; its caller knows from `nodes_in_scope` that it is small.
 
     `columns` are text columns of the table `nodes`: search_text, summary, keywords, label, ...
     """
-    view = snapshot.view
     return view.remembered(
         ("whole", scope, tuple(columns), initial_vectors),
         lambda: _graph(view, _by_id(view, _mask(view, scope)), columns, initial_vectors),
     )
 
 
-def find_words(snapshot: Snapshot, scope: Scope, words: Sequence[str], *, limit: int) -> TextHits:
+def find_words(view: GraphView, scope: Scope, words: Sequence[str], *, limit: int) -> TextHits:
     """Return what full text has of the words in the scope, at most `limit` nodes and as many rows of tables; it takes no vector."""
-    graph = snapshot.view.graph
+    graph = view.graph
     with ThreadPoolExecutor(1) as pool:
         rows = pool.submit(matching_rows, graph, words, limit=limit, where=scope.row_filter())
         nodes, scores = matching_nodes(graph, words, limit=limit, where=scope.node_filter())
@@ -133,7 +126,7 @@ def find_words(snapshot: Snapshot, scope: Scope, words: Sequence[str], *, limit:
 
 
 def find_candidates(
-    snapshot: Snapshot,
+    view: GraphView,
     scope: Scope,
     *,
     vector: Vectors,
@@ -150,19 +143,17 @@ def find_candidates(
     `columns` as in `load_scope`. Raise ValueError where the vector is not finite or of another dimension than the corpus, and
     GraphDamagedError where a stored one is.
     """
-    view = snapshot.view
     _check_vector(vector, view.dimension)
     seeds = _seeds(view, scope, vector, told, by_vector, by_text)
     positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
     return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
 
 
-def scope_sample(snapshot: Snapshot, scope: Scope, size: int, *, column: str) -> tuple[str, ...]:
+def scope_sample(view: GraphView, scope: Scope, size: int, *, column: str) -> tuple[str, ...]:
     """Return a text column of `size` nodes of the scope, of all where it holds fewer, by id.
 
     Ids are hashes, so the lowest of them are a uniform sample, the same whenever it is taken.
     """
-    view = snapshot.view
     return view.remembered(("sample", scope, size, column), lambda: _sample(view, scope, size, column))
 
 

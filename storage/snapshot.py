@@ -5,12 +5,11 @@ DuckDB alone answers for documents, sections and counts; LanceDB is loaded only 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from storage.catalog import CatalogHead
 from storage.current import CurrentDamagedError, held, snapshot_path
 from storage.filters import Column, one_of
 from storage.in_use import corpora_in
-from storage.locations import CorpusLocation
+from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.records import (
     DocumentRecord,
     DocumentState,
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from storage.graph_view import GraphView
     from storage.tables import TableName
 
-ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
-LIKENESS = 0.5
-"""From which share of common letters on a name may be a misspelling of another."""
 CORPORA_NAMED = 5
 """Corpora that an error names, at most."""
 
@@ -265,13 +261,6 @@ class Snapshot:
     def table(self, name: TableName, document_id: str) -> pa.Table:
         """Return the document's part of a table that has a `document_id`, in no order."""
         return self.graph_store.read(name, one_of(Column.DOCUMENT, [document_id]))
-
-
-def nearest(asked: str, known: Sequence[str]) -> str:
-    """Return ", the nearest is 'report.pdf'" where a known name resembles the asked one, else nothing."""
-    lowered = {name.lower(): name for name in sorted(known)}
-    found = get_close_matches(asked.lower(), lowered, n=1, cutoff=LIKENESS)
-    return f", the nearest is {lowered[found[0]]!r}" if found else ""
 
 
 def unknown_corpus(location: CorpusLocation, remedy: str) -> UnknownCorpusError:

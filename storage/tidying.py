@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from storage import catalog
+from storage.adjacency_files import drop_old
 from storage.current import drop_snapshot, snapshot_numbers, snapshot_path
 from storage.graph_store import GraphStore
 from storage.in_use import corpora_in, delete_files, in_use, quiet, unnamed_files
@@ -104,7 +105,9 @@ def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wa
         if set(due) <= set(dropped) or time.monotonic() >= deadline:
             break
         time.sleep(POLL_SECONDS)
-    graph.clean(clean_ages(location, graph))
+    ages = clean_ages(location, graph)
+    graph.clean(ages)
+    drop_old(graph, ages)
     return TidyReport(dropped=tuple(dropped), kept=tuple(kept))
 
 

@@ -17,9 +17,8 @@ from tasks.algorithms.values import value_consistency
 from tasks.algorithms.word_stems import stems_in
 from tasks.ask_settings import ReadingOutSettings
 from tasks.cited_words import pieces_on, quotes_on, says_nothing_new, shortened
-from tasks.judging import Verdict
-from tasks.path_reader import PathReading, PathText, Quote, Synthesis
-from tasks.question import NAMED_PLACE, Question
+from tasks.path_reader import PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.question import NAMED_PLACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """Judging the first reading: do the answers agree, does the flow fit, is anything supported? The gate of section 3.5.2."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from storage.answer_records import Answer, AnswerStatus, Citation, Usage
-from tasks.algorithms.refinement import Trigger, gate
-from tasks.path_reader import PathReading
-from tasks.question import AskDesk, Question, question_key
+from tasks.algorithms.refinement import gate
+from tasks.path_reader import PathReading, Question, Verdict
+from tasks.question import AskDesk, question_key
 from tasks.routing import Routed
 from tasks.step import step
 
@@ -53,15 +52,6 @@ def told_calls(usage: Usage) -> str:
 def told_money(cost: float) -> str:
     """Return "$0.0123", nothing at all as "$0"."""
     return f"${cost:,.4f}" if cost else "$0"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """How far the evidence can be trusted; without a trigger it is taken as it is."""
-
-    consistency: float
-    saturation: float
-    trigger: Trigger | None
 
 
 def told_of_verdict(verdict: Verdict) -> Mapping[str, str]:

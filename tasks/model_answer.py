@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from storage.answer_records import AnswerStatus
 from storage.records import Passage
@@ -14,13 +13,9 @@ from tasks.cited_words import YES_OR_NO, checked_quotes, proofs
 from tasks.extractive_reader import NOT_FOUND, listed, lost_names
 from tasks.model_desk import ModelDesk, WholeAnswer
 from tasks.models.chat_errors import ChatError
-from tasks.path_reader import PathReading, PathText, Quote, Synthesis
+from tasks.path_reader import PathReading, PathText, Question, Quote, Synthesis, Verdict
 from tasks.prompt import Piece, cut
-from tasks.question import Question
 from tasks.shown_passages import Shown, show_passages
-
-if TYPE_CHECKING:
-    from tasks.judging import Verdict
 
 
 @dataclass(frozen=True, slots=True)

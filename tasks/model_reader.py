@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from storage.records import Passage
 from tasks.algorithms.quotes import agreement, different_answers, pairs_to_compare
@@ -20,13 +19,9 @@ from tasks.model_answer import agreed_answer, put_together
 from tasks.model_desk import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridge, RatedBridges, RatedSteps
 from tasks.models.chat_call import ChatCall
 from tasks.models.chat_errors import ChatEndedError, ChatError
-from tasks.path_reader import PathReading, PathText, Synthesis
+from tasks.path_reader import PathReading, PathText, Question, Synthesis, Verdict
 from tasks.prompt import Piece, cut
-from tasks.question import Question
 from tasks.shown_passages import Shown, show_passages
-
-if TYPE_CHECKING:
-    from tasks.judging import Verdict
 
 Pairs = Sequence[tuple[Passage, Passage]]
 Rated = RatedBridges | RatedSteps

@@ -15,7 +15,8 @@ from tasks.algorithms.named_statements import STATEMENT_STEMS, named_statements,
 from tasks.algorithms.places import NamedPlace, PlaceKind
 from tasks.algorithms.resolved_places import NodeMark, PageMark, ResolvedPlaces, resolve_places
 from tasks.algorithms.sections import said_titles
-from tasks.question import AskDesk, Question
+from tasks.path_reader import Question
+from tasks.question import AskDesk
 
 TITLE_PAGES = 2
 """Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
@@ -71,7 +72,7 @@ def name_words(name: str) -> set[str]:
 
 def unknown_places(question: Question, graph: CandidateGraph, desk: AskDesk) -> list[str]:
     """Return the places of the question that nothing in what is asked has; none where not all of it is at hand."""
-    if not question.places or len(graph) < nodes_in_scope(desk.snapshot, desk.scope):
+    if not question.places or len(graph) < nodes_in_scope(desk.snapshot.view, desk.scope):
         return []
     unknown = resolve(question.places, graph, desk).unknown
     return [f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in unknown]

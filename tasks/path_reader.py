@@ -1,17 +1,33 @@
-"""What it takes to read: whoever reads a path, judges and puts answers together, with a model or without, does it by this."""
-
-from __future__ import annotations
+"""A question on its way to an answer, and what it takes to read: with a model or without, it is done by this protocol."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from storage.answer_records import AnswerStatus
 from storage.records import Passage, TableRow
+from storage.search import TextHits
+from tasks.algorithms.places import NamedPlace
+from tasks.algorithms.question_terms import QuestionTerms
+from tasks.algorithms.refinement import Trigger
 
-if TYPE_CHECKING:
-    from tasks.judging import Verdict
-    from tasks.question import Question
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
+
+    `told` is what full text has of the terms; None where the scope is so small that all of it is looked at.
+    """
+
+    id: str
+    text: str
+    terms: QuestionTerms
+    places: tuple[NamedPlace, ...]
+    vector: npt.NDArray[np.float32]
+    told: TextHits | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +95,15 @@ class Synthesis:
     quotes: tuple[Quote, ...]
     why: str
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How far the evidence can be trusted; without a trigger it is taken as it is."""
+
+    consistency: float
+    saturation: float
+    trigger: Trigger | None
 
 
 class PathReader(Protocol):

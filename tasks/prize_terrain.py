@@ -24,7 +24,7 @@ from tasks.algorithms.prizes import (
     title_page_arcs,
 )
 from tasks.ask_settings import RoutingSettings
-from tasks.question import Question
+from tasks.path_reader import Question
 from tasks.retrieval import SIMILARITY_CODES, NodeScores
 
 

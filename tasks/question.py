@@ -4,20 +4,17 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from storage.answer_records import NamedDocument
 from storage.artifacts import hash_bytes
 from storage.codec import shortened, to_json
 from storage.records import identify
 from storage.search import Scope, TextHits, find_words, nodes_in_scope
 from storage.snapshot import Snapshot
-from tasks.algorithms.places import NamedPlace, named_places
-from tasks.algorithms.question_terms import QuestionTerms, question_terms, with_keywords
+from tasks.algorithms.places import named_places
+from tasks.algorithms.question_terms import question_terms, with_keywords
 from tasks.ask_settings import AskSettings
 from tasks.models.embedder import QuestionEmbedder
-from tasks.path_reader import PathReader
+from tasks.path_reader import PathReader, Question
 from tasks.step import StepKey, step
 
 NAMED_PLACE = "the named place"
@@ -42,21 +39,6 @@ class AskDesk:
 def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader) -> AskDesk:
     names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
     return AskDesk(snapshot, scope, settings, embedder, reader, names)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
-
-    `told` is what full text has of the terms; None where the scope is so small that all of it is looked at.
-    """
-
-    id: str
-    text: str
-    terms: QuestionTerms
-    places: tuple[NamedPlace, ...]
-    vector: npt.NDArray[np.float32]
-    told: TextHits | None
 
 
 def question_key(question: Question, *_inputs: object) -> StepKey:
@@ -89,6 +71,6 @@ def understand(question_id: str, text: str, desk: AskDesk) -> Question:
 def look_up(words: Sequence[str], desk: AskDesk) -> TextHits | None:
     """Return what full text has of the words; None where the scope is so small that all of it is looked at."""
     settings = desk.settings.candidates
-    if nodes_in_scope(desk.snapshot, desk.scope) <= settings.whole_limit:
+    if nodes_in_scope(desk.snapshot.view, desk.scope) <= settings.whole_limit:
         return None
-    return find_words(desk.snapshot, desk.scope, words, limit=settings.by_text)
+    return find_words(desk.snapshot.view, desk.scope, words, limit=settings.by_text)

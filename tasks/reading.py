@@ -8,8 +8,8 @@ from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
 from tasks.algorithms.word_stems import stems_in
-from tasks.path_reader import PathReading, PathText
-from tasks.question import AskDesk, Question, question_key
+from tasks.path_reader import PathReading, PathText, Question
+from tasks.question import AskDesk, question_key
 from tasks.retrieval import NodeScores
 from tasks.routing import ChosenPath
 from tasks.step import step

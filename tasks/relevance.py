@@ -30,7 +30,8 @@ from tasks.algorithms.kept import asked_stems, neighbouring_pairs
 from tasks.algorithms.scores import blended_relevance, dense_relevance, min_max
 from tasks.ask_settings import RelevanceSettings
 from tasks.named_evidence import named_bonus, named_nodes
-from tasks.question import NAMED_PLACE, AskDesk, Question
+from tasks.path_reader import Question
+from tasks.question import NAMED_PLACE, AskDesk
 
 KEPT_TEXTS = 20_000
 """A coded text of 80 words takes less than half a kilobyte."""
@@ -97,7 +98,7 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
     Candidates of a large scope were chosen for its words, so they say nothing of how rare those are; a fixed sample does. What is
     so rare that the sample has none of it, or is no single stem, is counted among the candidates, who have most of it.
     """
-    here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot, desk.scope)
+    here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot.view, desk.scope)
     if total <= len(lengths):
         return here
     kind, size = desk.settings.relevance.text, desk.settings.candidates.sample
@@ -111,7 +112,7 @@ def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray
 def _sampled(desk: AskDesk, size: int) -> CodedTexts:
 
     def column(name: str) -> Sequence[Any]:
-        return scope_sample(desk.snapshot, desk.scope, size, column=name)
+        return scope_sample(desk.snapshot.view, desk.scope, size, column=name)
 
     if desk.settings.relevance.text == "content":
         return read_texts(desk.snapshot).coded_once(column("search_text"))

@@ -15,11 +15,11 @@ from storage.erasing import documents_told_of
 from storage.forgetting import forget_questions, forget_replies, forget_reports
 from storage.graph_store import GraphDamagedError
 from storage.in_use import KEEP_SECONDS
-from storage.locations import CorpusLocation
+from storage.locations import ID_PREFIX, CorpusLocation
 from storage.lock import acquire
 from storage.mirrored_copies import forget_copies
 from storage.removals import Removal, note_removals, noted_removals, removal_of
-from storage.snapshot import ID_PREFIX, UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
+from storage.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.tidying import wait_for_readers
 from tasks.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings import IngestSettings

@@ -20,7 +20,8 @@ from tasks.algorithms.scores import (
 )
 from tasks.ask_request import QuestionError, nothing_in
 from tasks.ask_settings import ScoreSettings
-from tasks.question import AskDesk, Question, question_key
+from tasks.path_reader import Question
+from tasks.question import AskDesk, question_key
 from tasks.relevance import weigh_relevance
 from tasks.step import step
 
@@ -54,14 +55,14 @@ def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
 
     Raise QuestionError where it is empty: nothing found in nothing is no answer.
     """
-    if not nodes_in_scope(desk.snapshot, desk.scope):
+    if not nodes_in_scope(desk.snapshot.view, desk.scope):
         raise QuestionError(nothing_in(desk.scope))
     settings, initial = desk.settings.candidates, desk.settings.relevance.vectors == "initial"
     columns = columns_for(question, desk)
     if question.told is None:
-        return load_scope(desk.snapshot, desk.scope, columns=columns, initial_vectors=initial)
+        return load_scope(desk.snapshot.view, desk.scope, columns=columns, initial_vectors=initial)
     return search_candidates(
-        desk.snapshot,
+        desk.snapshot.view,
         desk.scope,
         vector=question.vector,
         told=question.told,

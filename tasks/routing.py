@@ -21,8 +21,9 @@ from tasks.algorithms.min_cost import (
 from tasks.algorithms.network import build_network
 from tasks.algorithms.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.ask_settings import RoutingSettings
+from tasks.path_reader import Question
 from tasks.prize_terrain import Terrain, paper_terrain, prize_terrain, route_prizes, told_of_terrain
-from tasks.question import AskDesk, Question, question_key
+from tasks.question import AskDesk, question_key
 from tasks.retrieval import NodeScores
 from tasks.step import step
 

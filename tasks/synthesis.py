@@ -10,10 +10,9 @@ from storage.artifacts import hash_bytes
 from storage.candidate_graph import CandidateGraph
 from storage.codec import to_json
 from tasks.algorithms.words import looks_english
-from tasks.judging import Verdict
 from tasks.named_evidence import unknown_places
-from tasks.path_reader import PathReading, Synthesis
-from tasks.question import AskDesk, Question, question_key
+from tasks.path_reader import PathReading, Question, Synthesis, Verdict
+from tasks.question import AskDesk, question_key
 from tasks.retrieval import NodeScores, page_scores
 from tasks.routing import ChosenPath
 from tasks.step import step

@@ -19,9 +19,9 @@ from tasks.algorithms.refinement import (
     expanded_sources,
     top_decile_arcs,
 )
-from tasks.path_reader import PathReading
+from tasks.path_reader import PathReading, Question
 from tasks.prize_terrain import Terrain
-from tasks.question import AskDesk, Question, question_key
+from tasks.question import AskDesk, question_key
 from tasks.retrieval import NodeScores
 from tasks.routing import Routed
 from tasks.step import step

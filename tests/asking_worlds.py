@@ -24,8 +24,8 @@ from tasks.ask_request import AskRequest, asked_scope
 from tasks.ask_settings import AskSettings
 from tasks.extractive_reader import ExtractiveReader
 from tasks.lineage import lineage_of_run, working_at
-from tasks.path_reader import PathReader
-from tasks.question import AskDesk, Question, desk_of, understand
+from tasks.path_reader import PathReader, Question
+from tasks.question import AskDesk, desk_of, understand
 from tasks.step import workplace
 from tests.storage import worlds
 

@@ -1,7 +1,8 @@
 """FlowReader: score every node, route evidence from the question to its answer, read the chosen paths, refine once."""
 
 from tasks.judging import judge
-from tasks.question import AskDesk, Question
+from tasks.path_reader import Question
+from tasks.question import AskDesk
 from tasks.reading import fetch_texts, read_paths
 from tasks.retrieval import find_candidates, score
 from tasks.routing import lay_out, route, select

@@ -1,6 +1,7 @@
 """The baseline: the best passages by cosine and BM25 blended, each read by itself; no graph, no flow, no gate."""
 
-from tasks.question import AskDesk, Question
+from tasks.path_reader import Question
+from tasks.question import AskDesk
 from tasks.reading import fetch_texts, read_paths
 from tasks.retrieval import find_candidates, score_by_relevance
 from tasks.routing import best_passages

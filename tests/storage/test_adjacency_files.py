@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 from storage.adjacency import Adjacency, derive
-from storage.adjacency_files import CHECKSUM, DTYPES, drop_others, intact, load, place_of, save
+from storage.adjacency_files import (
+    CHECKSUM,
+    DTYPES,
+    adjacency_of,
+    drop_old,
+    drop_others,
+    intact,
+    keep_adjacency,
+    load,
+    place_of,
+    save,
+)
 from storage.graph_store import create_graph, open_graph
 from storage.records import EdgeKind, Modality, NodeKind
 from storage.snapshot import open_for_reading
@@ -136,7 +147,7 @@ def test_a_question_over_altered_files_sees_what_the_tables_say(tmp_path):
     store = open_graph(location.lance)
     place = place_of(location.lance, store.versions())
     flip(place / "heads.npy", -1, bit=6)
-    assert same(store.adjacency(), derive(store))
+    assert same(adjacency_of(store), derive(store))
 
 
 def test_who_may_read_the_folder_may_read_what_is_written_there(adjacency, tmp_path):
@@ -175,12 +186,12 @@ def test_an_indexed_corpus_has_its_own_and_after_cleaning_no_other(tmp_path):
         publish(corpus, graph("later"))
         with open_for_reading(location) as snapshot:
             assert not place_of(location.lance, snapshot.graph_store.versions()).exists()
-            derived = snapshot.graph_store.adjacency()
+            derived = adjacency_of(snapshot.graph_store)
         corpus.index()
         corpus.tidy(keep_seconds=0)
     with open_for_reading(location) as snapshot:
         place = place_of(location.lance, snapshot.graph_store.versions())
-        loaded = snapshot.graph_store.adjacency()
+        loaded = adjacency_of(snapshot.graph_store)
     assert list(place.parent.iterdir()) == [place]
     assert sorted(loaded.ids) == sorted(derived.ids)
 
@@ -192,9 +203,9 @@ def test_one_goes_when_neither_table_has_a_reader_of_that_age(tmp_path):
     os.utime(earlier, (time.time() - 100, time.time() - 100))
     at_once, hour = timedelta(milliseconds=1), timedelta(hours=1)
     for young in (TableName.NODES, TableName.EDGES):
-        store.clean({name: hour if name is young else at_once for name in TableName})
+        drop_old(store, {name: hour if name is young else at_once for name in TableName})
         assert earlier.exists()
-    store.clean(dict.fromkeys(TableName, at_once))
+    drop_old(store, dict.fromkeys(TableName, at_once))
     assert not earlier.exists()
 
 
@@ -203,5 +214,5 @@ def test_an_altered_one_is_written_again_by_the_next_indexing(tmp_path):
     place = place_of(store.folder, store.versions())
     flip(place / "pages.npy", -4)
     assert load(place) is not None
-    store.index()
+    keep_adjacency(store)
     assert intact(place)

@@ -131,8 +131,8 @@ def inside(scope: Scope) -> list[str]:
 
 def ask(snapshot, scope=SCOPES[0], **changes) -> CandidateGraph:
     asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000} | changes
-    told = find_words(snapshot, scope, asked.pop("words"), limit=asked["by_text"])
-    return find_candidates(snapshot, scope, **asked, told=told, columns=TEXTS)
+    told = find_words(snapshot.view, scope, asked.pop("words"), limit=asked["by_text"])
+    return find_candidates(snapshot.view, scope, **asked, told=told, columns=TEXTS)
 
 
 def same(one: CandidateGraph, other: CandidateGraph) -> bool:
@@ -144,10 +144,10 @@ def same(one: CandidateGraph, other: CandidateGraph) -> bool:
 
 @pytest.mark.parametrize("scope", SCOPES, ids=range(len(SCOPES)))
 def test_a_scope_is_counted_and_loaded_whole(snapshot, scope):
-    graph = load_scope(snapshot, scope, columns=TEXTS, initial_vectors=True)
+    graph = load_scope(snapshot.view, scope, columns=TEXTS, initial_vectors=True)
     names = inside(scope)
     assert list(graph.ids) == names
-    assert nodes_in_scope(snapshot, scope) == len(names)
+    assert nodes_in_scope(snapshot.view, scope) == len(names)
     assert graph.vectors.shape == graph.initial_vectors.shape == (len(names), DIMENSION)
     assert np.array_equal(graph.vectors, np.array([VECTORS[name] for name in names]).reshape(-1, DIMENSION))
     assert graph.columns["search_text"].tolist() == [ALL_NODES[name].search_text for name in names]
@@ -163,7 +163,7 @@ def test_candidates_stay_inside_the_scope(snapshot, scope):
 
 
 def test_with_room_for_all_the_candidates_are_the_whole_scope(snapshot):
-    whole, found = load_scope(snapshot, Scope(), columns=TEXTS), ask(snapshot, by_vector=200)
+    whole, found = load_scope(snapshot.view, Scope(), columns=TEXTS), ask(snapshot, by_vector=200)
     assert found.ids == whole.ids
     assert np.array_equal(found.tails, whole.tails)
     assert np.array_equal(found.weights, whole.weights)
@@ -219,7 +219,7 @@ def test_a_vector_that_cannot_be_compared_is_refused(snapshot, vector):
 def test_a_sample_is_the_lowest_ids_of_the_scope(snapshot, scope):
     names = inside(scope)
     for size in (0, 7, 1000):
-        texts = scope_sample(snapshot, scope, size, column="search_text")
+        texts = scope_sample(snapshot.view, scope, size, column="search_text")
         assert list(texts) == [ALL_NODES[name].search_text for name in names[:size]]
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from storage.records import NodeKind
 from tasks.algorithms.refinement import Trigger
 from tasks.call_book import CallBook
-from tasks.judging import Verdict
-from tasks.path_reader import PathReader, PathReading, PathText, Synthesis
-from tasks.question import AskDesk, Question
+from tasks.path_reader import PathReader, PathReading, PathText, Question, Synthesis, Verdict
+from tasks.question import AskDesk
 from tasks.reading import fetch_texts
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath

@@ -7,7 +7,8 @@ import numpy as np
 from storage.candidate_graph import EDGE_KINDS, MODALITIES, NODE_KINDS, CandidateGraph
 from storage.records import Modality, NodeKind
 from tasks.ask_settings import AskSettings
-from tasks.question import AskDesk, Question
+from tasks.path_reader import Question
+from tasks.question import AskDesk
 from tasks.retrieval import NodeScores
 
 PAGES = 5

@@ -7,8 +7,7 @@ import pytest
 
 from storage.answer_records import AnswerStatus, GateReport, GraphEdit, NamedDocument, PagePlace
 from tasks.algorithms.refinement import Trigger
-from tasks.judging import Verdict
-from tasks.path_reader import PathReading, Synthesis
+from tasks.path_reader import PathReading, Synthesis, Verdict
 from tasks.retrieval import find_candidates, score
 from tasks.routing import ChosenPath
 from tasks.synthesis import NO_WORD_SAID, Evidence, gate_report, places_of, ranked_pages, synthesize
