@@ -18,7 +18,7 @@ from prefect.events.schemas.automations import Automation, AutomationCore
 from prefect.exceptions import ObjectNotFound
 from prefect.settings import get_current_settings
 
-from flows.prefect_environment import PrefectServerError, require_configured_server
+from flows.prefect_runs.server import PrefectServerError, require_configured_server
 
 DESCRIBED = Path(__file__).with_name("automations.yaml")
 NOTIFY_BLOCK = "FLOWREADER_NOTIFY_BLOCK"

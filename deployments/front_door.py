@@ -13,17 +13,17 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import ValidationError
 
 from deployments.intake import RETRY_SECONDS, FullError, Intake, NotHandedOverError
-from flows.ask_task import ServiceEndsError, waiting
-from flows.expected_errors import EXPECTED
-from flows.showing import CommandError
-from storage.answers import find_answer
+from flows.ask_deployed import ServiceEndsError, waiting
+from flows.cli.errors import EXPECTED
+from flows.display.output import CommandError
 from storage.artifacts import kept_artifacts
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.snapshot import open_for_reading
-from tasks.ask_request import AskRequest
+from storage.runs.answers import find_answer
+from tasks.asking.request import AskRequest
 from tasks.happenings import QuestionRefused, Refusal, tell
-from tasks.network_address import host_of, is_this_machine
-from tasks.reporting import render_report
+from tasks.report.write import render_report
+from tasks.watching.address import host_of, is_this_machine
 
 ASK, HEALTH = "/ask", "/health"
 LARGEST_BODY = 1_000_000

@@ -14,11 +14,11 @@ from prefect.results import ResultStore
 from prefect.serializers import JSONSerializer
 from prefect.states import Scheduled
 
-from flows.ask_task import Answers, answer, waiting
-from flows.showing import CommandError
+from flows.ask_deployed import Answers, answer, waiting
+from flows.display.output import CommandError
 from storage.codec import without_sign_in
 from storage.locations import called_with_folder
-from tasks.ask_request import AskRequest
+from tasks.asking.request import AskRequest
 
 RETRY_SECONDS = 5
 BEGIN_SECONDS = 60.0

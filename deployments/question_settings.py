@@ -3,9 +3,9 @@
 import os
 import socket
 
-from flows.ask_service_command import address
-from flows.showing import CommandError
-from tasks.network_address import address_of, is_this_machine
+from flows.cli.ask_server_commands import address
+from flows.display.output import CommandError
+from tasks.watching.address import address_of, is_this_machine
 
 USUAL_ROOM, MOST_ROOM = 64, 512
 """Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait. Each

@@ -40,16 +40,16 @@ from deployments.declared import declared_deployment
 from deployments.front_door import web_app
 from deployments.intake import Intake
 from deployments.question_settings import listen, required_token, room
-from flows.ask_service_command import address
-from flows.ask_task import AT_ONCE, answer, ask_deployed
-from flows.interruption import end_all_work
-from flows.showing import CommandError
-from tasks.environment import UnknownNameError, check_environment
-from tasks.json_log import LogFileError
-from tasks.metrics_endpoint import MetricsError
-from tasks.network_address import address_of
-from tasks.warming import warm_up_questions
-from tasks.watching import watched
+from flows.ask_deployed import AT_ONCE, answer, ask_deployed
+from flows.cli.ask_server_commands import address
+from flows.display.output import CommandError
+from flows.prefect_runs.interruption import end_all_work
+from tasks.asking.opening import warm_up_questions
+from tasks.settings.environment import UnknownNameError, check_environment
+from tasks.watching.address import address_of
+from tasks.watching.json_log import LogFileError
+from tasks.watching.metrics_endpoint import MetricsError
+from tasks.watching.watching import watched
 
 STOPPED = "stopped; what was answered is kept"
 LOOK_SECONDS = 1.0

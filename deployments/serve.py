@@ -29,12 +29,12 @@ from prefect.states import Cancelled, Crashed
 from deployments.automations import AutomationError, apply_automations
 from deployments.children import ALONE, kill_all, say_ready
 from deployments.declared import declared_deployments
-from flows.run_labels import begin_again
-from storage.at_work import killed_runs
-from storage.in_use import corpora_in
+from flows.prefect_runs.labels import begin_again
+from storage.catalog.in_use import corpora_in
 from storage.locations import corpora_folder
-from tasks.environment import UnknownNameError, check_environment
-from tasks.metrics_endpoint import MetricsError, shows_all
+from storage.runs.at_work import killed_runs
+from tasks.settings.environment import UnknownNameError, check_environment
+from tasks.watching.metrics_endpoint import MetricsError, shows_all
 
 POLL_SECONDS = 1
 """The server is asked for runs so often: what somebody waits for begins at once."""

@@ -9,7 +9,7 @@ import sys
 import threading
 from types import FrameType
 
-from flows.prefect_environment import prepare_environment
+from flows.prefect_runs.server import prepare_environment
 
 HOST = "127.0.0.1"
 LAST_WORDS_SECONDS = 2

@@ -30,7 +30,8 @@ from deployments.children import (
     start,
 )
 from deployments.question_settings import check_question_settings
-from flows.prefect_environment import (
+from flows.display.output import CommandError
+from flows.prefect_runs.server import (
     SERVER_BYTES,
     START_SECONDS,
     PrefectServerError,
@@ -39,13 +40,12 @@ from flows.prefect_environment import (
     require_configured_server,
     server_is_configured,
 )
-from flows.showing import CommandError
-from storage.disk import check_writable, require_room
 from storage.locations import LocationError, home, prefect_folder
 from storage.object_address import AddressError, is_address
-from tasks.environment import UnknownNameError, check_environment
-from tasks.json_log import check_log
-from tasks.metrics_endpoint import MetricsError, check_metrics_address, counting_together
+from storage.system import check_writable, require_room
+from tasks.settings.environment import UnknownNameError, check_environment
+from tasks.watching.json_log import check_log
+from tasks.watching.metrics_endpoint import MetricsError, check_metrics_address, counting_together
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0

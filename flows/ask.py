@@ -11,20 +11,20 @@ from functools import partial
 from uuid import uuid4
 
 from flows.readers import READERS
-from storage.answer_records import Answer
-from storage.disk import check_writable
 from storage.locations import corpus_location
-from storage.runs import ASKING
-from tasks.answering import gathered, record
-from tasks.ask_request import AskRequest, asked_scope, checked_questions
-from tasks.call_book import call_bounds, counting_calls
-from tasks.lineage import lineage_of_run, working_at, writing_together
-from tasks.models.embedder import open_question_embedder
-from tasks.question import AskDesk, desk_of, understand
-from tasks.reader_choice import chat_server_of, open_reader
+from storage.records.answers import Answer
+from storage.runs.log import ASKING
+from storage.system import check_writable
+from tasks.asking.calls import call_bounds, counting_calls
+from tasks.asking.opening import opened_for_reading
+from tasks.asking.question import AskDesk, desk_of, understand
+from tasks.asking.request import AskRequest, asked_scope, checked_questions
+from tasks.lineage.writing import lineage_of_run, working_at, writing_together
+from tasks.models.embedding.embedder import open_question_embedder
+from tasks.reading.answer import gathered, record
+from tasks.reading.choice import chat_server_of, open_reader
 from tasks.step import Workplace
-from tasks.warming import opened_for_reading
-from tasks.watching import watched_question
+from tasks.watching.watching import watched_question
 
 NO_SEAT = nullcontext()
 """No seat is waited for."""

@@ -1,9 +1,9 @@
 """From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> (judge links) -> evolve."""
 
-from storage.records import DocumentGraph, ParsedDocument
-from tasks.document_step_keys import Tools
-from tasks.document_steps import analyze, embed, embedding_texts, evolve, judge_links, parse, read_pictures, structure
-from tasks.planning import DocumentWork
+from storage.records.documents import DocumentGraph, ParsedDocument
+from tasks.finding.plan import DocumentWork
+from tasks.ingest.keys import Tools
+from tasks.ingest.steps import analyze, embed, embedding_texts, evolve, judge_links, parse, read_pictures, structure
 
 
 async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:

@@ -19,28 +19,28 @@ from prefect.states import Cancelled, Failed
 
 from flows.ask import answer_one
 from flows.ingest import ingest
-from flows.interruption import ending_in_order
-from flows.run_labels import tag_run, what_is_measured
-from storage.asked_questions import AskedQuestions
-from storage.disk import check_writable
-from storage.evaluation_records import Asked, Evaluation
+from flows.prefect_runs.interruption import ending_in_order
+from flows.prefect_runs.labels import tag_run, what_is_measured
+from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, home
-from storage.snapshot import Snapshot, open_for_reading
-from tasks.answer_judging import ModelJudge, judge_batch, opened_judge
-from tasks.benchmark_asking import ExamDesk, ask_batch, batches, recalled
-from tasks.evaluation_arms import Arm
-from tasks.evaluation_figures import summed_up, write_lines
-from tasks.evaluation_pictures import write_pictures
-from tasks.evaluation_request import EvaluationRequest
-from tasks.evaluation_scoring import Judged
-from tasks.evaluation_tables import evaluation_markdown
-from tasks.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
-from tasks.lineage import lineage_of_run, working_at
-from tasks.models.chat_errors import ChatEndedError
-from tasks.models.embedder import open_question_embedder
+from storage.records.evaluations import Asked, Evaluation
+from storage.runs.asked_questions import AskedQuestions
+from storage.system import check_writable
+from tasks.evaluation.arms import Arm
+from tasks.evaluation.asking import ExamDesk, ask_batch, batches, recalled
+from tasks.evaluation.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
+from tasks.evaluation.figures import summed_up, write_lines
+from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
+from tasks.evaluation.pictures import write_pictures
+from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.scoring import Judged
+from tasks.evaluation.tables import evaluation_markdown
+from tasks.lineage.writing import lineage_of_run, working_at
+from tasks.models.chat.errors import ChatEndedError
+from tasks.models.embedding.embedder import open_question_embedder
 from tasks.progress import StoppedError, report
-from tasks.reader_choice import chat_server_of, open_reader
+from tasks.reading.choice import chat_server_of, open_reader
 
 ask_unkept = partial(answer_one, kept=False)
 """An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""

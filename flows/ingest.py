@@ -18,35 +18,35 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.answer_pages import leave_lineage, shown_in_prefect
+from flows.cluster import Workers, runner_at_work
 from flows.document_graph import make_graph
-from flows.interruption import end_all_work, ending_in_order
-from flows.run_labels import begin_again, beside_the_work, folder_read, tag_run
-from flows.runners import Workers, runner_at_work
-from storage.corpus import CorpusWriter, open_for_writing
-from storage.disk import check_writable
+from flows.prefect_runs.interruption import end_all_work, ending_in_order
+from flows.prefect_runs.labels import begin_again, beside_the_work, folder_read, tag_run
+from flows.prefect_runs.pages import leave_lineage, shown_in_prefect
+from storage.corpus.snapshot import remembered_embedder
+from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
-from storage.records import DocumentState
-from storage.snapshot import remembered_embedder
-from tasks.batching import as_they_finish
-from tasks.discovery import Discovery
-from tasks.document_step_keys import Tools
-from tasks.document_steps import UnansweredError
-from tasks.ingest_model import reader_identity, reading_model
-from tasks.ingest_report import IngestReport, artifact_key, ingest_report, progress_key, report_markdown
-from tasks.ingest_request import IngestRequest, Survey, embedder_for, look, survey
-from tasks.killed_runs import rest_of, taking_over
-from tasks.lineage import lineage_of_run, working_at, writing_calls
-from tasks.models.chat import ChatModel
-from tasks.models.chat_errors import ChatEndedError
-from tasks.models.embedder import UnopenedEmbedder, open_embedder
-from tasks.object_copies import copies_in_use
-from tasks.outcomes import Outcome, failed, ready, unexpected, watched_document
-from tasks.parsing import ParseError
-from tasks.planning import DocumentWork
+from storage.records.documents import DocumentState
+from storage.system import check_writable
+from tasks.finding.copies import copies_in_use
+from tasks.finding.files import Discovery
+from tasks.finding.plan import DocumentWork
+from tasks.ingest.batches import as_they_finish
+from tasks.ingest.keys import Tools
+from tasks.ingest.model import reader_identity, reading_model
+from tasks.ingest.outcomes import Outcome, failed, ready, unexpected, watched_document
+from tasks.ingest.publishing import index, publish, rename
+from tasks.ingest.remembered import remembered_graph, remembered_outcomes
+from tasks.ingest.report import IngestReport, artifact_key, ingest_report, progress_key, report_markdown
+from tasks.ingest.request import IngestRequest, Survey, embedder_for, look, survey
+from tasks.ingest.steps import UnansweredError
+from tasks.lineage.at_work import rest_of, taking_over
+from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
+from tasks.models.chat.errors import ChatEndedError
+from tasks.models.chat.model import ChatModel
+from tasks.models.embedding.embedder import UnopenedEmbedder, open_embedder
+from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, report, request_stop
-from tasks.publishing import index, publish, rename
-from tasks.remembered_documents import remembered_graph, remembered_outcomes
 from tasks.step import Workplace
 
 if TYPE_CHECKING:

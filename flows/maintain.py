@@ -12,21 +12,21 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
-from flows.interruption import ending_in_order
-from flows.run_labels import beside_the_work, looked_after, tag_run
-from storage.catalog import StoreTooNewError
-from storage.corpus import open_for_writing
-from storage.current import PulledError
-from storage.disk import check_writable
-from storage.graph_checks import GraphError
-from storage.graph_store import GraphDamagedError
+from flows.prefect_runs.interruption import ending_in_order
+from flows.prefect_runs.labels import beside_the_work, looked_after, tag_run
+from storage.catalog.catalog import StoreTooNewError
+from storage.catalog.current import PulledError
+from storage.corpus.snapshot import remembered_embedder
+from storage.corpus.writer import open_for_writing
+from storage.graph.checks import GraphError
+from storage.graph.store import GraphDamagedError
 from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, FencedError
-from storage.records import Finding
-from storage.snapshot import remembered_embedder
-from tasks.killed_runs import close_what_cannot_go_on, tell_of_killed
-from tasks.lineage import lineage_of_run, working_at
-from tasks.maintaining import MaintainRequest, Upkeep, age_out, corpora_to_maintain, doctor, summary, upkeep, upkeep_markdown
+from storage.records.documents import Finding
+from storage.system import check_writable
+from tasks.ingest.upkeep import MaintainRequest, Upkeep, age_out, corpora_to_maintain, doctor, summary, upkeep, upkeep_markdown
+from tasks.lineage.at_work import close_what_cannot_go_on, tell_of_killed
+from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.progress import stop_requested
 
 NEXT_GOES_ON = "mend what it says; the next maintenance goes on"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from storage.disk import full_disk_explained
 from storage.locations import artifacts_folder
+from storage.system import full_disk_explained
 
 
 class ArtifactDamagedError(RuntimeError):

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
-from storage.records import DocumentGraph, GraphText, Vectors
+from storage.records.documents import DocumentGraph, GraphText, Vectors
 
 NAME_LENGTH = 60
 SIGNED_IN = re.compile(r"//\S*@")

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import duckdb
 
-from storage.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
+from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
 from storage.codec import canonical_json, storable
-from storage.disk import check_writable, full_disk_explained
-from storage.evaluation_records import Evaluation, Figure, Scored
 from storage.lock import CorpusBusyError, wait_for
+from storage.records.evaluations import Evaluation, Figure, Scored
+from storage.system import check_writable, full_disk_explained
 
 SCHEMA_VERSION = 1
 
@@ -152,7 +152,7 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file, made where it is missing, with every other FlowReader and thread kept out; nothing is changed by an error."""
     with _alone(path):
         if not path.exists():
-            with made(path, "evaluations.sql") as connection:
+            with made(path, Path(__file__).with_name("evaluations.sql")) as connection:
                 connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
         with opened(path, read_only=False) as connection:
             try:

@@ -6,12 +6,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
-from storage.asked_questions import AskedQuestions
-from storage.catalog import CatalogDamagedError
-from storage.erasing import erase_quotes
-from storage.in_use import corpora_in, delete_files, in_use
-from storage.kept_replies import CallCache, questions_owner
+from storage.catalog.catalog import CatalogDamagedError
+from storage.catalog.in_use import corpora_in, delete_files, in_use
 from storage.locations import CorpusLocation, calls_folder, reports_folder
+from storage.runs.asked_questions import AskedQuestions
+from storage.runs.erasing import erase_quotes
+from storage.runs.replies import CallCache, questions_owner
 
 
 def forget_told(location: CorpusLocation, gone: Collection[str]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from storage.in_use import alone
+from storage.catalog.in_use import alone
 from storage.locations import mirrors_folder
 from storage.object_address import is_address
 

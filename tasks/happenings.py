@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from storage.records import StepRecord
-from tasks.models.chat_call import ModelCall
+from storage.records.documents import StepRecord
+from tasks.models.chat.call import ModelCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
-from storage.records import StepRecord, identify
-from storage.runs import RunLog
+from storage.records.documents import StepRecord, identify
+from storage.runs.log import RunLog
 from tasks.happenings import StepEnded, tell
 from tasks.progress import kind_of
 

@@ -10,22 +10,33 @@ from typing import Any
 import numpy as np
 
 from flows.ask import answer_one, ask
-from storage.answer_json import answer_json
-from storage.answer_records import Answer
-from storage.candidate_graph import CandidateGraph
-from storage.corpus import open_for_writing
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.graph.candidates import CandidateGraph
+from storage.graph.search import EVERYTHING, Scope
 from storage.locations import CorpusLocation, corpus_location
-from storage.records import DocumentGraph, Edge, EdgeKind, EmbedderIdentity, Modality, Node, NodeKind, Section, TableRow, identify
-from storage.run_traces import RunTrace, trace
-from storage.runs import asking_files
-from storage.search import EVERYTHING, Scope
-from storage.snapshot import Snapshot, open_for_reading
-from tasks.ask_request import AskRequest, asked_scope
-from tasks.ask_settings import AskSettings
-from tasks.extractive_reader import ExtractiveReader
-from tasks.lineage import lineage_of_run, working_at
-from tasks.path_reader import PathReader, Question
-from tasks.question import AskDesk, desk_of, understand
+from storage.records.answers import Answer
+from storage.records.documents import (
+    DocumentGraph,
+    Edge,
+    EdgeKind,
+    EmbedderIdentity,
+    Modality,
+    Node,
+    NodeKind,
+    Section,
+    TableRow,
+    identify,
+)
+from storage.runs.answer_json import answer_json
+from storage.runs.log import asking_files
+from storage.runs.traces import RunTrace, trace
+from tasks.asking.question import AskDesk, desk_of, understand
+from tasks.asking.records import PathReader, Question
+from tasks.asking.request import AskRequest, asked_scope
+from tasks.lineage.writing import lineage_of_run, working_at
+from tasks.reading.rules import ExtractiveReader
+from tasks.settings.ask import AskSettings
 from tasks.step import workplace
 from tests.storage import worlds
 

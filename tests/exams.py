@@ -2,11 +2,11 @@
 
 import json
 
-from storage.evaluation_records import Asked, Benchmark
-from storage.records import identify
-from tasks.evaluation_arms import ablation_arms, reader_arms
-from tasks.evaluation_request import EvaluationRequest
-from tasks.exam import Exam
+from storage.records.documents import identify
+from storage.records.evaluations import Asked, Benchmark
+from tasks.evaluation.arms import ablation_arms, reader_arms
+from tasks.evaluation.exam import Exam
+from tasks.evaluation.request import EvaluationRequest
 from tests.asking_worlds import TOLD
 from tests.program import CHEAP, CORPUS
 

@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 KEPT = ROOT / ".pytest_cache" / "worlds"
 MAKERS = ("flows", "tasks", "storage", "tests/corpus", "tests/conftest.py", "tests/program.py", "constraints.txt")
-MIGRATE = "from flows.prefect_environment import prefect_server\nwith prefect_server() as wait_until_ready: wait_until_ready()"
+MIGRATE = "from flows.prefect_runs.server import prefect_server\nwith prefect_server() as wait_until_ready: wait_until_ready()"
 OLD_SECONDS = 24 * 3600
 """Worlds of older code go after a day: until then a session that still runs may look at them."""
 

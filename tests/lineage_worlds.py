@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from storage.answer_json import answer_json
-from storage.answer_records import Answer
 from storage.locations import CorpusLocation
-from storage.records import DocumentGraph, StepRecord, identify
-from storage.runs import ASKING, RunLog
-from tasks.ask_settings import AskSettings
-from tasks.parsing import parse_inputs
-from tasks.prompt import load_prompt
-from tasks.settings import IngestSettings
+from storage.records.answers import Answer
+from storage.records.documents import DocumentGraph, StepRecord, identify
+from storage.runs.answer_json import answer_json
+from storage.runs.log import ASKING, RunLog
+from tasks.parsing.parse import parse_inputs
+from tasks.prompts.prompt import load_prompt
+from tasks.settings.ask import AskSettings
+from tasks.settings.ingest import IngestSettings
 
 SETTINGS = IngestSettings()
 INGEST = "1f2e3d4c-0000-4000-8000-000000000001"

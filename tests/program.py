@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import main
+from flows.cli.main import main
 from tests.kept_worlds import give_prefect_data
 from tests.session_server import session_server
 
@@ -95,7 +95,7 @@ def process(*arguments, home, check=None, **more):
     if arguments[0] in WITH_SERVER:
         give_prefect_data(home)
     done = subprocess.run(
-        [sys.executable, "-m", "flows.cli", *map(str, arguments)],
+        [sys.executable, "-m", "flows.cli.main", *map(str, arguments)],
         env={**os.environ, "FLOWREADER_HOME": str(home)},
         capture_output=True,
         text=True,

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from storage.records import EdgeKind
-from tasks.ask_settings import AskSettings
-from tasks.call_book import CallBook, call_bounds, counting_calls
+from storage.records.documents import EdgeKind
+from tasks.asking.calls import CallBook, call_bounds, counting_calls
+from tasks.asking.question import AskDesk
 from tasks.models.endpoints import ChatEndpoint
-from tasks.question import AskDesk
-from tasks.reader_choice import open_reader
+from tasks.reading.choice import open_reader
+from tasks.settings.ask import AskSettings
 from tests.asking_worlds import Passage, written
 from tests.chat_server import ChatRequest, ChatServer, chat_server
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.prefect_environment import QUIET, answers
+from flows.prefect_runs.server import QUIET, answers
 from tests.kept_worlds import ROOT, give_prefect_data, locked
 
 FOLDER, PORT, SESSION = "TESTS_PREFECT_FOLDER", "TESTS_PREFECT_PORT", "TESTS_SESSION_PID"

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 
 from flows.readers import flow_routing, top_k
-from tasks.path_reader import Question
-from tasks.question import AskDesk
-from tasks.synthesis import Findings
+from tasks.asking.question import AskDesk
+from tasks.asking.records import Question
+from tasks.reading.synthesis import Findings
 
 READERS: Mapping[str, Callable[[Question, AskDesk], Awaitable[Findings]]] = {"flow": flow_routing.read, "top-k": top_k.read}
 """By the name that --reader takes."""

@@ -1,13 +1,13 @@
 """FlowReader: score every node, route evidence from the question to its answer, read the chosen paths, refine once."""
 
-from tasks.judging import judge
-from tasks.path_reader import Question
-from tasks.question import AskDesk
-from tasks.reading import fetch_texts, read_paths
-from tasks.retrieval import find_candidates, score
-from tasks.routing import lay_out, route, select
-from tasks.synthesis import Evidence, Findings, synthesize
-from tasks.terrain_editor import refine
+from tasks.asking.candidates import find_candidates, score
+from tasks.asking.question import AskDesk
+from tasks.asking.records import Question
+from tasks.reading.judging import judge
+from tasks.reading.paths import fetch_texts, read_paths
+from tasks.reading.synthesis import Evidence, Findings, synthesize
+from tasks.routing.refinement import refine
+from tasks.routing.routing import lay_out, route, select
 
 
 async def read(question: Question, desk: AskDesk) -> Findings:

@@ -1,11 +1,11 @@
 """The baseline: the best passages by cosine and BM25 blended, each read by itself; no graph, no flow, no gate."""
 
-from tasks.path_reader import Question
-from tasks.question import AskDesk
-from tasks.reading import fetch_texts, read_paths
-from tasks.retrieval import find_candidates, score_by_relevance
-from tasks.routing import best_passages
-from tasks.synthesis import Evidence, Findings, synthesize
+from tasks.asking.candidates import find_candidates, score_by_relevance
+from tasks.asking.question import AskDesk
+from tasks.asking.records import Question
+from tasks.reading.paths import fetch_texts, read_paths
+from tasks.reading.synthesis import Evidence, Findings, synthesize
+from tasks.routing.routing import best_passages
 
 
 async def read(question: Question, desk: AskDesk) -> Findings:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from storage.records import Vectors
+from storage.records.documents import Vectors
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

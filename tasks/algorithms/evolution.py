@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from storage.records import Vectors
+from storage.records.documents import Vectors
 from tasks.algorithms.arrays import FloatArray, IntArray
 from tasks.algorithms.links import nearest_neighbours, neighbour_pairs, unite_pairs
 

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from storage.records import Vectors
+from storage.records.documents import Vectors
 from tasks.algorithms.arrays import COARSE_STEPS, FloatArray, IntArray, edge_weights, snap_coarse, snap_fine
 
 BLOCK_CELLS = 2**20

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from storage.records import Vectors
+from storage.records.documents import Vectors
 from tasks.algorithms.arrays import FloatArray, IntArray, require_finite_vectors, require_range, snap_fine
 
 ROWS_AT_ONCE = 128

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from tasks.models.chat_errors import UnknownModelError
+from tasks.models.chat.errors import UnknownModelError
 
 SERVED = "served"
 """The precision in the identity of an embedder that somebody serves: how it computes is not ours to know."""

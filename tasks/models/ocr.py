@@ -10,8 +10,8 @@ from importlib import metadata
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
-from storage.records import Box
-from tasks.models.model_process import READY, ModelProcess
+from storage.records.documents import Box
+from tasks.models.process import READY, ModelProcess
 from tasks.progress import StoppedError, stop_requested
 
 READER_VERSION = "1"

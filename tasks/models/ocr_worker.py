@@ -19,7 +19,7 @@ import rapidocr
 from PIL import Image
 from rapidocr.utils.process_img import get_rotate_crop_image
 
-from tasks.models.model_process import READY, reply, speak
+from tasks.models.process import READY, reply, speak
 
 Pixels = npt.NDArray[np.uint8]
 Corners = npt.NDArray[np.float32]

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from storage.answer_records import Answer, Citation, NamedDocument, PagePlace, RankedPage
-from storage.answers import removed_note
 from storage.artifacts import ArtifactStore
-from storage.filters import HEXADECIMAL_ID, Column, every, one_of
-from storage.records import Box, DocumentRecord, Node, Page
-from storage.snapshot import Snapshot
-from storage.tables import TableName, pages_of
+from storage.corpus.snapshot import Snapshot
+from storage.graph.filters import HEXADECIMAL_ID, Column, every, one_of
+from storage.graph.tables import TableName, pages_of
+from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
+from storage.records.documents import Box, DocumentRecord, Node, Page
+from storage.runs.answers import removed_note
 from tasks.report.pictures import LIMITS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
 
 UNPAGED = {"text/html": "", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ""}

@@ -9,10 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from storage.answer_records import Answer, AnswerStatus, Citation, EvidencePath
-from tasks.judging import STATUS_WORDS, head_of, told_money, words_of
+from storage.records.answers import Answer, AnswerStatus, Citation, EvidencePath
+from tasks.reading.judging import STATUS_WORDS, head_of, told_money, words_of
 from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, Evidence, cited_pages
-from tasks.report.evidence_graph import (
+from tasks.report.graph import (
     DESK_WIDTH,
     LETTER,
     curve_of,

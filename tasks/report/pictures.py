@@ -20,12 +20,12 @@ from typing import BinaryIO
 from PIL import Image
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
-from storage.records import DocumentRecord, DocumentState, Page
-from tasks.parsers.media import PDF
-from tasks.parsers.supervisor import ParserStartError
-from tasks.parsing import ParseError, render_page
-from tasks.planning import real_path
-from tasks.settings import LimitSettings, WorkSettings
+from storage.records.documents import DocumentRecord, DocumentState, Page
+from tasks.finding.plan import real_path
+from tasks.parsing.media import PDF
+from tasks.parsing.parse import ParseError, render_page
+from tasks.parsing.supervisor import ParserStartError
+from tasks.settings.ingest import LimitSettings, WorkSettings
 
 FORMATS = ("PNG", "JPEG")
 """What our parser children write; no other decoder is let near their bytes."""

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from storage.records import Modality, Node
-from tasks.algorithms.table_rows import Table, read_html
+from storage.records.documents import Modality, Node
+from tasks.algorithms.layout.tables import Table, read_html
 from tasks.report.evidence import Exhibit, Sheet
 from tasks.report.wording import cut
 

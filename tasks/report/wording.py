@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from storage.answer_records import NamedDocument
-from storage.records import Modality, Node
+from storage.records.answers import NamedDocument
+from storage.records.documents import Modality, Node
 from tasks.report.evidence import Evidence
 from tasks.report.markup import HIDDEN_SIGNS
 

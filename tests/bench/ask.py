@@ -18,8 +18,8 @@ from statistics import median
 
 import numpy as np
 
-from tasks.algorithms.min_cost import min_cost_flow
-from tasks.algorithms.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
+from tasks.algorithms.flow.min_cost import min_cost_flow
+from tasks.algorithms.flow.network import UNITS_OF_COST, UNITS_OF_FLOW, FlowNetwork, build_network, cost_units, flow_units
 from tests.bench.ask_world import corpus, questions
 from tests.bench.measuring import ROOT, Figure, Part, flowreader, measure_parts, peak_megabytes, timed
 from tests.tasks.algorithms.flow_worlds import amount_of, cost_of
@@ -63,7 +63,7 @@ def ask_one_corpus(folder: Path, nodes: int) -> tuple[list[float], float]:
 
 async def ask_all(name: str) -> list[float]:
     from flows.ask import ask
-    from tasks.ask_request import AskRequest
+    from tasks.asking.request import AskRequest
 
     asked = tuple(questions(WARM + MEASURED, seed=5))
     times = []

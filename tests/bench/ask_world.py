@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from storage.corpus import open_for_writing
+from storage.corpus.writer import open_for_writing
 from storage.locations import CorpusLocation
-from storage.records import (
+from storage.records.documents import (
     DocumentGraph,
     Edge,
     EdgeKind,
@@ -26,9 +26,9 @@ from storage.records import (
     Vectors,
     identify,
 )
-from tasks.algorithms.words import STOP_WORDS
-from tasks.models.embedder import open_embedder
-from tasks.models.minilm import minilm_identity
+from tasks.algorithms.text.words import STOP_WORDS
+from tasks.models.embedding.embedder import open_embedder
+from tasks.models.embedding.minilm import minilm_identity
 from tests.storage.worlds import record
 
 SUBJECTS = (

@@ -17,17 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.snapshot import open_for_reading
-from tasks.analysis import embedding_text
-from tasks.document_steps import embed_nodes
-from tasks.models.embedder import default_identity, open_embedder
-from tasks.models.minilm import model_folder
+from tasks.content_graph.analysis import embedding_text
+from tasks.ingest.steps import embed_nodes
+from tasks.models.embedding.embedder import default_identity, open_embedder
+from tasks.models.embedding.minilm import model_folder
 from tasks.models.ocr import read_pictures
-from tasks.parsers.supervisor import CHILDREN
-from tasks.parsing import render_page
-from tasks.picture_reading import PICTURES_AT_ONCE
-from tasks.settings import EmbeddingSettings, LimitSettings, OcrSettings, WorkSettings
+from tasks.parsing.parse import render_page
+from tasks.parsing.pictures_read import PICTURES_AT_ONCE
+from tasks.parsing.supervisor import CHILDREN
+from tasks.settings.ingest import EmbeddingSettings, LimitSettings, OcrSettings, WorkSettings
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts, timed
 from tests.bench.mineru_alone import read_alone, text_layer
 

@@ -119,7 +119,7 @@ class PeakMemory(threading.Thread):
             return "command"
         words = process.cmdline()
         module = words[words.index("-m") + 1] if "-m" in words[:-1] else process.name()
-        return "parser child" if module == "tasks.parsers.zygote" and process.ppid() != self._root.pid else module
+        return "parser child" if module == "tasks.parsing.zygote" and process.ppid() != self._root.pid else module
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class CommandRun:
 
 def flowreader(home: Path, *arguments: str | Path) -> CommandRun:
     """Run the product's command with its data in `home`; raise RuntimeError where it did nothing (exit code 2 or a crash)."""
-    call = [sys.executable, "-m", "flows.cli", *map(str, arguments), "--corpus", CORPUS, "--json"]
+    call = [sys.executable, "-m", "flows.cli.main", *map(str, arguments), "--corpus", CORPUS, "--json"]
     environment, began = os.environ | {"FLOWREADER_HOME": str(home)}, time.perf_counter()
     with subprocess.Popen(call, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         memory = PeakMemory(process.pid)

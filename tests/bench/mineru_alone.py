@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pypdfium2 as pdfium
 
-from tasks.settings import LimitSettings
+from tasks.settings.ingest import LimitSettings
 from tests.bench.measuring import timed
 
 

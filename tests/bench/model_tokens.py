@@ -14,8 +14,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from tasks.model_settings import ModelSettings
-from tasks.models.chat_request import picture_tokens, text_tokens
+from tasks.models.chat.request import picture_tokens, text_tokens
+from tasks.settings.models import ModelSettings
 from tests.bench.measuring import ROOT, Figure, Part, flowreader
 from tests.chat_server import ChatRequest, chat_server
 from tests.scripted_reader import pieces_of

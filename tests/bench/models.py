@@ -17,13 +17,13 @@ from pathlib import Path
 from PIL import Image
 from pydantic import BaseModel, ConfigDict
 
-from storage.kept_replies import CallCache
-from storage.records import identify
-from tasks.model_settings import ChatLimits, ModelSettings
-from tasks.models.chat import open_chat
-from tasks.models.chat_call import ChatCall
-from tasks.models.chat_errors import ChatError
+from storage.records.documents import identify
+from storage.runs.replies import CallCache
+from tasks.models.chat.call import ChatCall
+from tasks.models.chat.errors import ChatError
+from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import ChatEndpoint
+from tasks.settings.models import ChatLimits, ModelSettings
 from tests.bench import model_tokens
 from tests.bench.measuring import Figure, Part, measure_parts, timed
 from tests.chat_server import chat_server

@@ -12,14 +12,14 @@ from starlette.testclient import TestClient
 from deployments.front_door import LARGEST_BODY, refusal, web_app
 from deployments.intake import Intake
 from flows.ask import ask
-from flows.ask_task import ServiceEndsError
-from flows.cli import main
-from flows.showing import CommandError
-from storage.disk import DiskFullError
+from flows.ask_deployed import ServiceEndsError
+from flows.cli.main import main
+from flows.display.output import CommandError
 from storage.locations import LocationError
-from tasks.ask_request import AskRequest
+from storage.system import DiskFullError
+from tasks.asking.request import AskRequest
 from tasks.happenings import QuestionRefused, QueueSeen, Refusal, heard_by
-from tasks.json_log import logging_to
+from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
 
 

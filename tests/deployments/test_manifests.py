@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flows.ask_service_command import USUAL_ADDRESS
+from flows.cli.ask_server_commands import USUAL_ADDRESS
 
 ROOT = Path(__file__).parents[2]
 DEPLOYMENTS = ROOT / "deployments"
@@ -73,7 +73,7 @@ def exists(words):
         assert importlib.util.find_spec(words[2]), words
         return
     if words[0] == "flowreader":
-        done = subprocess.run([sys.executable, "-m", "flows.cli", *words[1:]], capture_output=True, cwd=ROOT, check=False)
+        done = subprocess.run([sys.executable, "-m", "flows.cli.main", *words[1:]], capture_output=True, cwd=ROOT, check=False)
         assert done.returncode == 0, words
         return
     assert words[0] == "prefect", words

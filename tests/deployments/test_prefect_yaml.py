@@ -10,7 +10,7 @@ import urllib.request
 import pytest
 
 from deployments.declared import DECLARATIONS
-from flows.prefect_environment import answers
+from flows.prefect_runs.server import answers
 from tests.deployments.brought_up import environment_for, free_port
 
 

@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from deployments.question_settings import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
-from flows.showing import CommandError
+from flows.display.output import CommandError
 
 
 @pytest.fixture(autouse=True)

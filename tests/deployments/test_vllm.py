@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tasks.ask_settings import AllSettings, load_settings
-from tasks.model_checkup import LEAST_CONTEXT_TOKENS
+from tasks.models.checkup_of_servers import LEAST_CONTEXT_TOKENS
+from tasks.settings.ask import AllSettings, load_settings
 from tests.deployments.test_manifests import KUBERNETES_VERSION
 
 FOLDER = Path(__file__).parents[2] / "deployments" / "vllm"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from flows.prefect_environment import prefect_server
+from flows.prefect_runs.server import prefect_server
 from storage.locations import artifacts_folder, corpus_location, home
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
@@ -50,7 +50,8 @@ async def without_pages(client, called):
     """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
     from prefect.client.schemas.filters import LogFilter, LogFilterLevel
 
-    from flows import answer_pages, ingest
+    from flows import ingest
+    from flows.prefect_runs import pages as answer_pages
 
     async def refused(**_page):
         raise ConnectionError("http://user:secret@server")
@@ -73,16 +74,16 @@ async def without_pages(client, called):
 async def main():
     from prefect.client.orchestration import get_client
 
-    from flows import answer_pages
-    from flows.ask_task import answer, ask_deployed
+    from flows.ask_deployed import answer, ask_deployed
     from flows.evaluate import evaluate
     from flows.ingest import ingest
     from flows.maintain import maintain
-    from tasks.ask_request import AskRequest
-    from tasks.evaluation_request import EvaluationRequest
-    from tasks.ingest_request import IngestRequest
-    from tasks.maintaining import MaintainRequest
-    from tasks.removing import remove_document
+    from flows.prefect_runs import pages as answer_pages
+    from tasks.asking.request import AskRequest
+    from tasks.evaluation.request import EvaluationRequest
+    from tasks.ingest.removing import remove_document
+    from tasks.ingest.request import IngestRequest
+    from tasks.ingest.upkeep import MaintainRequest
 
     answer_pages.RENEW_SECONDS = 0.05
     folder = home() / "in"

@@ -1,13 +1,13 @@
 """Errands as an ingest sends them: a real file, planned as the flow plans it."""
 
 from storage.locations import corpus_location
-from storage.records import EmbedderIdentity
-from storage.runs import RunLog
-from tasks.errands import Errand
-from tasks.ingest_request import IngestRequest, look, survey
-from tasks.lineage import workplace_of
-from tasks.models.embedder import default_identity
-from tasks.settings import IngestSettings
+from storage.records.documents import EmbedderIdentity
+from storage.runs.log import RunLog
+from tasks.ingest.errands import Errand
+from tasks.ingest.request import IngestRequest, look, survey
+from tasks.lineage.writing import workplace_of
+from tasks.models.embedding.embedder import default_identity
+from tasks.settings.ingest import IngestSettings
 
 PAGE = "<h1>Tides</h1><p>The tide turns twice a day and never asks the harbour master why.</p>"
 

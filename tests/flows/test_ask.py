@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from flows.ask import ask
-from storage.answer_records import AnswerStatus
 from storage.locations import corpus_location
-from storage.runs import EntryKind
-from tasks.ask_request import AskRequest
+from storage.records.answers import AnswerStatus
+from storage.runs.log import EntryKind
+from tasks.asking.request import AskRequest
 from tests.asking_worlds import COAST, READERS, TOLD, TORQUE, WEIGHT, answer_to, answers_to, lasting, run_of
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
@@ -39,9 +39,9 @@ def test_the_same_question_has_the_same_answer_alone_again_and_among_others(read
 
 def test_another_process_with_other_hashes_says_the_same_and_loads_no_prefect(asked_home):
     code = (
-        "import sys, json\nfrom flows.cli import main\n"
+        "import sys, json\nfrom flows.cli.main import main\n"
         f"code = main(['ask', {COAST!r}, '--corpus', 'small', '--json'])\n"
-        "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'tasks.models.chat'}\n"
+        "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'tasks.models.chat.model'}\n"
         "print(json.dumps(sorted(heavy & sys.modules.keys())))\n"
         "sys.exit(code)"
     )

@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from storage.answer_records import AnswerStatus
 from storage.artifacts import ArtifactStore, hash_bytes
-from storage.kept_replies import CallCache, questions_owner
+from storage.graph.search import Scope
 from storage.locations import artifacts_folder, calls_folder
-from storage.records import EdgeKind, NodeKind
-from storage.search import Scope
-from tasks.prompt import load_prompt
+from storage.records.answers import AnswerStatus
+from storage.records.documents import EdgeKind, NodeKind
+from storage.runs.replies import CallCache, questions_owner
+from tasks.prompts.prompt import load_prompt
 from tests.asking_worlds import Passage, answer_at, at_desk, lasting, published, run_of, written
 from tests.scripted_answers import ONE_PASS, STRAIT, Reader, forms, model_settings, of_form, passages_of, path_answer, read_by
 from tests.storage.worlds import document_id

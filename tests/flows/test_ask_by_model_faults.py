@@ -11,12 +11,12 @@ from dataclasses import replace
 import pytest
 
 from flows.ask import ask
-from storage.answer_records import AnswerStatus
+from storage.graph.search import Scope
 from storage.locations import corpus_location
-from storage.runs import EntryKind
-from storage.search import Scope
-from tasks.ask_request import AskRequest
-from tasks.models.chat_errors import BudgetReachedError, ChatEndedError
+from storage.records.answers import AnswerStatus
+from storage.runs.log import EntryKind
+from tasks.asking.request import AskRequest
+from tasks.models.chat.errors import BudgetReachedError, ChatEndedError
 from tasks.models.endpoints import EndpointError
 from tests.asking_worlds import COAST, Passage, answer_at, at_desk, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
@@ -223,7 +223,7 @@ def test_a_server_that_is_not_there_is_one_clear_error(own_home, settings_file, 
 
 
 def test_ctrl_c_ends_a_question_that_waits_for_a_server_that_hangs(own_home, settings_file, monkeypatch):
-    command = [sys.executable, "-m", "flows.cli", "ask", COAST, "--corpus", "small", "--settings", str(settings_file)]
+    command = [sys.executable, "-m", "flows.cli.main", "ask", COAST, "--corpus", "small", "--settings", str(settings_file)]
     with chat_server(Reader({}), misbehave=lambda _: Misbehaviour.HANG) as server:
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         asking = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from storage.answer_records import AnswerStatus
 from storage.locations import corpus_location
-from tasks.ask_request import QuestionError
-from tasks.models.vector_checks import EmbeddingError
+from storage.records.answers import AnswerStatus
+from tasks.asking.request import QuestionError
+from tasks.models.embedding.vectors import EmbeddingError
 from tests.asking_worlds import COAST, Passage, answer_to, published, run_of, written
 from tests.storage import worlds
 

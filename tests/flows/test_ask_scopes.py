@@ -2,9 +2,9 @@
 
 import pytest
 
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.records import Modality
-from storage.snapshot import open_for_reading
+from storage.records.documents import Modality
 from tests.asking_worlds import COAST, READERS, answer_to
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")

@@ -9,11 +9,11 @@ from contextlib import aclosing
 import pytest
 
 from flows.ask import ask
-from storage.corpus import open_for_writing
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
-from storage.runs import RunGoneError
-from storage.snapshot import open_for_reading
-from tasks.ask_request import AskRequest
+from storage.runs.log import RunGoneError
+from tasks.asking.request import AskRequest
 from tests.asking_worlds import COAST, TOLD, WEIGHT, answer_to, answers_to, embedder_of, lasting
 from tests.storage import worlds
 

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from flows.ask_task import Waiting, still_shown
-from flows.cli import main
-from storage.answer_json import answer_from_json
+from flows.ask_deployed import Waiting, still_shown
+from flows.cli.main import main
+from storage.runs.answer_json import answer_from_json
 from tasks.happenings import QueueSeen, heard_by
 
 

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from flows.errand import do_errand, read_apart
+from flows.cluster_errand import do_errand, read_apart
 from storage.locations import corpora_folder
-from storage.records import DocumentState
-from tasks.errands import Account, WorkersError
-from tasks.lineage import working_at
-from tasks.parsing import ParseError
-from tasks.remembered_documents import remembered_graph
-from tasks.settings import IngestSettings
+from storage.records.documents import DocumentState
+from tasks.ingest.errands import Account, WorkersError
+from tasks.ingest.remembered import remembered_graph
+from tasks.lineage.writing import working_at
+from tasks.parsing.parse import ParseError
+from tasks.settings.ingest import IngestSettings
 from tests.flows.errands import PAGE, errand_for, place_of_run
 
 STEPS = ["parse", "read-words", "structure", "analyze", "embed", "evolve"]

@@ -10,9 +10,9 @@ import pytest
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import FlowRunFilter
 
-from flows.cli import main
-from tasks.evaluation_figures import difference_of
-from tasks.evaluation_scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
+from flows.cli.main import main
+from tasks.evaluation.figures import difference_of
+from tasks.evaluation.scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
 from tests.asking_worlds import READERS, TOLD
 from tests.exams import UNANSWERABLE, small_benchmark
 from tests.program import flowreader

@@ -3,10 +3,10 @@
 import json
 import shutil
 
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.records import EdgeKind
-from storage.run_traces import trace
-from storage.snapshot import open_for_reading
+from storage.records.documents import EdgeKind
+from storage.runs.traces import trace
 from tests.program import flowreader
 
 

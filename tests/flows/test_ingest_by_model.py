@@ -7,21 +7,21 @@ import pytest
 
 from flows.ingest import read_document
 from storage.artifacts import ArtifactStore
-from storage.kept_replies import CallCache
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import artifacts_folder, calls_folder, corpus_location
-from storage.records import DocumentState, EdgeKind
-from storage.run_traces import trace
-from storage.runs import EntryKind
-from storage.snapshot import open_for_reading
-from tasks.ask_settings import AllSettings, load_settings
-from tasks.document_step_keys import Tools
-from tasks.ingest_model import reader_identity, reading_model
-from tasks.ingest_request import IngestRequest, look, survey
-from tasks.lineage import lineage_of_run, working_at, writing_calls
-from tasks.models.chat_errors import ChatServerDownError
-from tasks.models.embedder import default_identity, open_embedder
-from tasks.planning import UNFINISHED
-from tasks.setting_group import changed
+from storage.records.documents import DocumentState, EdgeKind
+from storage.runs.log import EntryKind
+from storage.runs.replies import CallCache
+from storage.runs.traces import trace
+from tasks.finding.plan import UNFINISHED
+from tasks.ingest.keys import Tools
+from tasks.ingest.model import reader_identity, reading_model
+from tasks.ingest.request import IngestRequest, look, survey
+from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
+from tasks.models.chat.errors import ChatServerDownError
+from tasks.models.embedding.embedder import default_identity, open_embedder
+from tasks.settings.ask import AllSettings, load_settings
+from tasks.settings.base import changed
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import CORPUS, flowreader
 from tests.scripted_reader import pieces_of, reads_well
@@ -48,7 +48,7 @@ MANUAL = "maintenance_manual.docx"
 
 
 def by_method(monkeypatch, method):
-    monkeypatch.setattr("tasks.ask_settings.method_of", lambda _preset: changed(AllSettings(), method))
+    monkeypatch.setattr("tasks.settings.ask.method_of", lambda _preset: changed(AllSettings(), method))
 
 
 @pytest.fixture

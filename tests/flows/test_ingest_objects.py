@@ -10,11 +10,11 @@ import pytest
 from flows.ingest import ingest
 from storage.mirrored_copies import copies_unused
 from storage.object_client import StoreError
-from tasks.ingest_request import IngestRequest
+from tasks.ingest.request import IngestRequest
 from tasks.progress import forget_stop, request_stop
 from tests.object_server import SECRET
 from tests.program import flowreader, said
-from tests.tasks.test_object_mirror import copies, found
+from tests.tasks.finding.test_object_mirror import copies, found
 
 
 def page(words):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.cli import main
+from flows.cli.main import main
 from tests.program import said
 
 ARCHIVE = Path(__file__).parents[1] / "fixtures" / "corpus-of-schema-1.tar.gz"

@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 from prefect.states import Failed
 
-from flows.runners import Workers, require_runner, runner_at_work
-from storage.records import DocumentState
-from storage.run_traces import trace
-from tasks.errands import Account, WorkersError
-from tasks.models.embedder import default_identity
-from tasks.parsing import ParseError
+from flows.cluster import Workers, require_runner, runner_at_work
+from storage.records.documents import DocumentState
+from storage.runs.traces import trace
+from tasks.ingest.errands import Account, WorkersError
+from tasks.models.embedding.embedder import default_identity
+from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, forget_stop, request_stop
-from tasks.settings import IngestSettings, WorkSettings
+from tasks.settings.ingest import IngestSettings, WorkSettings
 from tests.flows.errands import PAGE, place_of_run, planned
 from tests.program import flowreader
 

@@ -8,11 +8,11 @@ from contextlib import closing
 
 import pytest
 
-from flows.ingest_command import STOPPED
-from storage.at_work import at_work
-from storage.runs import RunLog
-from tasks.metrics_endpoint import METRICS, shows_all
+from flows.cli.ingest_command import STOPPED
+from storage.runs.at_work import at_work
+from storage.runs.log import RunLog
 from tasks.progress import listening, request_stop
+from tasks.watching.metrics_endpoint import METRICS, shows_all
 from tests.lineage_worlds import step
 from tests.program import CORPUS, flowreader, process
 

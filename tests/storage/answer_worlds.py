@@ -3,7 +3,8 @@
 import hashlib
 from dataclasses import replace
 
-from storage.answer_records import (
+from storage.locations import CorpusLocation
+from storage.records.answers import (
     Answer,
     AnswerStatus,
     Citation,
@@ -15,9 +16,8 @@ from storage.answer_records import (
     RankedPage,
     Usage,
 )
-from storage.locations import CorpusLocation
-from storage.records import Modality, identify
-from storage.runs import ASKING, RunLog
+from storage.records.documents import Modality, identify
+from storage.runs.log import ASKING, RunLog
 from tests.storage.worlds import document_id
 
 

@@ -4,7 +4,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from storage.answer_json import answer_json
+from storage.runs.answer_json import answer_json
 from tests.storage.answer_worlds import asking_log, numbered
 from tests.storage.worlds import corpus_in
 

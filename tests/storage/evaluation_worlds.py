@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from storage.evaluation_records import Evaluation, Figure, Scored
+from storage.records.evaluations import Evaluation, Figure, Scored
 
 
 def scored(arm: str, question: str, document: str, **values: float) -> Scored:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from storage.corpus import open_for_writing
+from storage.corpus.writer import open_for_writing
 from storage.locations import CorpusLocation
-from storage.records import DocumentGraph, Edge, EdgeKind, Modality, NodeKind
+from storage.records.documents import DocumentGraph, Edge, EdgeKind, Modality, NodeKind
 from tests.kept_worlds import kept_world
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, link, record
 

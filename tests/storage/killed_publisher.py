@@ -8,7 +8,7 @@ import signal
 import sys
 from pathlib import Path
 
-from storage.corpus import open_for_writing
+from storage.corpus.writer import open_for_writing
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, link, publish
 
 WATCHED = ("artifacts", "catalog", "corpus", "current", "graph_store", "lock", "reconciling", "tidying")

@@ -1,10 +1,6 @@
 """A machine that has words of documents in every place that a removal looks at."""
 
-from storage.answer_json import answer_json
 from storage.artifacts import ArtifactStore
-from storage.asked_questions import AskedQuestions
-from storage.evaluation_records import Asked
-from storage.kept_replies import CachedReply, CallCache, questions_owner
 from storage.locations import (
     CorpusLocation,
     artifacts_folder,
@@ -15,7 +11,11 @@ from storage.locations import (
 )
 from storage.memo import StepMemo
 from storage.mirrored_copies import copy_sign
-from storage.records import identify
+from storage.records.documents import identify
+from storage.records.evaluations import Asked
+from storage.runs.answer_json import answer_json
+from storage.runs.asked_questions import AskedQuestions
+from storage.runs.replies import CachedReply, CallCache, questions_owner
 from tests.storage.answer_worlds import answer, asking_log, words_of
 from tests.storage.worlds import document_id
 

@@ -18,7 +18,7 @@ from storage.codec import (
     to_json,
     without_sign_in,
 )
-from storage.records import Block, DocumentRecord, NodeKind, ParsedDocument, ParsedPage
+from storage.records.documents import Block, DocumentRecord, NodeKind, ParsedDocument, ParsedPage
 from tests.storage.worlds import graph, record
 
 

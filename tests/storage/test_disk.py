@@ -3,7 +3,15 @@ import os
 
 import pytest
 
-from storage.disk import DiskFullError, NotWritableError, check_writable, full_disk, full_disk_explained, is_full_disk, require_room
+from storage.system import (
+    DiskFullError,
+    NotWritableError,
+    check_writable,
+    full_disk,
+    full_disk_explained,
+    is_full_disk,
+    require_room,
+)
 
 
 def test_a_full_disk_is_known_through_the_errors_that_wrap_it():

@@ -14,10 +14,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from storage import evaluations
-from storage.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
+from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.codec import CodecError
-from storage.evaluation_records import Figure, Scored
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError, find_evaluation, keep_evaluation, list_evaluations
+from storage.records.evaluations import Figure, Scored
 from tests.storage.evaluation_worlds import evaluation, scored
 
 QUESTIONS = (
@@ -172,7 +172,7 @@ def test_a_kill_before_the_commit_leaves_what_was_kept(path, kept):
 FULL = """
 import resource, signal, sys
 from pathlib import Path
-from storage.disk import DiskFullError
+from storage.system import DiskFullError
 from storage.evaluations import keep_evaluation
 from tests.storage.evaluation_worlds import evaluation, scored
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

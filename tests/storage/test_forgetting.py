@@ -1,14 +1,14 @@
-"""What goes with a removed document, place by place; that a removal reaches all of them is in tests/tasks/test_removing.py."""
+"""What goes with a removed document, place by place; that a removal reaches all is in tests/tasks/ingest/test_removing.py."""
 
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore
-from storage.asked_questions import AskedQuestions
-from storage.current import snapshot_path
+from storage.catalog.current import snapshot_path
 from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_words
-from storage.kept_replies import CachedReply, CallCache
 from storage.locations import calls_folder, reports_folder
-from storage.records import identify
+from storage.records.documents import identify
+from storage.runs.asked_questions import AskedQuestions
+from storage.runs.replies import CachedReply, CallCache
 from tests.storage.removal_worlds import keep_words
 from tests.storage.worlds import corpus_in, graph, publish, writing
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.object_address import AddressError, StoreAddress, checked_source, is_address, store_address
-from tasks.planning import displayed
+from tasks.finding.plan import displayed
 
 
 def test_a_bucket_a_prefix_and_a_key_are_named():

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from storage.corpus import CorpusWriter, open_for_writing
-from storage.export import export_document
+from storage.corpus.export import export_document
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import CorpusLocation
-from storage.records import (
+from storage.records.documents import (
     Box,
     DocumentGraph,
     DocumentRecord,
@@ -28,7 +29,6 @@ from storage.records import (
     TableRow,
     identify,
 )
-from storage.snapshot import open_for_reading
 
 DIMENSION = 8
 EMBEDDER = EmbedderIdentity("small", "fp32", DIMENSION)

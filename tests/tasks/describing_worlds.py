@@ -9,13 +9,13 @@ import numpy as np
 from PIL import Image
 
 from storage.artifacts import ArtifactStore
-from storage.kept_replies import CallCache
-from storage.records import Modality, Node, NodeKind
-from tasks.description_calls import describing
-from tasks.model_settings import ModelSettings
-from tasks.models.chat import open_chat
+from storage.records.documents import Modality, Node, NodeKind
+from storage.runs.replies import CallCache
+from tasks.content_graph.description import describing
+from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import ChatEndpoint
-from tasks.settings import AnalysisSettings, OcrSettings
+from tasks.settings.ingest import AnalysisSettings, OcrSettings
+from tasks.settings.models import ModelSettings
 from tests.chat_server import chat_server
 from tests.scripted_reader import reads_well
 

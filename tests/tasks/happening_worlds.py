@@ -1,6 +1,6 @@
 """One of each thing that happens in a run."""
 
-from storage.records import StepRecord
+from storage.records.documents import StepRecord
 from tasks.happenings import (
     CallEnded,
     DocumentBegan,
@@ -12,8 +12,8 @@ from tasks.happenings import (
     RunKilled,
     StepEnded,
 )
-from tasks.models.chat_call import ModelCall
-from tasks.models.chat_errors import Outcome
+from tasks.models.chat.call import ModelCall
+from tasks.models.chat.errors import Outcome
 
 DOCUMENT = "d" * 64
 

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from storage.records import NodeKind
-from tasks.algorithms.refinement import Trigger
-from tasks.call_book import CallBook
-from tasks.path_reader import PathReader, PathReading, PathText, Question, Synthesis, Verdict
-from tasks.question import AskDesk
-from tasks.reading import fetch_texts
-from tasks.retrieval import find_candidates, score
-from tasks.routing import ChosenPath
+from storage.records.documents import NodeKind
+from tasks.algorithms.flow.refinement import Trigger
+from tasks.asking.calls import CallBook
+from tasks.asking.candidates import find_candidates, score
+from tasks.asking.question import AskDesk
+from tasks.asking.records import PathReader, PathReading, PathText, Question, Synthesis, Verdict
+from tasks.reading.paths import fetch_texts
+from tasks.routing.routing import ChosenPath
 from tests.asking_worlds import Passage, asked, written
 from tests.chat_server import ChatServer
 from tests.scripted_answers import booked, read_by

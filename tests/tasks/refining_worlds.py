@@ -4,10 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from storage.records import EdgeKind
-from tasks.retrieval import find_candidates, score
-from tasks.routing import lay_out, route
-from tasks.terrain_editor import refine
+from storage.records.documents import EdgeKind
+from tasks.asking.candidates import find_candidates, score
+from tasks.routing.refinement import refine
+from tasks.routing.routing import lay_out, route
 from tests.asking_worlds import Passage, asked, at_place, ordinals_of, written
 
 SIMILAR = EdgeKind.SEMANTIC

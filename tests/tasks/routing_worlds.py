@@ -4,12 +4,12 @@ from dataclasses import fields
 
 import numpy as np
 
-from storage.candidate_graph import EDGE_KINDS, MODALITIES, NODE_KINDS, CandidateGraph
-from storage.records import Modality, NodeKind
-from tasks.ask_settings import AskSettings
-from tasks.path_reader import Question
-from tasks.question import AskDesk
-from tasks.retrieval import NodeScores
+from storage.graph.candidates import EDGE_KINDS, MODALITIES, NODE_KINDS, CandidateGraph
+from storage.records.documents import Modality, NodeKind
+from tasks.asking.candidates import NodeScores
+from tasks.asking.question import AskDesk
+from tasks.asking.records import Question
+from tasks.settings.ask import AskSettings
 
 PAGES = 5
 ON_EACH = 3

@@ -1,8 +1,8 @@
 """Parsed pages of a few blocks, and what structure becomes of them."""
 
-from storage.records import Block, PageParser, ParsedDocument, ParsedPage
-from tasks.settings import ReadingSettings
-from tasks.structure import structure_document
+from storage.records.documents import Block, PageParser, ParsedDocument, ParsedPage
+from tasks.content_graph.structure import structure_document
+from tasks.settings.ingest import ReadingSettings
 
 HTML = "<table><tr><td>Region</td><td>2023</td></tr><tr><td>North</td><td>4.1</td></tr></table>"
 MORE = "<table><tr><td>South</td><td>3.9</td></tr></table>"

@@ -7,9 +7,9 @@ import pytest
 from storage.artifacts import ArtifactStore
 from storage.locations import corpus_location
 from storage.memo import StepMemo
-from storage.records import identify
-from storage.run_traces import trace
-from storage.runs import RunLog
+from storage.records.documents import identify
+from storage.runs.log import RunLog
+from storage.runs.traces import trace
 from tasks.progress import forget_stop, request_stop
 from tasks.step import Codec, StepKey, Workplace, may_pass, step, workplace
 

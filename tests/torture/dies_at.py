@@ -33,6 +33,6 @@ def arm(point: str) -> None:
 
 if __name__ == "__main__":
     arm(sys.argv[1])
-    from flows.cli import main
+    from flows.cli.main import main
 
     sys.exit(main(sys.argv[2:]))

@@ -14,11 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from storage.doctor import examine
-from storage.export import export_document
+from storage.corpus.doctor import examine
+from storage.corpus.export import export_document
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import CorpusLocation
-from storage.records import DocumentState, Finding
-from storage.snapshot import open_for_reading
+from storage.records.documents import DocumentState, Finding
 from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, CORPUS
 
@@ -52,7 +52,9 @@ def settings_file(folder: Path, **work: float) -> Path:
 class Run:
     """The program in a process group of its own, as a terminal starts it; its words go to files beside the home."""
 
-    def __init__(self, *arguments: object, home: Path, server: str | None = None, module: tuple[str, ...] = ("flows.cli",)) -> None:
+    def __init__(
+        self, *arguments: object, home: Path, server: str | None = None, module: tuple[str, ...] = ("flows.cli.main",)
+    ) -> None:
         environment = {name: value for name, value in os.environ.items() if name not in {"PREFECT_API_URL", "PREFECT_HOME"}}
         environment |= {"FLOWREADER_HOME": str(home)} | ({"PREFECT_API_URL": server} if server else {})
         self.home, self.began = home, time.monotonic()

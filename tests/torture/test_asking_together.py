@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.ask_service_command import ask_service
-from flows.showing import CommandError
+from flows.cli.ask_server_commands import ask_service
+from flows.display.output import CommandError
 from tests.deployments.brought_up import TORQUE
 from tests.torture.conftest import ASK_TOKEN, ROOM
 
@@ -39,7 +39,7 @@ def runs_named(serving, kind, name):
 
 
 def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
-    call = [sys.executable, "-m", "flows.cli", "ask", TORQUE, "--server", "--corpus", "small", "--json"]
+    call = [sys.executable, "-m", "flows.cli.main", "ask", TORQUE, "--server", "--corpus", "small", "--json"]
     done = subprocess.run(call, env=here.environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

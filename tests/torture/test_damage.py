@@ -8,8 +8,8 @@ import shutil
 import duckdb
 import pytest
 
-from storage.current import snapshot_numbers, snapshot_path
-from storage.snapshot import open_for_reading
+from storage.catalog.current import snapshot_numbers, snapshot_path
+from storage.corpus.snapshot import open_for_reading
 from tests.program import CORPUS
 from tests.torture.lab import NAME, Run, check_oracle, damage, export, findings, ingest, location, sampled
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 
-from storage.lineage_search import short_run
+from tasks.lineage.search import short_run
 from tests.deployments.brought_up import brought_up, free_port
 from tests.program import flowreader
 from tests.torture.lab import NAME, check_oracle, location

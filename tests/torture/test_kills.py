@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from storage.records import DocumentState
-from storage.snapshot import UnknownCorpusError, open_for_reading
-from storage.tables import TableName
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.graph.tables import TableName
+from storage.records.documents import DocumentState
 from tests.torture.lab import check_oracle, ingest, location, sampled, seeded_home, settings_file
 
 pytestmark = pytest.mark.torture
@@ -23,28 +23,28 @@ RANDOM_CHEAP = int(os.environ.get("CHEAP_LIVES", "4"))
 RANDOM_WHOLE = int(os.environ.get("WHOLE_LIVES", "2"))
 """`make campaign` lives more."""
 POINTS = (
-    ("storage.catalog:create:before:1",),
-    ("storage.catalog:create:after:1",),
-    ("storage.corpus:reconcile:after:1",),
+    ("storage.catalog.catalog:create:before:1",),
+    ("storage.catalog.catalog:create:after:1",),
+    ("storage.corpus.writer:reconcile:after:1",),
     ("storage.memo:StepMemo.remember:before:2",),
     ("storage.memo:StepMemo.remember:after:5",),
-    ("storage.graph_store:GraphStore.replace:before:1",),
-    ("storage.graph_store:GraphStore.replace:after:1",),
-    ("storage.graph_store:upsert:after:2",),
-    ("storage.catalog:write_records:after:1",),
-    ("storage.catalog:commit:after:1",),
-    ("storage.corpus:release:before:1",),
-    ("storage.current:write_durably:after:1",),
-    ("storage.corpus:release:after:1",),
-    ("storage.graph_store:GraphStore.index:after:1",),
-    ("storage.corpus:tidy:after:1",),
+    ("storage.graph.store:GraphStore.replace:before:1",),
+    ("storage.graph.store:GraphStore.replace:after:1",),
+    ("storage.graph.store:upsert:after:2",),
+    ("storage.catalog.catalog:write_records:after:1",),
+    ("storage.catalog.catalog:commit:after:1",),
+    ("storage.corpus.writer:release:before:1",),
+    ("storage.catalog.current:write_durably:after:1",),
+    ("storage.corpus.writer:release:after:1",),
+    ("storage.graph.store:GraphStore.index:after:1",),
+    ("storage.corpus.writer:tidy:after:1",),
 )
 IN_RECOVERY = (
     # a kill in a publish, then one in the recovery from it
-    ("storage.graph_store:GraphStore.replace:after:1", "storage.graph_store:GraphStore.restore:after:1"),
-    ("storage.catalog:commit:after:1", "storage.catalog:take_over:after:1"),
-    ("storage.corpus:release:before:1", "storage.reconciling:release:before:1"),
-    ("storage.graph_store:upsert:after:1", "storage.reconciling:pinned_graph:before:1"),
+    ("storage.graph.store:GraphStore.replace:after:1", "storage.graph.store:GraphStore.restore:after:1"),
+    ("storage.catalog.catalog:commit:after:1", "storage.catalog.catalog:take_over:after:1"),
+    ("storage.corpus.writer:release:before:1", "storage.corpus.reconciling:release:before:1"),
+    ("storage.graph.store:upsert:after:1", "storage.corpus.reconciling:pinned_graph:before:1"),
 )
 
 

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from flows.ask_service_command import ask_service
+from flows.cli.ask_server_commands import ask_service
 from tests.browser import browser, find_browser
 from tests.deployments.brought_up import TORQUE
 

@@ -11,8 +11,8 @@ import pypdfium2 as pdfium
 import pytest
 from PIL import Image
 
-from storage.answer_records import AnswerStatus, RankedPage
-from tasks.reporting import write_report
+from storage.records.answers import AnswerStatus, RankedPage
+from tasks.report.write import write_report
 from tests.browser import browser, find_browser
 from tests.tasks.report.report_worlds import BOX, ROTATED_BOX, a_path, an_answer, cite, named, squares_and_letter
 

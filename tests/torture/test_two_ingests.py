@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.lock import read_holder
-from storage.snapshot import UnknownCorpusError, open_for_reading
 from tests.torture.lab import check_oracle, ingest, location, sampled, seeded_home, settings_file
 
 pytestmark = pytest.mark.torture

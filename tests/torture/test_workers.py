@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.run_traces import trace
+from storage.runs.traces import trace
 from tests.torture.lab import check_oracle, ingest, living, location, seeded_home
 
 pytestmark = pytest.mark.torture
@@ -37,7 +37,7 @@ def wait_until(condition, seconds=60):
 def readers_below(run):
     children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
     processes = [int(pid) for task in children.parents[1].glob("*/children") for pid in task.read_text().split()]
-    return [pid for pid in processes if any("tasks.parsers.zygote" in line for line in living(Path("/nowhere"), pid))]
+    return [pid for pid in processes if any("tasks.parsing.zygote" in line for line in living(Path("/nowhere"), pid))]
 
 
 def steps_of(home):

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import pytest
 
 from flows.readers import READERS, flow_routing, top_k
-from storage.answer_records import AnswerStatus
-from storage.records import EdgeKind, NodeKind
-from storage.search import Scope
-from tasks.ask_settings import ReadingOutSettings
-from tasks.extractive_reader import ExtractiveReader
+from storage.graph.search import Scope
+from storage.records.answers import AnswerStatus
+from storage.records.documents import EdgeKind, NodeKind
+from tasks.reading.rules import ExtractiveReader
+from tasks.settings.ask import ReadingOutSettings
 from tests.asking_worlds import Passage, answer_at, at_desk, at_place, published, run_of, steps_of, written
 from tests.storage.worlds import document_id
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from storage.answer_records import AnswerStatus
+from storage.records.answers import AnswerStatus
 from tests.asking_worlds import Passage, answer_at, at_desk, at_place, published, run_of, written
 
 REPORT = written("report", *[Passage(f"On day {day} the tide was {day}0 cm high.", page=day) for day in range(1, 8)])

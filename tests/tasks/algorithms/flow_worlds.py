@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from tasks.algorithms.network import FlowNetwork, build_network
+from tasks.algorithms.flow.network import FlowNetwork, build_network
 
 
 def unit_or_zero(rows):

@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.algorithms.layout.tables import Table, describe_rows
 from tasks.algorithms.quotes import (
     Coverage,
     agreement,
@@ -17,8 +18,7 @@ from tasks.algorithms.quotes import (
     tell_row,
     term_shares,
 )
-from tasks.algorithms.table_rows import Table, describe_rows
-from tasks.algorithms.word_stems import stems_in
+from tasks.algorithms.text.word_stems import stems_in
 
 STEMS = ("turbin", "cost", "red")
 WEIGHTS = (2.0, 1.0, 1.0)

@@ -5,12 +5,12 @@ from contextlib import asynccontextmanager, suppress
 
 from pydantic import BaseModel, ConfigDict
 
-from storage.kept_replies import CallCache
-from storage.records import identify
-from tasks.model_settings import ModelSettings
-from tasks.models.chat import open_chat
-from tasks.models.chat_call import ChatCall
+from storage.records.documents import identify
+from storage.runs.replies import CallCache
+from tasks.models.chat.call import ChatCall
+from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import ChatEndpoint
+from tasks.settings.models import ModelSettings
 
 DOCUMENT = identify("document")
 PROMPT_HASH = identify("prompt")

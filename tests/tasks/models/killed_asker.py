@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from storage.kept_replies import CallCache
-from tasks.models.chat import open_chat
+from storage.runs.replies import CallCache
+from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import ChatEndpoint
 from tests.tasks.models.chat_worlds import calls, settings
 

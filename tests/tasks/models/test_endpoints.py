@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tasks.models.chat_errors import UnknownModelError
+from tasks.models.chat.errors import UnknownModelError
 from tasks.models.endpoints import (
     ChatEndpoint,
     Endpoint,

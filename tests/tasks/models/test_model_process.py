@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tasks.models import model_process
-from tasks.models.model_process import READY, ModelProcess, interrupt_models
+from tasks.models import process as model_process
+from tasks.models.process import READY, ModelProcess, interrupt_models
 
 ROOT = Path(__file__).parents[3]
-MODULES = ("tasks.models.ocr_worker", "tasks.models.minilm_worker")
+MODULES = ("tasks.models.ocr_worker", "tasks.models.embedding.minilm_worker")
 ECHO = """
 import sys, time
-from tasks.models.model_process import READY, reply, speak
+from tasks.models.process import READY, reply, speak
 def serve(requests, replies):
     reply(replies, READY)
     while line := requests.readline():
@@ -71,7 +71,7 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
 @pytest.mark.parametrize("module", MODULES)
 def test_a_model_ends_with_a_parent_that_was_killed(module):
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.model_process import ModelProcess;"
+        "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.process import ModelProcess;"
         "child = ModelProcess(*sys.argv[2:], environment={}); print(child._process.pid, child.greeting(60), flush=True);"
         "sys.stdin.read()"
     )

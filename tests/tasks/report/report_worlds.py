@@ -12,7 +12,10 @@ import pypdfium2 as pdfium
 from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
-from storage.answer_records import (
+from storage.artifacts import ArtifactStore
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.records.answers import (
     Answer,
     AnswerStatus,
     Citation,
@@ -23,9 +26,7 @@ from storage.answer_records import (
     RankedPage,
     Usage,
 )
-from storage.artifacts import ArtifactStore
-from storage.corpus import open_for_writing
-from storage.records import (
+from storage.records.documents import (
     DocumentGraph,
     DocumentRecord,
     DocumentState,
@@ -36,7 +37,6 @@ from storage.records import (
     PageParser,
     identify,
 )
-from storage.snapshot import Snapshot, open_for_reading
 from tasks.report.evidence import Evidence
 from tests.storage.worlds import DIMENSION, EMBEDDER, corpus_in, document_id, unit_vectors
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from storage.answer_records import NamedDocument
+from storage.records.answers import NamedDocument
 from tasks.report.evidence import Allowance, gather_evidence, read_nodes
 from tasks.report.pictures import NoPictureError, Picture
 from tests.storage.worlds import document_id

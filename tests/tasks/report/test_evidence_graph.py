@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.algorithms.drawing import lay_out_paths
-from tasks.report.evidence_graph import DESK_WIDTH, THINNEST, draw_ribbons, lying_frame, standing_frame
+from tasks.report.graph import DESK_WIDTH, THINNEST, draw_ribbons, lying_frame, standing_frame
 from tasks.report.page import show_page
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import DOCX, PPTX, a_node, a_path, a_record, a_table, an_answer, cite, evidence_of

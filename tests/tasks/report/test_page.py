@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.answer_records import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
+from storage.records.answers import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
 from tasks.report.evidence import Exhibit, Mark, Sheet
 from tasks.report.markup import TEMPLATES
 from tasks.report.page import draw_picture, show_page

@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 
 from storage.artifacts import ArtifactStore
-from storage.records import Page, PageParser
-from tasks.object_mirror import discover_objects
+from storage.records.documents import Page, PageParser
+from tasks.finding.mirror import discover_objects
 from tasks.report.pictures import NoPictureError, SourceCopies, page_picture, shrink_picture
-from tasks.settings import LimitSettings
+from tasks.settings.ingest import LimitSettings
 from tests import hostile
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import BOX, DOCX, ROTATED_BOX, a_record, id_of, squares_pdf

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.table_rows import Table
+from tasks.algorithms.layout.tables import Table
 from tasks.report.evidence import Exhibit, Mark, Sheet
 from tasks.report.page import show_page
 from tasks.report.pictures import Picture

@@ -1,0 +1,129 @@
+"""What `ask`, `answers` and `report` do, between the parsed arguments and what is shown. None of them needs Prefect."""
+
+import argparse
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from contextlib import aclosing
+from pathlib import Path
+
+from flows.cli.ask_server_commands import require_one_source
+from flows.display.output import Output
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.locations import corpus_location
+from tasks.asking.request import AskRequest, read_batch
+from tasks.progress import forget_stop, request_stop
+from tasks.settings.ask import load_settings
+
+WELL = 0
+
+
+def ask(arguments: argparse.Namespace, output: Output) -> int:
+    require_one_source(arguments)
+    questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
+    settings = load_settings(arguments.settings, arguments.preset)
+    request = AskRequest(
+        questions=questions,
+        corpus=arguments.corpus,
+        documents=tuple(arguments.document),
+        pages=arguments.pages,
+        modality=arguments.modality,
+        reader=arguments.reader,
+        preset=arguments.preset,
+        settings=settings.ask,
+    )
+    if arguments.report:
+        prepare_report(arguments.report)
+    forget_stop()
+    asyncio.run(_until_stopped(_answer(request, arguments.report, output)))
+    return WELL
+
+
+async def _until_stopped(work: Coroutine[None, None, None]) -> None:
+    """Do the work; where Ctrl-C ends it, let go of calls in flight too, for the thread that waits for them is waited for."""
+    try:
+        await work
+    except asyncio.CancelledError:
+        request_stop()
+        raise
+
+
+async def _answer(request: AskRequest, report_path: Path | None, output: Output) -> None:
+    from flows.ask import ask as answers_to
+    from flows.display.answer_tables import show_answer
+
+    many = len(request.questions) > 1
+    waiting = output.side.status("reading", spinner="dots") if output.side.is_terminal else None
+    with waiting or contextlib.nullcontext():
+        async with aclosing(answers_to(request)) as answers:
+            number = 0
+            async for answer in answers:
+                number += 1
+                # The answer goes to standard output: what moves on standard error must be off the line first.
+                if waiting is not None:
+                    waiting.stop()
+                show_answer(answer, output, with_question=many)
+                if waiting is not None and number < len(request.questions):
+                    waiting.update(f"{number} of {len(request.questions)} questions answered")
+                    waiting.start()
+    if report_path is not None:
+        write_report_of(answer.answer_id, request.corpus, report_path, output)
+
+
+def answers_list(arguments: argparse.Namespace, output: Output) -> int:
+    from flows.display.answer_tables import show_answers
+    from storage.runs.answers import read_answers
+
+    location = corpus_location(arguments.corpus)
+    with open_for_reading(location) as snapshot:
+        show_answers(arguments.corpus, read_answers(location, present=published(snapshot)), output)
+    return WELL
+
+
+def answers_show(arguments: argparse.Namespace, output: Output) -> int:
+    """Show an answer again, without what quotes a document that was removed since."""
+    from flows.display.answer_tables import show_answer
+    from storage.runs.answers import find_answer
+
+    location = corpus_location(arguments.corpus)
+    with open_for_reading(location) as snapshot:
+        answer = find_answer(location, arguments.answer, present=published(snapshot))
+    show_answer(answer, output, with_question=True)
+    return WELL
+
+
+def report(arguments: argparse.Namespace, output: Output) -> int:
+    path = arguments.output or Path(f"answer-{arguments.answer[:8]}.html")
+    prepare_report(path)
+    left_out = write_report_of(arguments.answer, arguments.corpus, path, output)
+    if output.as_json:
+        output.data({"report": str(path.absolute()), "left_out": list(left_out)})
+    return WELL
+
+
+def write_report_of(asked_id: str, corpus: str, path: Path, output: Output) -> tuple[str, ...]:
+    from storage.artifacts import kept_artifacts
+    from storage.runs.answers import find_answer
+    from tasks.report.write import write_report
+
+    location = corpus_location(corpus)
+    with open_for_reading(location) as snapshot:
+        answer = find_answer(location, asked_id, present=published(snapshot))
+        left_out = write_report(answer, snapshot, kept_artifacts(), path.absolute())
+    for reason in left_out:
+        output.side.print(f"not in the report: {reason}", markup=False, soft_wrap=True)
+    output.side.print(f"the report is in {path}", markup=False, soft_wrap=True)
+    return left_out
+
+
+def prepare_report(path: Path) -> None:
+    """Refuse a path that cannot be written before the work, and load what draws pages while the question is answered."""
+    from tasks.parsing.supervisor import CHILDREN
+    from tasks.report.write import check_target
+
+    check_target(path.absolute())
+    CHILDREN.warm()
+
+
+def published(snapshot: Snapshot) -> set[str]:
+    return {record.id for record in snapshot.documents()}

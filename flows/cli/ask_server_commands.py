@@ -1,0 +1,160 @@
+"""What `ask --server` does: the questions go to the query service, and its answers are shown as if they were made here."""
+
+import argparse
+import http.client
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import Any
+
+from flows.display.output import CommandError, Output
+from tasks.watching.address import address_of, host_and_port
+
+USUAL_ADDRESS = "127.0.0.1:4280"
+CONNECT_SECONDS = 5.0
+ANSWER_SECONDS = 3_600.0
+"""A question that a model reads takes minutes, and the service has deadlines of its own: this one is for a machine that is gone."""
+
+
+class ServiceFullError(CommandError):
+    """The query service takes no more questions in for a moment."""
+
+
+def address() -> tuple[str, int]:
+    """Return where the query service is, or is to be; raise CommandError for what is no HOST:PORT."""
+    named = os.environ.get("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
+    meant = host_and_port(named)
+    if meant is None or not meant[0]:
+        remedy = f"set it to an address such as {USUAL_ADDRESS} or [::1]:4280"
+        raise CommandError(f"FLOWREADER_ASK_ADDRESS {named!r} is no HOST:PORT", named, remedy)
+    return meant
+
+
+def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the answers to the `questions` of an AskRequest; raise CommandError where the service refuses or is not there."""
+    answers: list[dict[str, Any]] = json.loads(_said("POST", "/ask", json.dumps(request).encode()))["answers"]
+    return answers
+
+
+def _said(method: str, path: str, body: bytes | None) -> bytes:
+    host, port = address()
+    token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    connection = http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+    try:
+        connection.connect()
+        connection.sock.settimeout(ANSWER_SECONDS)
+        connection.request(method, path, body, headers)
+        reply = connection.getresponse()
+        said = reply.read()
+    except (OSError, http.client.HTTPException) as error:
+        raise CommandError(
+            f"the query service at {address_of(host, port)!r} does not answer ({error})",
+            address_of(host, port),
+            "start it with `make up`, set FLOWREADER_ASK_ADDRESS to where it is, or ask without --server",
+        ) from error
+    finally:
+        connection.close()
+    if reply.status != http.client.OK:
+        refusal = _refusal(reply.status, said)
+        raise ServiceFullError(refusal.what, refusal.value, refusal.remedy) if reply.getheader("Retry-After") else refusal
+    return said
+
+
+def _refusal(status: int, said: bytes) -> CommandError:
+    """Return what the service said against it; another program may be there."""
+    try:
+        error = json.loads(said)["error"]
+        return CommandError(error["what"], error["value"], error["remedy"])
+    except (ValueError, LookupError, TypeError):
+        where = address_of(*address())
+        return CommandError(
+            f"what answers at {where!r} is no query service of FlowReader, or of another version (HTTP {status})",
+            where,
+            "set FLOWREADER_ASK_ADDRESS to where it is",
+        )
+
+
+PATIENCE_SECONDS, PAUSE_SECONDS = 600.0, 2.0
+AT_ONCE = 4
+"""Questions of a batch that are under way: the service has room for others too."""
+
+
+def ask(arguments: argparse.Namespace, output: Output) -> int:
+    require_one_source(arguments)
+    request, questions = request_of(arguments), [arguments.question]
+    if arguments.batch is not None:
+        from tasks.asking.request import read_batch
+
+        questions = list(read_batch(arguments.batch))
+    if arguments.report:
+        from tasks.report.write import check_target
+
+        check_target(arguments.report.absolute())
+    patience = PATIENCE_SECONDS if arguments.batch is not None else 0.0
+    asking = ThreadPoolExecutor(AT_ONCE)
+    try:
+        answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions)
+        # What shows an answer is loaded while the service makes it.
+        show = shown_as(arguments, output)
+        for told in chain.from_iterable(answers):
+            show(told)
+    finally:
+        # After Ctrl-C the service is not waited for: it answers, and keeps the answer, all the same.
+        asking.shutdown(wait=False, cancel_futures=True)
+    if arguments.report:
+        page = _said("GET", f"/answers/{told['answer_id']}/report?corpus={arguments.corpus}", None)
+        arguments.report.write_bytes(page)
+        output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)
+    return 0
+
+
+def asked(request: Mapping[str, Any], patience: float) -> list[dict[str, Any]]:
+    """Ask the service; where it is full, again for so many seconds: a batch has time."""
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return ask_service(request)
+        except ServiceFullError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(PAUSE_SECONDS)
+
+
+def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[str, Any]], None]:
+    """Return what shows an answer in JSON: as it is, or for people."""
+    if arguments.json:
+        return output.data
+    from flows.display.answer_tables import show_answer
+    from storage.runs.answer_json import answer_from_json
+
+    return lambda told: show_answer(answer_from_json(told), output, with_question=arguments.batch is not None)
+
+
+def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the AskRequest, without its questions, in JSON; what is not said is left to the service."""
+    said = {
+        "corpus": arguments.corpus,
+        "documents": arguments.document,
+        "pages": arguments.pages,
+        "modality": arguments.modality,
+        "reader": arguments.reader,
+        "preset": arguments.preset,
+    }
+    if arguments.settings:
+        from tasks.settings.ask import load_settings
+
+        said["settings"] = load_settings(arguments.settings, arguments.preset).ask.model_dump(mode="json")
+    return said
+
+
+def require_one_source(arguments: argparse.Namespace) -> None:
+    if (arguments.question is None) == (arguments.batch is None):
+        raise CommandError("ask takes a question or --batch FILE, one of the two", "", 'write flowreader ask "QUESTION"')
+    if arguments.batch is not None and arguments.report:
+        raise CommandError(
+            "--report writes one answer, --batch makes many", str(arguments.report), "ask first, then `flowreader report ANSWER`"
+        )

@@ -1,0 +1,205 @@
+"""What `flowreader evaluate` does, between the parsed arguments and what is shown. Only measuring needs Prefect."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+from rich.console import Console
+
+from flows.display.output import CommandError, Output
+from flows.display.progress import LINE_SECONDS, every
+from storage.evaluations import find_evaluation, list_evaluations
+from storage.locations import corpus_location, evaluations_file, evaluations_folder
+from storage.records.evaluations import Evaluation
+from tasks.progress import Progress, listening, stop_requested
+from tasks.settings.ask import load_settings
+
+if TYPE_CHECKING:
+    from tasks.evaluation.exam import Exam
+    from tasks.evaluation.request import EvaluationRequest
+
+WELL, STOPPED = 0, 130
+SHOWN_DIGITS = 8
+ARMS_SHOWN = 2
+"""Ablations are thirty: the first tells what they are of."""
+
+
+def evaluate(arguments: argparse.Namespace, output: Output) -> int:
+    from tasks.evaluation.arms import UnknownArmError
+    from tasks.evaluation.benchmarks.rows import BenchmarkError
+    from tasks.evaluation.exam import ExamError
+    from tasks.evaluation.probing import ProbeError
+
+    request = _request(arguments)
+    with _said_in_words(BenchmarkError, ExamError, ProbeError, UnknownArmError):
+        exam = _checked(request)
+        evaluation = _measured(exam, output)
+    if evaluation is None:
+        output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
+        return STOPPED
+    _show(evaluation, output)
+    if request.what == "probe" and not output.as_json:
+        from flows.display.evaluation_tables import show_missed
+
+        show_missed(exam.questions, evaluation, output)
+    if request.out is not None:
+        output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
+    return WELL
+
+
+def _checked(request: EvaluationRequest) -> Exam:
+    """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
+    from tasks.evaluation.exam import open_exam
+    from tasks.evaluation.figures import check_out
+    from tasks.evaluation.judging import judge_server
+    from tasks.reading.choice import chat_server_of
+
+    check_out(request.out)
+    exam = open_exam(request)
+    for corpus, _arms in exam.by_corpus():
+        corpus_location(corpus)
+    if request.judge is not None:
+        judge_server(request.judge)
+    for arm in exam.arms:
+        chat_server_of(arm.ask)
+    return exam
+
+
+def _measured(exam: Exam, output: Output) -> Evaluation | None:
+    """Run the evaluation and show how far it is; None where the user stopped it."""
+    from flows.cli.run import RunEndedError, run_evaluation
+
+    with shown(len(exam.questions) * len(exam.arms), console=output.side, quiet=output.as_json):
+        try:
+            return run_evaluation(exam.request)
+        except RunEndedError as error:
+            raise CommandError(str(error), remedy="the same command goes on with what is left") from error
+
+
+@contextlib.contextmanager
+def _said_in_words(*expected: type[Exception]) -> Iterator[None]:
+    """Say errors of what only evaluations load: every other command would wait for them in the list of the command line."""
+    try:
+        yield
+    except expected as error:
+        raise CommandError.from_error(error) from error
+
+
+def _request(arguments: argparse.Namespace) -> EvaluationRequest:
+    from tasks.evaluation.request import EvaluationRequest
+
+    named_alike = ("what", "dataset", "corpus", "scope", "limit", "only", "out", "judge", "preset")
+    asked = {name: getattr(arguments, name) for name in named_alike} | {
+        "readers": [name.strip() for name in arguments.reader.split(",")],
+        "questions_at_once": arguments.at_once,
+        "settings": load_settings(arguments.settings, arguments.preset),
+    }
+    try:
+        return EvaluationRequest.model_validate(asked)
+    except ValidationError as error:
+        first = error.errors()[0]
+        named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")
+        said = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise CommandError(said, str(first["input"]), "see `flowreader evaluate --help`") from error
+
+
+def listed(_arguments: argparse.Namespace, output: Output) -> int:
+    evaluations = list_evaluations(evaluations_file())
+    if output.as_json:
+        names = ("run_id", "what", "started", "benchmark", "benchmark_hash", "corpus", "snapshot", "scope", "code")
+        heads = [{name: getattr(one, name) for name in names} | {"arms": _arms(one)} for one in evaluations]
+        output.data({"evaluations": heads})
+    elif evaluations:
+        rows = []
+        for one in evaluations:
+            started = one.started[:16].replace("T", " ")
+            rows.append((one.run_id[:SHOWN_DIGITS], started, one.what, one.benchmark, one.scope, _few(_arms(one))))
+        output.table(("run", "started (UTC)", "what", "benchmark", "scope", "arms"), rows)
+    else:
+        output.line("nothing was measured yet; begin with: flowreader evaluate probe --corpus NAME")
+    return WELL
+
+
+def show(arguments: argparse.Namespace, output: Output) -> int:
+    evaluation = find_evaluation(evaluations_file(), arguments.evaluation)
+    if arguments.markdown and not output.as_json:
+        from tasks.evaluation.tables import evaluation_markdown
+
+        sys.stdout.write(evaluation_markdown(evaluation))
+    else:
+        _show(evaluation, output)
+    return WELL
+
+
+def compared(arguments: argparse.Namespace, output: Output) -> int:
+    from flows.display.evaluation_tables import compare_json, show_changes
+    from tasks.evaluation.comparing import ComparisonError, compare, what_else_differs
+
+    before = find_evaluation(evaluations_file(), arguments.before)
+    after = find_evaluation(evaluations_file(), arguments.after)
+    with _said_in_words(ComparisonError):
+        changes = compare(before, after)
+    if output.as_json:
+        output.data(compare_json(before, after, changes, what_else_differs(before, after)))
+    else:
+        show_changes(before, after, changes, what_else_differs(before, after), output)
+    return WELL
+
+
+def _show(evaluation: Evaluation, output: Output) -> None:
+    from flows.display.evaluation_tables import evaluation_json, show_evaluation
+
+    pictures = sorted((evaluations_folder() / evaluation.run_id).glob("*.png"))
+    if output.as_json:
+        output.data(evaluation_json(evaluation, pictures))
+    else:
+        show_evaluation(evaluation, pictures, output)
+
+
+def _few(arms: Sequence[str]) -> str:
+    return ", ".join(arms) if len(arms) <= ARMS_SHOWN else f"{arms[0]} and {len(arms) - 1} more"
+
+
+def _arms(evaluation: Evaluation) -> list[str]:
+    return list(dict.fromkeys(figure.arm for figure in evaluation.figures))
+
+
+class AskingMeter:
+    def __init__(self, questions: int) -> None:
+        self._questions, self._asked, self._read, self._now = questions, 0, 0, "starting"
+        self._lock = threading.Lock()
+
+    def hear(self, progress: Progress) -> None:
+        with self._lock:
+            if progress.step == "ask":
+                self._asked += progress.done
+                self._now = f"asking: {progress.subject}"
+            else:
+                self._read += progress.step == "done"
+                self._now = f"reading documents in, {self._read} done; {progress.step}"
+
+    def describe(self) -> str:
+        if stop_requested():
+            return "stopping; a second Ctrl-C ends it at once"
+        return f"{self._asked} of {self._questions} questions asked; {self._now}"
+
+
+@contextlib.contextmanager
+def shown(questions: int, *, console: Console, quiet: bool) -> Iterator[None]:
+    """Show how far an evaluation is inside the block: a line that changes on a terminal, a line every so often elsewhere."""
+    meter = AskingMeter(questions)
+    with listening(meter.hear):
+        if quiet:
+            yield
+        elif console.is_terminal:
+            with console.status("starting", spinner="dots") as line, every(0.2, lambda: line.update(meter.describe())):
+                yield
+        else:
+            with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+                yield

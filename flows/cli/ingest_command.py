@@ -1,0 +1,152 @@
+"""The command `ingest`: what lies ahead is looked at and told, and a run is made where there is something to do."""
+
+import argparse
+import time
+from dataclasses import asdict, dataclass
+
+from flows.display.corpus_tables import corpus_json, show_corpus
+from flows.display.output import CommandError, Output
+from flows.display.progress import clock, shown
+from storage.catalog.current import require_own
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location, home
+from storage.lock import wait_until_free
+from storage.object_address import checked_source, is_address
+from storage.records.documents import DocumentState
+from storage.system import check_writable
+from tasks.finding.objects import Ahead
+from tasks.finding.plan import displayed
+from tasks.ingest.publishing import upkeep_is_due
+from tasks.ingest.request import IngestRequest, Survey, survey_for
+from tasks.lineage.at_work import rest_of, words_of
+from tasks.settings.ask import load_settings
+from tasks.settings.ingest import IngestSettings
+
+WELL, PROBLEM, STOPPED = 0, 1, 130
+
+
+def ingest(arguments: argparse.Namespace, output: Output) -> int:
+    """Read files into a corpus; where nothing changed no run is made."""
+    from flows.cluster import require_runner
+    from tasks.ingest.model import require_model
+
+    request = _request(arguments)
+    require_own(corpus_location(request.corpus))
+    check_writable(home())
+    for address in filter(is_address, request.paths):
+        output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
+    found = _survey(request, output, estimate=arguments.estimate)
+    if arguments.estimate:
+        return _estimate(found, request.settings, output)
+    began, run = time.monotonic(), _Run()
+    location = corpus_location(request.corpus)
+    rest = rest_of(location, request)
+    if not found.plan.nothing_to_do or upkeep_is_due(location) or rest:
+        # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
+        require_runner(request.settings.work)
+        require_model(request.settings)
+        wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
+        for words in words_of(location, rest):
+            output.side.print(words, markup=False, soft_wrap=True)
+        by_model = request.settings.reading.analysis.by == "model"
+        with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
+            run = _run(request)
+        for message in run.told:
+            output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
+    with open_for_reading(corpus_location(request.corpus)) as snapshot:
+        skipped = [*found.found.skipped, *found.plan.vanished]
+        asked = {file.document_id for file in found.found.files}
+        if arguments.json:
+            output.data(corpus_json(request.corpus, snapshot, skipped) | ({"ended": run.ended} if run.ended else {}))
+        else:
+            show_corpus(request.corpus, snapshot, skipped, output, only=asked)
+            output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
+        unready = any(record.state is not DocumentState.READY for record in snapshot.documents() if record.id in asked)
+    if run.stopped:
+        output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
+        return STOPPED
+    return PROBLEM if run.ended or unready or found.found.unreadable else WELL
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """How a run went: whether the user stopped it, why it ended early by itself, and what else there is to tell."""
+
+    stopped: bool = False
+    ended: str = ""
+    told: tuple[str, ...] = ()
+
+
+def _run(request: IngestRequest) -> _Run:
+    from flows.cli.run import RunEndedError, run_ingest
+    from tasks.ingest.report import asked
+
+    try:
+        done = run_ingest(request)
+    except RunEndedError as error:
+        return _Run(ended=str(error), told=(str(error),))
+    if done is None:
+        return _Run(stopped=True)
+    used = (asked(done),) if done.calls + done.calls_remembered else ()
+    return _Run(told=(*(f"mended: {message}" for message in done.mended), *used))
+
+
+def _request(arguments: argparse.Namespace) -> IngestRequest:
+    return IngestRequest(
+        paths=tuple(map(checked_source, arguments.paths)),
+        corpus=arguments.corpus,
+        include=tuple(arguments.include),
+        exclude=tuple(arguments.exclude),
+        password_file=str(arguments.password_file) if arguments.password_file else None,
+        preset=arguments.preset,
+        settings=load_settings(arguments.settings, arguments.preset).for_ingest(),
+    )
+
+
+def _survey(request: IngestRequest, output: Output, *, estimate: bool) -> Survey:
+    # A listing tells no pages: who only wants to know what lies ahead is told what that costs.
+    why = " to look into them; the ingest fetches none of them again" if estimate else ""
+
+    def tell(ahead: Ahead) -> None:
+        count = "1 object" if ahead.objects == 1 else f"{ahead.objects:,} objects"
+        said = f"fetching {count} ({ahead.size_bytes / 1e6:,.1f} MB) from {ahead.shown}{why}"
+        output.side.print(said, markup=False, soft_wrap=True)
+
+    found = survey_for(request, tell)
+    if not (found.found.files or found.plan.vanished):
+        raise _nothing_found(request, found)
+    return found
+
+
+def _nothing_found(request: IngestRequest, found: Survey) -> CommandError:
+    named = ", ".join(request.paths)
+    given = {"--include": request.include, "--exclude": request.exclude}
+    globs = [f"{flag} {glob!r}" for flag, patterns in given.items() for glob in patterns]
+    what = f"no document was found under {named}" + (f" with {' '.join(globs)}" if globs else "")
+    reasons = "".join(f"; {displayed(item.path)}: {item.reason}" for item in found.found.skipped[:3])
+    remedy = "take other patterns, --include '*' takes every file" if globs else "name a folder that holds documents"
+    return CommandError(what + reasons, named, remedy)
+
+
+def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
+    from tasks.ingest.estimate import estimate
+
+    guess = estimate(found.plan.work, settings)
+    if output.as_json:
+        output.data({**asdict(guess), "unchanged": len(found.plan.unchanged)})
+        return WELL
+    if guess.calls:
+        columns = ("document", "pages", "calls", "tokens read", "tokens written")
+        rows = [(one.name, one.pages, one.calls, one.input_tokens, one.output_tokens) for one in guess.by_document]
+        output.table(columns, rows, right=columns[1:])
+    models = (
+        f"{guess.calls:,} calls of the model, {guess.input_tokens:,} tokens read and {guess.output_tokens:,} written, "
+        f"cost {guess.cost:.2f}."
+        if guess.calls
+        else "No model is called: no tokens, no cost."
+    )
+    output.line(
+        f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
+        f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores, without OCR. {models}"
+    )
+    return WELL

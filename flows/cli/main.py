@@ -1,0 +1,62 @@
+"""The command line: `flowreader --help` tells everything. It runs a command and says how it ended; the work is elsewhere.
+
+Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2 nothing was done; 130 stopped by Ctrl-C.
+"""
+
+import os
+import pkgutil
+import sys
+import threading
+from collections.abc import Sequence
+
+from flows.cli.arguments import USAGE_EXIT, build_parser
+from flows.display.output import INTERRUPT_EXIT, CommandError, Output
+from tasks.settings.environment import UnknownNameError, check_environment
+
+EXIT_SECONDS = 3.0
+STAYS = {
+    "ingest": "; what was published stays, and the same command goes on",
+    "evaluate": "; what was asked is kept, and the same command goes on",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parsed = build_parser().parse_args(arguments)
+    output = Output(as_json=parsed.json)
+    try:
+        check_environment()
+        # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
+        code: int = pkgutil.resolve_name(parsed.run)(parsed, output)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Whoever read our output left, as `head` does; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except CommandError as error:
+        output.error(error)
+    except UnknownNameError as error:
+        output.error(CommandError.from_error(error))
+    except Exception as error:
+        from flows.cli.errors import EXPECTED
+
+        if not isinstance(error, EXPECTED):
+            raise
+        output.error(CommandError.from_error(error))
+    except KeyboardInterrupt:
+        output.side.print(f"stopped{STAYS.get(parsed.command, '')}", markup=False)
+        return INTERRUPT_EXIT
+    return USAGE_EXIT
+
+
+def program() -> None:
+    code = main()
+    # Prefect's threads may wait at the end for a server that was killed; nothing of ours is left to do.
+    end = threading.Timer(EXIT_SECONDS, os._exit, [code])
+    end.daemon = True
+    end.start()
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    program()

@@ -1,0 +1,53 @@
+"""A flow from the command line: a Prefect run, with a temporary server where none is configured."""
+
+import asyncio
+import pkgutil
+from typing import Any, cast
+
+from flows.prefect_runs.interruption import ended
+from flows.prefect_runs.server import prefect_server
+from storage.memory import bound_arenas
+from storage.records.evaluations import Evaluation
+from tasks.evaluation.request import EvaluationRequest
+from tasks.ingest.report import IngestReport
+from tasks.ingest.request import IngestRequest
+from tasks.parsing.supervisor import CHILDREN
+
+DRAIN_SECONDS = 5.0
+
+
+class RunEndedError(RuntimeError):
+    """The chat model was gone, or the budget used up, before the run came to its end; what was finished is kept."""
+
+
+def run_ingest(request: IngestRequest) -> IngestReport | None:
+    """Run the ingest flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
+    return cast(IngestReport | None, _run("flows.ingest:ingest", request))
+
+
+def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
+    return cast(Evaluation | None, _run("flows.evaluate:evaluate", request))
+
+
+def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
+    """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
+    bound_arenas()
+    with prefect_server() as wait_until_ready:
+        # What takes seconds to load is loaded while the server starts.
+        CHILDREN.warm()
+        import lancedb  # noqa: F401
+        from prefect.events.worker import EventsWorker
+        from prefect.exceptions import CancelledRun, FailedRun
+
+        flow = pkgutil.resolve_name(named)
+        wait_until_ready()
+        try:
+            return asyncio.run(flow(request))
+        except CancelledRun:
+            return None
+        except FailedRun as error:
+            raise RunEndedError(str(error)) from error
+        finally:
+            # Prefect sends its last events from a thread that would wait for ever for a server that is gone.
+            EventsWorker.drain_all(timeout=DRAIN_SECONDS)
+            ended()

@@ -1,0 +1,48 @@
+"""The commands `corpora push` and `corpora pull`."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+from flows.display.output import Output
+from storage.corpus.push import Tell, Transferred, pull, push
+from storage.locations import corpus_location
+from storage.object_address import SCHEME, AddressError, StoreAddress, is_address, store_address
+
+COLUMNS = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+
+
+def corpora_push(arguments: argparse.Namespace, output: Output) -> int:
+    address = _address(arguments.address)
+    return _done(arguments, output, lambda tell: push(corpus_location(arguments.name), address, tell), ("pushed to", "sent"))
+
+
+def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
+    """Fetch what was pushed as a read-only corpus."""
+    address = _address(arguments.address)
+    return _done(arguments, output, lambda tell: pull(address, arguments.name, tell), ("pulled from", "fetched"))
+
+
+def _address(said: str) -> StoreAddress:
+    if not is_address(said):
+        raise AddressError(f"{said!r} is no address of an object store; write it as {SCHEME}BUCKET/PREFIX")
+    return store_address(said)
+
+
+def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Tell], Transferred], words: tuple[str, str]) -> int:
+    hidden = output.as_json or not output.side.is_terminal
+    with Progress(*COLUMNS, console=output.side, transient=True, disable=hidden) as bars:
+        bar = bars.add_task(arguments.action, total=None)
+        done = transfer(lambda moved, total: bars.update(bar, advance=moved, total=total))
+    if arguments.json:
+        output.data(asdict(done))
+    else:
+        what, moved = words
+        news = "" if done.changed else ", which it was before"
+        output.line(f"corpus {done.corpus} is {what} {done.address}: snapshot {done.snapshot}{news}")
+        output.line(f"{done.files} files ({done.bytes:,} bytes) were {moved}")
+        if done.remark:
+            output.line(done.remark, style="yellow")
+    return 0

@@ -1,0 +1,159 @@
+"""What a corpus, a document, findings and settings look like, to people and to programs."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from flows.display.output import Output
+from storage.corpus.snapshot import Snapshot
+from storage.records.documents import DocumentRecord, Finding, Modality, SkippedFile
+from tasks.finding.plan import displayed
+from tasks.settings.ask import AllSettings
+from tasks.settings.base import dotted, leaves
+
+if TYPE_CHECKING:
+    from tasks.models.checkup_of_servers import Checkup
+
+SKIPPED_SHOWN = 20
+
+
+def corpus_json(name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile]) -> dict[str, Any]:
+    return {
+        "corpus": name,
+        "snapshot": snapshot.number,
+        "documents": [document_json(record) for record in snapshot.documents()],
+        "skipped": [{"path": displayed(item.path), "reason": item.reason} for item in skipped],
+        "totals": totals(snapshot),
+    }
+
+
+def document_json(record: DocumentRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "name": record.name,
+        "state": record.state.value,
+        "reason": record.reason,
+        "pages": record.pages,
+        "nodes": record.nodes,
+    }
+
+
+def totals(snapshot: Snapshot) -> dict[str, Any]:
+    counts = snapshot.counts()
+    return {
+        "documents": sum(counts.documents.values()),
+        "pages": counts.pages,
+        "nodes": counts.nodes,
+        "tables": counts.nodes_by_modality[Modality.TABLE],
+        "figures": counts.nodes_by_modality[Modality.FIGURE],
+        "table_rows": counts.rows,
+        "edges": counts.edges,
+        "states": {state: count for state, count in counts.documents.items() if count},
+    }
+
+
+def show_corpus(
+    name: str, snapshot: Snapshot, skipped: Sequence[SkippedFile], output: Output, only: Collection[str] | None = None
+) -> None:
+    """Show the documents (all, or those in `only`), what was skipped, and the sums."""
+    records = sorted(
+        (record for record in snapshot.documents() if only is None or record.id in only), key=lambda record: record.name.lower()
+    )
+    rows = [(record.id[:8], record.name, record.state.value, record.pages, record.nodes) for record in records]
+    output.table(("id", "document", "state", "pages", "nodes"), rows, right=("pages", "nodes"))
+    for record in records:
+        if record.reason:
+            output.line(f"{record.name}: {record.state.value}: {record.reason}", style="yellow")
+        for note in record.notes:
+            output.line(f"{record.name}: {note}", style="dim")
+    for item in skipped[:SKIPPED_SHOWN]:
+        output.line(f"skipped {displayed(item.path)}: {item.reason}", style="dim")
+    if len(skipped) > SKIPPED_SHOWN:
+        output.line(f"and {len(skipped) - SKIPPED_SHOWN} more skipped; --json lists all", style="dim")
+    sums = totals(snapshot)
+    states = ", ".join(f"{count} {state}" for state, count in sums.pop("states").items())
+    counted = ", ".join(counting(count, what.replace("_", " ")) for what, count in sums.items())
+    output.line(f"corpus {name}, snapshot {snapshot.number}: {counted} ({states or 'empty'})", style="bold")
+
+
+def counting(count: int, things: str) -> str:
+    return f"{count} {things.removesuffix('s') if count == 1 else things}"
+
+
+def show_document(snapshot: Snapshot, record: DocumentRecord, output: Output) -> None:
+    sections, pages = snapshot.sections(record.id), snapshot.pages(record.id)
+    kinds = Counter(node.kind.value for node in snapshot.nodes(record.id))
+    if output.as_json:
+        output.data(
+            {
+                **document_json(record),
+                "paths": list(record.paths),
+                "title": record.title,
+                "media_type": record.media_type,
+                "notes": list(record.notes),
+                "kinds": dict(sorted(kinds.items())),
+                "sections": [
+                    {"title": s.title, "level": s.level, "first_page": s.first_page, "last_page": s.last_page} for s in sections
+                ],
+                "page_list": [
+                    {"page": p.number, "label": p.label, "parser": p.parser.value, "note": p.note, "summary": p.summary}
+                    for p in pages
+                ],
+            }
+        )
+        return
+    output.line(f"{record.name}  {record.state.value}{': ' + record.reason if record.reason else ''}", style="bold")
+    output.line(
+        f"id {record.id}\ntitle {record.title or '-'}\ntype {record.media_type or '-'}, "
+        f"{counting(record.pages, 'pages')}, {counting(record.nodes, 'nodes')}"
+    )
+    output.line("nodes: " + (", ".join(f"{count} {kind}" for kind, count in kinds.most_common()) or "none"))
+    for text in (*record.paths, *record.notes):
+        output.line(f"  {text}", style="dim")
+    for section in sections:
+        output.line(f"{'  ' * section.level}{section.title}  p. {section.first_page}-{section.last_page}")
+
+
+def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> None:
+    for finding in findings:
+        output.line(f"{finding.check}: {finding.what}", style="red")
+        output.line(f"  {finding.remedy}")
+    output.line(f"corpus {corpus}: {counting(len(findings), 'findings')}" if findings else f"corpus {corpus}: every promise holds")
+
+
+def checkups_json(checkups: Sequence[Checkup]) -> dict[str, Any]:
+    """Return what `doctor --models --json` says; `findings` are as those of `doctor --json`."""
+    findings = [
+        {"check": f"{checkup.server}: {check.check}", "what": check.found, "remedy": check.remedy}
+        for checkup in checkups
+        for check in checkup.wrong
+    ]
+    return {"servers": [asdict(checkup) for checkup in checkups], "findings": findings}
+
+
+def show_checkups(checkups: Sequence[Checkup], output: Output) -> None:
+    """Show a line for each thing that was looked at of a model's server, what is wrong in red and with its remedy."""
+    for checkup in checkups:
+        output.line(f"{checkup.server} {checkup.address}", style="bold")
+        for check in checkup.checks:
+            output.line(f"  {check.check}: {check.found}", style="red" if check.remedy else "")
+            if check.remedy:
+                output.line(f"    {check.remedy}")
+    wrong = sum(len(checkup.wrong) for checkup in checkups)
+    output.line(f"models: {counting(wrong, 'findings')}" if wrong else "models: all is well")
+
+
+def show_settings(settings: AllSettings, output: Output, *, method: bool) -> None:
+    """Show as TOML what users turn, with bounds and reasons, or what the method is: a line each."""
+    values = dict(dotted(settings.model_dump(mode="json")))
+    for name, field in leaves(type(settings)):
+        if method != (field.description is None):
+            continue
+        bounds = ", ".join(re.sub(r"^\w+\((.*)\)$", r"\1", str(rule)) for rule in field.metadata)
+        reason = "" if method else f"  # {field.description}{f' ({bounds})' if bounds else ''}"
+        # JSON's strings, numbers and booleans are TOML's too; for what is not set TOML has no word.
+        output.line(f"# {name} is not set{reason}" if values[name] == "null" else f"{name} = {values[name]}{reason}")

@@ -1,0 +1,92 @@
+"""What an evaluation looks like on a terminal, and to programs."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from flows.display.output import Output
+from storage.records.evaluations import BenchmarkQuestion, Evaluation
+from tasks.evaluation.comparing import Change, Difference
+from tasks.evaluation.figures import FEWEST_DOCUMENTS
+from tasks.evaluation.tables import evaluation_page, minute
+from tasks.evaluation.wording import MISSING, named_with_unit, unit_of
+
+WIDE_COLUMNS = 180
+"""From here on a table of ablations has room for its intervals."""
+WANTED = "recall@5"
+MISSED_SHOWN = 10
+
+
+def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
+    told = asdict(replace(evaluation, scored=()))
+    del told["scored"]
+    return told | {"pictures": [str(path) for path in pictures]}
+
+
+def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
+    page = evaluation_page(evaluation, brief=output.console.width < WIDE_COLUMNS)
+    output.line(page.title, style="bold")
+    output.paragraph(page.about)
+    for note in page.notes:
+        output.paragraph(note, style="yellow")
+    for table in page.tables:
+        output.line()
+        output.line(table.title, style="bold")
+        output.table(table.columns, table.rows, right=table.columns[1:])
+    output.line()
+    output.paragraph(page.legend, style="dim")
+    for path in pictures:
+        output.line(f"picture: {path}", style="dim")
+    output.line(f"run {evaluation.run_id[:8]}; again: flowreader evaluate show {evaluation.run_id[:8]}", style="dim")
+
+
+def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, output: Output) -> None:
+    """Show probes whose page did not come back among the first five: there to look for what went wrong."""
+    failed = {one.question_id for one in evaluation.scored if one.values[WANTED] < 1}
+    missed = [question for question in questions if question.id in failed]
+    if not missed:
+        return
+    output.line()
+    output.line(f"{len(missed)} probes whose page is not among the first five", style="bold")
+    for question in missed[:MISSED_SHOWN]:
+        document, page = question.evidence[0]
+        output.paragraph(f"{question.evidence_sources[0]} on page {page} of {document}: {question.text}", first="  ")
+    if len(missed) > MISSED_SHOWN:
+        output.line(f"  and {len(missed) - MISSED_SHOWN} more; --out FILE.jsonl has all", style="dim")
+
+
+def compare_json(
+    before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference]
+) -> dict[str, Any]:
+    return {
+        "before": before.run_id,
+        "after": after.run_id,
+        "changes": [asdict(change) | {"beyond_luck": change.beyond_luck} for change in changes],
+        "differs": [asdict(difference) for difference in differences],
+    }
+
+
+def show_changes(
+    before: Evaluation, after: Evaluation, changes: Sequence[Change], differences: Sequence[Difference], output: Output
+) -> None:
+    output.line(f"{before.run_id[:8]} ({minute(before)}) -> {after.run_id[:8]} ({minute(after)}), {after.benchmark}")
+    moved = [change for change in changes if change.difference or change.low or change.high]
+    if moved:
+        columns = ("arm", "metric", "before", "after", "difference (95 %)", "")
+        output.table(columns, [_row(change) for change in moved], right=columns[2:5])
+    output.line(f"{len(changes) - len(moved)} of {len(changes)} metrics are the same", style="dim")
+    output.line(f"of {len(changes)} compared metrics some 5 % move beyond luck by chance", style="dim")
+    for difference in differences:
+        output.line(f"{difference.name}: {difference.before} -> {difference.after}", style="dim")
+    if not differences:
+        output.line("nothing else differs: same models, settings, corpus and code", style="dim")
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    unit = unit_of(change.metric)
+    before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
+    by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
+    interval = f"{low} to {high}" if change.documents >= FEWEST_DOCUMENTS else MISSING
+    told = "more than luck" if change.beyond_luck else ""
+    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({interval})", told

@@ -1,0 +1,151 @@
+"""What people see while an ingest works: bars on a terminal, plain lines elsewhere, nothing for programs."""
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as Bars
+from rich.table import Column
+
+from tasks.finding.plan import DocumentWork
+from tasks.progress import Progress, listening, stop_requested
+
+LINE_SECONDS = 10.0
+WIDE_COLUMNS = 110
+STEP_SHARES = {"parse": 0.45, "read-words": 0.25, "structure": 0.02, "analyze": 0.03, "embed": 0.22, "evolve": 0.03}
+MODEL_STEP_SHARES = {
+    "parse": 0.08,
+    "read-words": 0.05,
+    "structure": 0.01,
+    "analyze": 0.25,
+    "embed": 0.05,
+    "judge-links": 0.55,
+    "evolve": 0.01,
+}
+"""About how the time of a document spreads over its steps, by rules and with a model; only the display lives by it."""
+
+
+class WorkMeter:
+    """Adds up reports of many threads: documents and pages done, and the share of all work, by size of the files."""
+
+    def __init__(self, work: Sequence[DocumentWork], *, by_model: bool = False) -> None:
+        self._shares = MODEL_STEP_SHARES if by_model else STEP_SHARES
+        self._names = {document.document_id: document.name for document in work}
+        # A document of no size counts a little.
+        self._weights = {document.document_id: document.size_bytes + 20_000 for document in work}
+        self._steps: dict[str, dict[str, float]] = {document.document_id: {} for document in work}
+        self._lock = threading.Lock()
+        self._begun: float | None = None
+        self.pages = 0
+        self.finished: set[str] = set()
+        self.now = ""
+
+    def hear(self, progress: Progress) -> None:
+        with self._lock:
+            if progress.subject not in self._steps:
+                return
+            # the seconds of the start-up say nothing of how quickly pages are read
+            self._begun = self._begun or time.monotonic()
+            if progress.step == "done":
+                self.finished.add(progress.subject)
+                self.pages += progress.total
+                return
+            share = progress.done / progress.total if progress.total else 1.0
+            self._steps[progress.subject][progress.step] = share
+            pages = f" {progress.done}/{progress.total}" if progress.total > 1 else ""
+            self.now = f"{progress.step}{pages}: {self._names[progress.subject]}"
+
+    def share_done(self) -> float:
+        with self._lock:
+            done = sum(weight * self._share_of(name) for name, weight in self._weights.items())
+            return done / max(1, sum(self._weights.values()))
+
+    def _share_of(self, document: str) -> float:
+        steps = self._steps[document].items()
+        return 1.0 if document in self.finished else sum(self._shares.get(step, 0) * share for step, share in steps)
+
+    def seconds_left(self) -> float | None:
+        """Return a guess of the seconds left; None while there is too little to go by."""
+        share, elapsed = self.share_done(), time.monotonic() - (self._begun or math.inf)
+        return elapsed * (1 - share) / share if share > 0.05 and elapsed > 5 else None
+
+    def describe(self) -> str:
+        left = self.seconds_left()
+        when = f"about {clock(left)} left" if left is not None else "time left unknown"
+        return f"{self.describe_counts()}, {when}; {self.what_happens()}"
+
+    def describe_counts(self) -> str:
+        return f"{len(self.finished)}/{len(self._names)} documents, {self.pages} pages"
+
+    def what_happens(self) -> str:
+        return "stopping; a second Ctrl-C ends it at once" if stop_requested() else self.now or "starting"
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as people say them: 45 s, 3 min 20 s."""
+    whole = round(seconds)
+    return f"{whole} s" if whole < 60 else f"{whole // 60} min {whole % 60:02d} s"
+
+
+@contextlib.contextmanager
+def shown(work: Sequence[DocumentWork], *, console: Console, quiet: bool, by_model: bool = False) -> Iterator[None]:
+    meter = WorkMeter(work, by_model=by_model)
+    with listening(meter.hear):
+        if quiet:
+            yield
+        elif console.is_terminal:
+            with _bars(meter, console):
+                yield
+        else:
+            with every(LINE_SECONDS, lambda: console.print(meter.describe(), markup=False, highlight=False, soft_wrap=True)):
+                yield
+
+
+@contextlib.contextmanager
+def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
+    columns = (
+        BarColumn(bar_width=30 if console.width >= WIDE_COLUMNS else 8),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[counts]}", markup=False, table_column=Column(no_wrap=True)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True)),
+        TextColumn("{task.fields[left]}", markup=False, table_column=Column(no_wrap=True)),
+        # what is left of the line: a long name is cut, a number never is
+        TextColumn("{task.fields[now]}", markup=False, style="dim", table_column=Column(no_wrap=True, ratio=1)),
+    )
+    with Bars(*columns, console=console, transient=True, expand=True) as bars:
+        task = bars.add_task("ingest", total=1.0, counts="", left="", now="starting")
+
+        def update() -> None:
+            left = meter.seconds_left()
+            bars.update(
+                task,
+                completed=meter.share_done(),
+                counts=meter.describe_counts(),
+                left=f"{clock(left)} left" if left is not None else "",
+                now=meter.what_happens(),
+            )
+
+        with every(0.2, update):
+            yield
+
+
+@contextlib.contextmanager
+def every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
+    """Do the action every so often, beside the block."""
+    ended = threading.Event()
+
+    def run() -> None:
+        while not ended.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,69 @@
+"""Ctrl-C ends an ingest in order, within ten seconds; a second one ends it at once."""
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from flows.display.output import INTERRUPT_EXIT
+from tasks.models.process import interrupt_models
+from tasks.parsing.supervisor import CHILDREN
+from tasks.progress import forget_stop, request_stop, stop_requested
+
+PATIENCE_SECONDS = 6.0
+"""What has not ended in order by then is cut off: the promise is ten seconds, and the server wants some of them."""
+
+ENDING = (signal.SIGINT, signal.SIGTERM)
+"""What was ignored before us stays so: Ctrl-C under `deployments.up` is for that process alone."""
+_cuts: list[threading.Timer] = []
+
+
+@contextmanager
+def ending_in_order() -> Iterator[None]:
+    """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report."""
+    try:
+        before = {number: signal.signal(number, _end) for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
+        forget_stop()
+    except ValueError:
+        # Not the main thread: under a worker the signals are the worker's, and so is the wish to stop.
+        before = {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def ended() -> None:
+    """Say that the run ended in order: nothing is cut off any more."""
+    while _cuts:
+        _cuts.pop().cancel()
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    if stop_requested():
+        os._exit(INTERRUPT_EXIT)
+    cut = threading.Timer(PATIENCE_SECONDS, _cut_off)
+    cut.daemon = True
+    cut.start()
+    _cuts.append(cut)
+    request_stop()
+    # Beside us: it takes seconds, and a second Ctrl-C is to be heard at once.
+    threading.Thread(target=end_all_work, daemon=True).start()
+
+
+def end_all_work() -> None:
+    """Have every step end at its next report, and take from it the child that it waits for."""
+    request_stop()
+    CHILDREN.stop()
+    interrupt_models()
+
+
+def _cut_off() -> None:
+    # Children die with us, and what is not published is not visible: a cut loses only the steps in flight.
+    sys.stderr.write("\nstopped; what is finished stays, and the same command goes on with the rest\n")
+    sys.stderr.flush()
+    os._exit(INTERRUPT_EXIT)

@@ -1,0 +1,80 @@
+"""What a flow run is called in Prefect's UI, and which tags it can be found by."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.logging import get_run_logger
+from prefect.runtime import flow_run, task_run
+
+from storage.codec import shortened
+from tasks.asking.request import AskRequest, clean
+from tasks.evaluation.exam import probed_corpus
+
+AGAIN = "begun again"
+"""The tag of a run that does the rest of one that crashed."""
+
+
+async def begin_again(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments
+    """Have a deployment run the same request once more; a run that no deployment made, or that began again, ends here."""
+    if flow_run.deployment_id is None or AGAIN in flow_run.tags:
+        return
+    async with get_client() as client:
+        await client.create_flow_run_from_deployment(
+            flow_run.deployment_id,
+            parameters=flow_run.parameters,
+            tags=[AGAIN],
+            # Who killed it may be seen by several: the run's own process, who serves it, who starts next.
+            idempotency_key=f"{flow_run.id} again",
+        )
+
+
+@contextmanager
+def beside_the_work(what: str) -> Iterator[None]:
+    """Log that `what` could not be kept, where the block fails; use it inside a run of a flow or a task only."""
+    try:
+        yield
+    except Exception as error:
+        # Its kind alone: a message may hold the address of a server, and that a password.
+        get_run_logger().warning("%s could not be kept (%s); the work of this run is done, and stays", what, type(error).__name__)
+
+
+LONGEST_NAME = 120
+"""Letters of a run's name that a list in the UI has room for."""
+
+
+def question_asked() -> str:
+    """Return the name of a flow's or a task's run that asks: its question, and how many come after it."""
+    request = flow_run.parameters.get("request") or task_run.parameters["request"]
+    return first_of(request.questions if isinstance(request, AskRequest) else request["questions"])
+
+
+def folder_read() -> str:
+    """Return the name of a run that reads documents in: its folder, and how many come after it."""
+    return first_of(flow_run.parameters["request"].paths)
+
+
+def what_is_measured() -> str:
+    """Return the name of a run that measures: what, and on which dataset or corpus."""
+    request = flow_run.parameters["request"]
+    return shortened(clean(f"{request.what} of {request.dataset or probed_corpus(request)}"), LONGEST_NAME)
+
+
+def looked_after() -> str:
+    """Return the name of a run that looks after corpora: the first of them, or all."""
+    corpora = flow_run.parameters["request"].corpora
+    return f"maintain {first_of(corpora) if corpora else 'every corpus'}"
+
+
+def first_of(things: Sequence[str]) -> str:
+    """Return the first of them, fit to be shown, and how many there are besides; "nothing" where there is none."""
+    more = f" and {len(things) - 1} more" if len(things) > 1 else ""
+    return shortened(clean(things[0]), LONGEST_NAME) + more if things else "nothing"
+
+
+async def tag_run(*tags: str) -> None:
+    wanted = sorted({*flow_run.tags, *tags})
+    async with get_client() as client:
+        await client.update_flow_run(flow_run.id, tags=wanted)

@@ -1,0 +1,212 @@
+"""The pages of Prefect's UI: answers, ingests and their lineage."""
+
+import asyncio
+import base64
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from typing import Any
+from uuid import UUID
+
+from prefect.artifacts import acreate_markdown_artifact, acreate_progress_artifact, aupdate_progress_artifact
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import ArtifactCreate
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.events import emit_event
+from prefect.runtime import flow_run as run_at_work
+
+from flows.display.lineage_tables import Line, heading, markdown_of, told_lines, walk_lines
+from flows.display.progress import WorkMeter
+from storage.codec import shortened
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.locations import corpus_location
+from storage.records.answers import Answer, Citation
+from storage.runs.answer_json import answer_from_json
+from tasks.finding.plan import DocumentWork
+from tasks.ingest.report import artifact_key
+from tasks.ingest.request import IngestRequest
+from tasks.lineage.data_flow import DataFlow, answered, ingested
+from tasks.lineage.documents import documents_told
+from tasks.lineage.names import Shelf
+from tasks.lineage.records import RunWalk
+from tasks.lineage.walk import run_walk, walk
+from tasks.progress import listening
+from tasks.reading.judging import head_of, place_of, told_calls, verdict_of, words_of
+from tasks.report.write import KeptReport, keep_report
+from tasks.watching.markdown import as_text, lineage_key, lineage_link, paragraphs
+
+DOCUMENTS_SHOWN = 50
+"""A page is a row in the server's database; of the other documents it says how many there are."""
+QUOTE_SHOWN = 1_500
+KEY_DIGITS = 16
+PICTURE_BYTES = 250_000
+"""A larger graph is left to the report."""
+
+
+async def keep_run_page(snapshot: Snapshot, told: RunWalk) -> None:
+    await acreate_markdown_artifact(
+        key=lineage_key(artifact_key(told.corpus)),
+        markdown=await asyncio.to_thread(run_page, snapshot, told),
+        description="How it was read in",
+    )
+
+
+async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+    """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to who read them.
+
+    The run may be over: whoever asked has the answers before these pages are made.
+    """
+    async with get_client() as client:
+        for answer in answers:
+            page = ArtifactCreate(
+                key=lineage_key(page_key(answer.answer_id)),
+                type="markdown",
+                description="How the answer came to be",
+                data=await asyncio.to_thread(answer_lineage, answer),
+                flow_run_id=flow_run_id,
+                task_run_id=task_run_id,
+            )
+            await client.create_artifact(page)
+
+
+def answer_lineage(answer: Answer) -> str:
+    with open_for_reading(corpus_location(answer.corpus)) as snapshot:
+        return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
+
+
+def run_page(snapshot: Snapshot, told: RunWalk) -> str:
+    lines = list(walk_lines(told))
+    published = [each.document for each in told.documents if each.published]
+    documents, _damaged = documents_told(Shelf(snapshot), published[:DOCUMENTS_SHOWN])
+    if documents:
+        lines.append(heading("what was read, and how"))
+    for document in documents:
+        lines += told_lines(document, 1)
+    if len(published) > DOCUMENTS_SHOWN:
+        lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT tells of each"))
+    return markdown_of(lines)
+
+
+RENEW_SECONDS = 3.0
+"""Each renewal is a request to the server: at most so often, and not at all where nothing moved."""
+PATIENCE_SECONDS = 2.0
+"""A server that is away holds nobody up who wants to end."""
+DONE = "done"
+LOGGER = logging.getLogger(__name__)
+
+
+@contextlib.asynccontextmanager
+async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: bool) -> AsyncIterator[None]:
+    """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
+    if not work:
+        yield
+        return
+    meter = WorkMeter(work, by_model=by_model)
+    artifact: UUID | None = None
+
+    async def show(percent: float, told: str) -> None:
+        nonlocal artifact
+        # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
+        try:
+            if artifact is None:
+                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(told))
+            else:
+                await aupdate_progress_artifact(artifact, progress=percent, description=as_text(told))
+        except Exception as error:
+            LOGGER.debug("the bar of %s in Prefect's UI was not renewed (%s)", key, type(error).__name__)
+
+    async def renew() -> None:
+        shown = 0.0
+        while True:
+            await asyncio.sleep(RENEW_SECONDS)
+            percent = round(100 * meter.share_done(), 1)
+            if percent != shown:
+                shown = percent
+                await show(percent, meter.describe())
+
+    await show(0.0, meter.describe())
+    end = "ended before all was read"
+
+    with listening(meter.hear):
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+            end = DONE
+        finally:
+            renewing.cancel()
+            await asyncio.gather(renewing, return_exceptions=True)
+            last = show(round(100 * meter.share_done(), 1), f"{meter.describe_counts()}; {end}")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(last, None if end == DONE else PATIENCE_SECONDS)
+
+
+def page_key(answer_id: str) -> str:
+    """Return the key of an answer's page, as Prefect takes it: lower-case letters, digits and dashes, as many as its UI shows."""
+    return f"answer-{answer_id[:KEY_DIGITS]}"
+
+
+def answer_markdown(answer: Answer, kept: KeptReport) -> str:
+    """Return the page; all that documents, models or people wrote stands there as text."""
+    parts = [
+        f"# {as_text(answer.question)}",
+        *([f"**{as_text(head)}**"] if (head := head_of(answer)) else []),
+        paragraphs(words_of(answer)),
+        as_text(verdict_of(answer)),
+        *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
+        *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
+        *(f"> {as_text(note)}" for note in answer.notes),
+        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(told_calls(answer.usage))}. "
+        f"The report, with the cited pages, is in {as_text(str(kept.path))}; "
+        f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
+        f"{lineage_link(page_key(answer.answer_id))}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _citations(citations: tuple[Citation, ...]) -> Iterator[str]:
+    for number, citation in enumerate(citations, 1):
+        yield f"**[{number}]** {as_text(place_of(citation))}\n\n> {as_text(shortened(citation.quote, QUOTE_SHOWN))}"
+
+
+def _picture(graph: str) -> str:
+    return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"
+
+
+async def keep_page(answer: Answer) -> None:
+    kept = await asyncio.to_thread(keep_report, answer)
+    await acreate_markdown_artifact(
+        key=page_key(answer.answer_id), markdown=answer_markdown(answer, kept), description=as_text(answer.question)
+    )
+
+
+async def leave_lineage(request: IngestRequest) -> None:
+    """Leave the page and the asset events of the ingest at work; its lineage file is walked through once."""
+    run_id = UUID(str(run_at_work.id))
+    with open_for_reading(corpus_location(request.corpus)) as snapshot:
+        shelf = Shelf(snapshot)
+        walked = await asyncio.to_thread(run_walk, shelf, str(run_id))
+        emit_assets(ingested(request, shelf, walked), flow_run_id=run_id)
+        await keep_run_page(snapshot, walked)
+
+
+async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments
+    """As a hook of a flow that completed: whoever asked has the answers before this is made. Prefect logs what goes wrong in it."""
+    answers = [answer_from_json(each) for each in await state.aresult()]
+    for answer in answers:
+        emit_assets(answered(answer), flow_run_id=flow_run.id)
+    await keep_answer_pages(answers, flow_run_id=flow_run.id)
+
+
+def emit_assets(data: DataFlow, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+    kind = "flow-run" if flow_run_id else "task-run"
+    made_by = {"prefect.resource.id": f"prefect.{kind}.{flow_run_id or task_run_id}", "prefect.resource.role": kind}
+    made_of = [{"prefect.resource.id": key, "prefect.resource.role": "asset"} for key in data.inputs]
+    for key in data.inputs:
+        emit_event("prefect.asset.referenced", resource={"prefect.resource.id": key}, related=[made_by])
+    for key in data.outputs:
+        emit_event(
+            "prefect.asset.materialization.succeeded",
+            resource={"prefect.resource.id": key},
+            related=[made_by, *made_of],
+            payload={"left out": data.left_out} if data.left_out else {},
+        )

@@ -1,0 +1,176 @@
+"""Prefect on a laptop: no account, no telemetry, and a temporary server that dies with us.
+
+Prefect's own temporary server outlives a killed parent; this one asks the kernel to end it. It starts while the
+flow is being imported.
+"""
+
+import contextlib
+import ctypes
+import json
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from storage.locations import prefect_folder
+from storage.system import check_writable, require_room
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 90.0
+"""A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
+
+CONFIGURED_SECONDS = 5.0
+"""A server that the user named is up, or it is not."""
+
+SERVER_BYTES = 20_000_000
+"""Its database with a write-ahead log, and what it says."""
+
+PAGE_EVENTS = tuple(f"prefect.artifact-collection.{what}" for what in ("created", "updated", "deleted"))
+QUIET = {
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
+    "PREFECT_CLI_COLORS": "false",
+    # A question of the query service is a task without a flow: that its log reaches no page is nothing to warn of each time.
+    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
+    # Whose process is gone is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
+    "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
+    # Finished runs go after 90 days with their logs and pages, or its database would grow for ever; our own ledger keeps them.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+    # An event of a page holds the page: what is deleted must not be read there for a week. They are looked for each hour.
+    "PREFECT_SERVER_SERVICES_DB_VACUUM_EVENT_RETENTION_OVERRIDES": json.dumps(dict.fromkeys(PAGE_EVENTS, 60)),
+    # A task costs the server 30 ms one by one, 9 ms in batches.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_READ_BATCH_SIZE": "50",
+    # LanceDB's index builder warns of what it copes with: clusters that stay empty where texts are alike.
+    "LANCEDB_LOG": "warn,lance_index::vector::kmeans=error,lance::index::vector::builder=error",
+}
+QUEUES = ("EventsWorker", "APILogWorker")
+"""Threads of Prefect that send events and logs: at the end of a run they warn of what is still to be sent, and send it."""
+
+SET_PARENT_DEATH_SIGNAL = 1
+
+
+class PrefectServerError(RuntimeError):
+    """The temporary server did not come up; the message ends with what it said."""
+
+
+def prepare_environment() -> None:
+    """Set what Prefect and LanceDB read at import: Prefect's folder inside ours, and that they keep quiet."""
+    for name, value in QUIET.items():
+        os.environ.setdefault(name, value)
+    os.environ.setdefault("PREFECT_HOME", str(prefect_folder()))
+    for name in QUEUES:
+        # Not below "prefect": its level leaves them as they are.
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def server_is_configured() -> bool:
+    """Say whether the user named a Prefect server, by environment or by profile."""
+    profiles = prefect_folder() / "profiles.toml"
+    return "PREFECT_API_URL" in os.environ or (profiles.exists() and "PREFECT_API_URL" in profiles.read_text("utf-8"))
+
+
+@contextlib.contextmanager
+def prefect_server() -> Iterator[Callable[[], None]]:
+    """Have a Prefect server: the configured one, else a temporary one for the time of the block.
+
+    The temporary one starts at once, and PREFECT_API_URL names it; who runs a flow calls what is yielded before, which waits
+    until the server answers and raises PrefectServerError where it never does.
+    """
+    prepare_environment()
+    if server_is_configured():
+        yield require_configured_server
+        return
+    check_writable(prefect_folder())
+    require_room(prefect_folder(), SERVER_BYTES)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    log_path = prefect_folder() / "temporary-server.log"
+    with log_path.open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "flows.prefect_runs.server", str(port), str(os.getpid())],
+            # `-m` looks for modules where it stands first: never among somebody's documents
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PREFECT_HOME": str(prefect_folder())},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            # Ctrl-C in a terminal is for us: the run that ends in order still reports to its server
+            start_new_session=True,
+        )
+    os.environ["PREFECT_API_URL"] = f"http://127.0.0.1:{port}/api"
+    try:
+        yield lambda: _wait_until_ready(server, port, log_path)
+    finally:
+        del os.environ["PREFECT_API_URL"]
+        server.terminate()
+        try:
+            server.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def require_configured_server() -> None:
+    """Raise PrefectServerError where the server that the user named does not answer."""
+    from prefect.settings import get_current_settings
+
+    address = str(get_current_settings().api.url)
+    if not answers(address, seconds=CONFIGURED_SECONDS):
+        raise PrefectServerError(
+            f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
+        )
+
+
+def answers(address: str, *, seconds: float) -> bool:
+    """Say whether a Prefect server is at an API's address; it may well refuse who asks."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"{address}/health", timeout=seconds):
+            return True
+    except urllib.error.HTTPError:
+        # It answers, be it that it wants to know who asks; Prefect's own client knows how to tell.
+        return True
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and server.poll() is None:
+        if answers(f"http://127.0.0.1:{port}/api", seconds=5.0):
+            return
+        time.sleep(0.1)
+    said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
+    state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
+    raise PrefectServerError(
+        f"the temporary Prefect server {state} ({' / '.join(said) or 'it said nothing'}); "
+        f"its log is {log}, or start one with `prefect server start` and set PREFECT_API_URL"
+    )
+
+
+def _serve(port: int, parent: int) -> None:
+    """Serve Prefect's API until the parent ends, however it ends."""
+    ctypes.CDLL(None, use_errno=True).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent:
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update({"PREFECT_UI_ENABLED": "0", "PREFECT__SERVER_EPHEMERAL": "1", "PREFECT__SERVER_FINAL": "1"})
+    import uvicorn
+    from prefect.server.api.server import create_app
+
+    uvicorn.run(create_app(ephemeral=True, final=True), host="127.0.0.1", port=port, log_level="error")
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,171 @@
+"""CURRENT, the pointer to the published snapshot: its rename is the commit of a publish.
+
+And PULLED, which says where a corpus was pulled from.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from storage.artifacts import sync_folder, write_durably
+from storage.catalog.catalog import SCHEMA_VERSION, refuse_newer
+from storage.locations import CorpusLocation
+from storage.system import full_disk
+
+SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
+HOLD_ATTEMPTS = 20
+
+
+class CurrentDamagedError(RuntimeError):
+    """A CURRENT, or the snapshot that it names, that cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The published snapshot: its number, the SHA-256 of its file, and the schema that file has."""
+
+    schema_version: int
+    snapshot: int
+    sha256: str
+
+
+def snapshot_path(location: CorpusLocation, number: int) -> Path:
+    return location.snapshots / f"{number}.duckdb"
+
+
+def snapshot_numbers(location: CorpusLocation) -> list[int]:
+    """Return the numbers of all snapshots that have a file, in order."""
+    if not location.snapshots.is_dir():
+        return []
+    matches = (SNAPSHOT_NAME.fullmatch(entry.name) for entry in location.snapshots.iterdir())
+    return sorted(int(match[1]) for match in matches if match)
+
+
+def read_current(location: CorpusLocation) -> Current | None:
+    """Return the pointer, None where there is none.
+
+    Raise CurrentDamagedError where it is garbage, StoreTooNewError where a newer FlowReader wrote it.
+    """
+    try:
+        said = json.loads(location.current.read_bytes())
+        refuse_newer(int(said["schema_version"]), location.current)
+        return Current(schema_version=int(said["schema_version"]), snapshot=int(said["snapshot"]), sha256=str(said["sha256"]))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError) as error:
+        raise CurrentDamagedError(f"{str(location.current)!r} is damaged ({error!r})") from error
+
+
+def file_hash(path: Path) -> str | None:
+    """Return the SHA-256 of a file, None where it is missing."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+
+
+def intact(location: CorpusLocation, current: Current) -> bool:
+    return file_hash(snapshot_path(location, current.snapshot)) == current.sha256
+
+
+def release(location: CorpusLocation, number: int) -> None:
+    """Copy the writer's catalog to the readers' snapshot `number` and point CURRENT at it; both durable.
+
+    Raise DiskFullError where a part of the catalog is still in its log: DuckDB folds that in unless the disk is full.
+    """
+    log = location.catalog.with_name(f"{location.catalog.name}.wal")
+    if log.exists() and log.stat().st_size:
+        raise full_disk(location.folder, log.stat().st_size + location.catalog.stat().st_size)
+    data = location.catalog.read_bytes()
+    write_durably(snapshot_path(location, number), data)
+    pointer = Current(schema_version=SCHEMA_VERSION, snapshot=number, sha256=hashlib.sha256(data).hexdigest())
+    write_durably(location.current, json.dumps(asdict(pointer)).encode())
+
+
+@contextmanager
+def held(location: CorpusLocation) -> Iterator[Current | None]:
+    """Pin the published snapshot against clean-up while the block runs; None where nothing was ever published.
+
+    A shared lock on the snapshot's file is the pin; it ends with the process. Raise CurrentDamagedError where the file is
+    missing or altered.
+    """
+    for _ in range(HOLD_ATTEMPTS):
+        current = read_current(location)
+        if current is None:
+            yield None
+            return
+        descriptor = hold(snapshot_path(location, current.snapshot))
+        if descriptor is None:
+            continue
+        try:
+            if not intact(location, current):
+                break
+            yield current
+            return
+        finally:
+            os.close(descriptor)
+    raise CurrentDamagedError(
+        f"the published snapshot of corpus {location.name!r} is missing or altered; "
+        f"`flowreader ingest` of any document mends it, `flowreader doctor --corpus {location.name}` says more"
+    )
+
+
+def hold(path: Path) -> int | None:
+    """Return a descriptor with a shared lock on the file; None where clean-up took it between the look and the lock."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    if os.fstat(descriptor).st_nlink:
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def drop_snapshot(location: CorpusLocation, number: int) -> bool:
+    """Remove a snapshot that no reader pins; say whether it is gone."""
+    path = snapshot_path(location, number)
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink()
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    sync_folder(path.parent)
+    return True
+
+
+class PulledError(RuntimeError):
+    """A pulled corpus that is to be written."""
+
+
+def pulled_from(location: CorpusLocation) -> str:
+    """Return the address that a corpus was pulled from, which nobody here may write; "" for one of this machine's own."""
+    try:
+        return location.pulled.read_text("utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
+def pull_again(location: CorpusLocation) -> str:
+    """Return the command that renews a pulled corpus, and mends it where it is damaged."""
+    return f"`flowreader corpora pull {pulled_from(location)} --as {location.name}`"
+
+
+def require_own(location: CorpusLocation) -> None:
+    """Raise PulledError where the corpus was pulled."""
+    if address := pulled_from(location):
+        raise PulledError(
+            f"corpus {location.name!r} was pulled from {address} and is read-only; change it where it was made, push it there and "
+            f"run {pull_again(location)}, or take another --corpus NAME"
+        )

@@ -1,0 +1,336 @@
+"""Push and pull: the published snapshot of a corpus, to an object store and from there to another machine.
+
+At the prefix lie, below `files/N/`, what the N-th push sent, each file under its SHA-256, and `CURRENT`, which names all files of
+the snapshot, also those of earlier pushes: its conditional put is the commit. A push uses of earlier ones only what the `CURRENT`
+that it found names, and deletes, when it has put the N-th, only of `files/1/` to `files/N/`, and what that does not name. So no
+delay of one push makes another one lose a file that it counts on; a pull that loses one begins anew.
+"""
+
+import re
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, write_durably
+from storage.catalog import catalog
+from storage.catalog.current import (
+    Current,
+    CurrentDamagedError,
+    drop_snapshot,
+    file_hash,
+    held,
+    intact,
+    pulled_from,
+    read_current,
+    snapshot_numbers,
+    snapshot_path,
+)
+from storage.catalog.in_use import KEEP_SECONDS
+from storage.catalog.removals import note_removals, noted_removals, removal_of
+from storage.codec import CodecError, from_json, to_json
+from storage.corpus.object_prefix import ObjectPrefix
+from storage.corpus.snapshot import unknown_corpus
+from storage.corpus.tidying import collect
+from storage.forgetting import forget_told
+from storage.graph.adjacency_files import place_of as adjacency_of
+from storage.graph.store import table_files
+from storage.locations import CorpusLocation, artifacts_folder, corpus_location
+from storage.lock import acquire
+from storage.object_address import StoreAddress
+from storage.object_client import StoreError
+from storage.system import full_disk_explained, require_room
+
+FORMAT = 1
+POINTER = "CURRENT"
+AT_ONCE = 8
+"""Files that are read, sent or fetched at a time; boto3 keeps ten connections."""
+WAIT_SECONDS = 60.0
+"""For another pull of the same corpus on this machine."""
+PATH = re.compile(r"snapshots/[0-9]{1,18}\.duckdb|artifacts/[0-9a-f]{64}|lance(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,5}")
+"""What a push may name: nothing outside of a corpus."""
+
+Tell = Callable[[int, int], None]
+"""Hears from many threads how many bytes were just moved, and how many there are to move in all."""
+
+
+class TransferError(RuntimeError):
+    """A push or a pull that cannot be done: what was published, here or in the store, stays as it was."""
+
+
+class MissingError(TransferError):
+    """An object that was pushed is gone: a later push did not need it, or somebody deleted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A file of a snapshot: where it belongs, what it holds, and the push that sent it."""
+
+    path: str
+    sha256: str
+    size_bytes: int
+    push: int
+
+    @property
+    def object(self) -> str:
+        return f"files/{self.push}/{self.sha256}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """The pushed snapshot and its files; `machine` is for people."""
+
+    format: int
+    corpus: str
+    push: int
+    machine: str
+    current: Current
+    files: tuple[Sent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transferred:
+    """What a push or a pull did: `files` and `bytes` were moved; without a move of the pointer `changed` is False."""
+
+    corpus: str
+    address: str
+    snapshot: int
+    changed: bool
+    files: int
+    bytes: int
+    remark: str = ""
+
+
+def push(location: CorpusLocation, address: StoreAddress, tell: Tell) -> Transferred:
+    """Put the published snapshot at the prefix; a push that ends anywhere before its end leaves the snapshot that was there.
+
+    Raise TransferError where another push was faster, or something else lies there, and StoreError where the store fails.
+    """
+    prefix = ObjectPrefix(address)
+    with held(location) as current, ThreadPoolExecutor(AT_ONCE) as pool:
+        if current is None:
+            raise unknown_corpus(location, f"make it with `flowreader ingest PATH --corpus {location.name}`")
+        before, tag = read_pushed(prefix)
+        require_successor(location, current, before, prefix.address)
+        prefix.require_conditions()
+        known = {each.sha256: each.push for each in before.files} if before else {}
+        number = before.push + 1 if before else 1
+        places = snapshot_files(location, current)
+        files = tuple(pool.map(lambda path: described(path, places[path], known, number), sorted(places)))
+        if before and (before.current, before.files) == (current, files):
+            return Transferred(location.name, prefix.address.uri, current.snapshot, False, 0, 0, clean_up(prefix, before))
+        there = prefix.sizes(f"files/{number}/")
+        new = {each.sha256: each for each in files if each.push == number and there.get(each.object) != each.size_bytes}
+        total = sum(each.size_bytes for each in new.values())
+        # where one fails, what has not begun is left
+        list(pool.map(lambda each: prefix.send(each.object, places[each.path], lambda sent: tell(sent, total)), new.values()))
+    pushed = Pushed(FORMAT, location.name, number, socket.gethostname(), current, files)
+    move_pointer(prefix, pushed, tag)
+    return Transferred(location.name, prefix.address.uri, current.snapshot, True, len(new), total, clean_up(prefix, pushed))
+
+
+def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path]:
+    """Return the files that a pinned snapshot is made of, by the path that they have in any home."""
+    path = snapshot_path(location, current.snapshot)
+    with catalog.opened(path, read_only=True) as connection:
+        versions = catalog.read_head(connection, path).lance_versions
+        artifacts = [row[0] for row in connection.execute("SELECT DISTINCT artifact FROM document_artifacts").fetchall()]
+    kept = ArtifactStore(artifacts_folder(location.home))
+    found = {f"snapshots/{path.name}": path} | {f"artifacts/{name}": kept.path(name) for name in artifacts}
+    parts = [table_files(location.lance / f"{table}.lance", version) for table, version in versions.items()]
+    for part in chain(*parts, adjacency_of(location.lance, versions).glob("*")):
+        found[part.relative_to(location.folder).as_posix()] = part
+    return found
+
+
+def described(path: str, place: Path, known: dict[str, int], number: int) -> Sent:
+    """Return a file as this push names it; raise ArtifactDamagedError where it is damaged."""
+    sha256 = file_hash(place)
+    if sha256 is None or (path.startswith("artifacts/") and not path.endswith(sha256)):
+        raise ArtifactDamagedError(f"{str(place)!r} is missing or damaged; run `flowreader doctor`")
+    return Sent(path, sha256, place.stat().st_size, known.get(sha256, number))
+
+
+def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
+    """Return what was pushed and its tag, None where nothing was; raise TransferError where it is of no use."""
+    data, tag = prefix.read(POINTER)
+    if data is None:
+        return None, ""
+    place = prefix.uri(POINTER)
+    said = re.search(rb'"format":([0-9]{1,9})[,}]', data)
+    if said and int(said[1]) != FORMAT:
+        raise TransferError(
+            f"{place!r} has format {int(said[1])}, this FlowReader knows {FORMAT}; "
+            "take the FlowReader that pushed it, or another prefix"
+        )
+    try:
+        pushed = from_json(Pushed, data)
+        for each in pushed.files:
+            if not PATH.fullmatch(each.path) or (each.path.startswith("artifacts/") and not each.path.endswith(each.sha256)):
+                raise CodecError(f"it names {each.path!r}, which is no file of a corpus")
+    except CodecError as error:
+        raise TransferError(f"{place!r} is damaged ({error}); push to another prefix, or delete it and push again") from error
+    return pushed, tag
+
+
+def require_successor(location: CorpusLocation, current: Current, before: Pushed | None, address: StoreAddress) -> None:
+    """Raise TransferError where another corpus lies there, or a later snapshot of this one."""
+    if before and before.corpus != location.name:
+        raise TransferError(f"{address.uri!r} holds corpus {before.corpus!r}, not {location.name!r}; push to another prefix")
+    if before and before.current.snapshot > current.snapshot:
+        raise TransferError(
+            f"{address.uri!r} holds snapshot {before.current.snapshot} of corpus {location.name!r}, pushed by {before.machine}, "
+            f"which is later than snapshot {current.snapshot} here; pull that one with --as NAME, or push to another prefix"
+        )
+
+
+def move_pointer(prefix: ObjectPrefix, pushed: Pushed, tag: str) -> None:
+    """Point at the snapshot unless another push did meanwhile: this is the commit of a push."""
+    if prefix.put(POINTER, to_json(pushed), over=tag):
+        return
+    found, _tag = read_pushed(prefix)
+    # Where the answer to the first attempt was lost, it is our own that stands in the way of the second.
+    if found != pushed:
+        by = f" from {found.machine} (snapshot {found.current.snapshot})" if found else ""
+        raise TransferError(f"{prefix.address.uri!r} got another push{by} meanwhile; run the same command again, it goes on")
+
+
+def clean_up(prefix: ObjectPrefix, pushed: Pushed) -> str:
+    """Delete what this push does not name; return in words why that could not be."""
+    kept = {each.object for each in pushed.files}
+    try:
+        found = [name for name in prefix.sizes("files/") if int(name.split("/")[1]) <= pushed.push]
+        prefix.delete([name for name in found if name not in kept])
+    except (StoreError, ValueError) as error:
+        return f"the snapshot is pushed; what older ones left stays for now: {error}"
+    return ""
+
+
+def pull(address: StoreAddress, name: str | None, tell: Tell) -> Transferred:
+    """Make the snapshot at the prefix a read-only corpus of this home, or renew it; readers of the one before go on with it.
+
+    Whatever ends it before CURRENT is written leaves the corpus as it was. Raise TransferError where the name is another corpus's.
+    """
+    prefix = ObjectPrefix(address)
+    pushed = what_was_pushed(prefix)
+    location = corpus_location(name or pushed.corpus)
+    require_free(location, prefix.address)
+    location.folder.mkdir(parents=True, exist_ok=True)
+    # While the lock is held nobody on this machine deletes artifacts that no snapshot names yet.
+    lock = acquire(location.lock, wait_seconds=WAIT_SECONDS, known_fence=int)
+    try:
+        require_free(location, prefix.address)
+        write_durably(location.pulled, prefix.address.uri.encode())
+        while True:
+            try:
+                return renew(location, prefix, pushed, tell)
+            except MissingError:
+                # Another push came meanwhile and deleted what this pull began with; or somebody deleted an object.
+                missed, pushed = pushed, what_was_pushed(prefix)
+                if missed == pushed:
+                    raise
+    finally:
+        lock.release()
+
+
+def what_was_pushed(prefix: ObjectPrefix) -> Pushed:
+    pushed, _tag = read_pushed(prefix)
+    if pushed is None:
+        raise TransferError(
+            f"nothing was pushed to {prefix.address.uri!r}; push with `flowreader corpora push NAME s3://BUCKET/PREFIX`"
+        )
+    return pushed
+
+
+def require_free(location: CorpusLocation, address: StoreAddress) -> None:
+    """Raise TransferError where the corpus of that name is of this machine, or of another address."""
+    came_from = pulled_from(location)
+    if came_from and came_from != address.uri:
+        raise TransferError(
+            f"corpus {location.name!r} was pulled from {came_from}, not from {address.uri}; take another name with --as"
+        )
+    if not came_from and (location.current.exists() or location.catalog.exists()):
+        raise TransferError(f"corpus {location.name!r} was made here and is not overwritten; take another name with --as")
+
+
+def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, tell: Tell) -> Transferred:
+    """Fetch what is not here as it was pushed, then publish the snapshot here. The caller holds the corpus's lock."""
+    catalog.refuse_newer(pushed.current.schema_version, prefix.address.uri)
+    before = published(location)
+    require_same_making(location, before, pushed)
+    kept = ArtifactStore(artifacts_folder(location.home))
+
+    def place_of(file: Sent) -> Path:
+        return kept.path(file.sha256) if file.path.startswith("artifacts/") else location.folder / file.path
+
+    def fetch(file: Sent) -> None:
+        if not prefix.fetch(file.object, place_of(file), file.sha256, lambda count: tell(count, total)):
+            raise MissingError(f"{prefix.uri(file.object)!r} is missing; push the corpus to another prefix")
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        sound = pool.map(lambda file: file_hash(place_of(file)) == file.sha256, pushed.files)
+        missing = [file for file, here in zip(pushed.files, sound, strict=True) if not here]
+        total = sum(file.size_bytes for file in missing)
+        require_room(location.folder, total)
+        with full_disk_explained(location.folder, total):
+            list(pool.map(fetch, missing))
+            publish(location, before, pushed)
+            tidy_up(location, pushed.current)
+    changed = before is None or before.current != pushed.current
+    return Transferred(location.name, prefix.address.uri, pushed.current.snapshot, changed, len(missing), total)
+
+
+def published(location: CorpusLocation) -> Pushed | None:
+    """Return what is published here; None where nothing is, or where it is damaged, which a pull mends."""
+    try:
+        current = read_current(location)
+        return listed(location, current.snapshot) if current and intact(location, current) else None
+    except (CurrentDamagedError, CodecError, FileNotFoundError):
+        return None
+
+
+def list_of(location: CorpusLocation, snapshot: int) -> Path:
+    """Return where it stands which files a pulled snapshot has."""
+    return location.snapshots / f"{snapshot}.files"
+
+
+def listed(location: CorpusLocation, snapshot: int) -> Pushed:
+    return from_json(Pushed, list_of(location, snapshot).read_bytes())
+
+
+def require_same_making(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> None:
+    """Raise TransferError where the new snapshot has other files under names that readers of the old one may have open."""
+    known = {each.path: each.sha256 for each in before.files} if before else {}
+    if any(known.get(each.path, each.sha256) != each.sha256 for each in pushed.files):
+        raise TransferError(
+            f"corpus {location.name!r} was removed and made anew where it was pushed, so that it is another one than that here; "
+            f"run `flowreader corpora remove {location.name}` and the same command again, or take another name with --as"
+        )
+
+
+def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> None:
+    """Point CURRENT at the fetched snapshot; nobody is shown words of documents any more that it does not have."""
+    documents = catalog.documents_in(snapshot_path(location, pushed.current.snapshot), read_only=True)
+    present, paths = {record.id for record in documents}, {path for record in documents for path in record.paths}
+    earlier = catalog.documents_in(snapshot_path(location, before.current.snapshot), read_only=True) if before else []
+    # A document whose path now holds another content was replaced, not removed: answers from it stay.
+    gone = [old for old in earlier if old.id not in present and paths.isdisjoint(old.paths)]
+    if gone:
+        note_removals(location, map(removal_of, gone))
+    write_durably(list_of(location, pushed.current.snapshot), to_json(pushed))
+    write_durably(location.current, to_json(pushed.current))
+    forget_told(location, {removal.document_id for removal in noted_removals(location)} - present)
+
+
+def tidy_up(location: CorpusLocation, current: Current) -> None:
+    """Drop the older snapshots that nobody reads, the files that only they had, and old artifacts that nothing names."""
+    for number in snapshot_numbers(location):
+        if number != current.snapshot and drop_snapshot(location, number):
+            list_of(location, number).unlink(missing_ok=True)
+    kept = {location.folder / file.path for number in snapshot_numbers(location) for file in listed(location, number).files}
+    for path in location.lance.rglob("*"):
+        if path.is_file() and path not in kept:
+            path.unlink()
+    collect(location, keep_seconds=KEEP_SECONDS)

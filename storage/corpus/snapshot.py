@@ -1,0 +1,303 @@
+"""A corpus open for reading: one snapshot, pinned; what happens beside it does not show.
+
+DuckDB alone answers for documents, sections and counts; LanceDB is loaded only for nodes, rows, edges and pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+
+from storage.catalog import catalog
+from storage.catalog.catalog import CatalogHead
+from storage.catalog.current import CurrentDamagedError, held, snapshot_path
+from storage.catalog.in_use import corpora_in
+from storage.graph.filters import Column, one_of
+from storage.locations import ID_PREFIX, CorpusLocation, nearest
+from storage.records.documents import (
+    DocumentRecord,
+    DocumentState,
+    Edge,
+    EmbedderIdentity,
+    Modality,
+    Node,
+    Page,
+    Passage,
+    Section,
+    TableRow,
+    Vectors,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from storage.graph.store import GraphStore
+    from storage.graph.tables import TableName
+    from storage.graph.view import GraphView
+
+CORPORA_NAMED = 5
+"""Corpora that an error names, at most."""
+
+
+class UnknownCorpusError(LookupError):
+    """A corpus that was never made."""
+
+
+class UnknownDocumentError(LookupError):
+    """A name or an id that no document has."""
+
+
+class AmbiguousDocumentError(LookupError):
+    """A name or an id that several documents have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is, of one document or of all; edges count where they start."""
+
+    documents: Mapping[str, int]
+    pages: int
+    nodes: int
+    nodes_by_modality: Mapping[str, int]
+    edges: int
+    edges_by_kind: Mapping[str, int]
+    rows: int
+
+
+class Snapshot:
+    """The published corpus as it was when it was opened."""
+
+    def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead) -> None:
+        self.location = location
+        self._connection = connection
+        self._head = head
+
+    @property
+    def number(self) -> int:
+        return self._head.snapshot
+
+    @property
+    def embedder(self) -> EmbedderIdentity:
+        return self._head.embedder
+
+    @cached_property
+    def graph_store(self) -> GraphStore:
+        from storage.graph.store import open_graph
+
+        return open_graph(self.location.lance, self._head.lance_versions)
+
+    @cached_property
+    def view(self) -> GraphView:
+        """What the questions of this snapshot share; see storage/graph/search.py."""
+        from storage.graph.view import GraphView
+
+        return GraphView(self.graph_store, self.embedder.dimension)
+
+    def documents(self) -> list[DocumentRecord]:
+        """Return every document, by id."""
+        return list(self._documents)
+
+    @cached_property
+    def _documents(self) -> tuple[DocumentRecord, ...]:
+        with self._connection.cursor() as own:
+            return tuple(catalog.read_documents(own))
+
+    def _rows(self, query: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
+        # A connection refuses a second call beside the first, and many questions may be asked of one snapshot at once.
+        with self._connection.cursor() as own:
+            return own.execute(query, parameters).fetchall()
+
+    def find(self, asked: str) -> DocumentRecord:
+        """Return the document with this file name, or whose id begins with these 8 or more hexadecimal digits.
+
+        Raise UnknownDocumentError where none is, AmbiguousDocumentError, naming them all, where several are.
+        """
+        prefix = asked if ID_PREFIX.fullmatch(asked) else None
+        found = [
+            record
+            for record in self.documents()
+            if any(path.rsplit("/", 1)[-1] == asked for path in record.paths) or (prefix and record.id.startswith(prefix))
+        ]
+        if not found:
+            names = [path.rsplit("/", 1)[-1] for record in self.documents() for path in record.paths]
+            raise UnknownDocumentError(
+                f"no document {asked!r} in corpus {self.location.name!r}{nearest(asked, names)}; "
+                "name it by 8 or more digits of its id or by its exact file name, `flowreader documents list` shows both"
+            )
+        if len(found) > 1:
+            several = ", ".join(f"{record.id[:16]} {record.name!r}" for record in found)
+            raise AmbiguousDocumentError(f"{asked!r} names {len(found)} documents: {several}; take more digits of the id")
+        return found[0]
+
+    def sections(self, document_id: str) -> list[Section]:
+        """Return the document's outline, in reading order."""
+        query = "SELECT * FROM sections WHERE document_id = ? ORDER BY ordinal, id"
+        return [Section(*row) for row in self._rows(query, [document_id])]
+
+    def sections_of(self, document_ids: Sequence[str]) -> list[Section]:
+        """Return the outlines of the documents, each in reading order."""
+        query = "SELECT * FROM sections WHERE document_id IN (SELECT unnest(?::VARCHAR[])) ORDER BY document_id, ordinal, id"
+        return [Section(*row) for row in self._rows(query, [list(document_ids)])]
+
+    def page_marks(self, document_ids: Sequence[str]) -> list[tuple[str, int, str | None]]:
+        """Return (document id, number, printed label) of every page of the documents, by document and number."""
+        return self._page_columns(document_ids, "label")
+
+    def page_readers(self, document_ids: Sequence[str]) -> list[tuple[str, int, str, str]]:
+        """Return (document id, number, who read it, why a fallback did) of every page of the documents, in order."""
+        return self._page_columns(document_ids, "parser", "note")
+
+    def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:
+        """Return the artifact of every page image that is kept of the documents, by (document id, number)."""
+        return {(document, number): image for document, number, image in self._page_columns(document_ids, "image") if image}
+
+    def _page_columns(self, document_ids: Sequence[str], *names: str) -> list[Any]:
+        from storage.graph.tables import TableName
+
+        columns = ["document_id", "number", *names]
+        found = self.graph_store.read(TableName.PAGES, one_of(Column.DOCUMENT, document_ids), columns)
+        # no two pages have a number, so that a label is never compared
+        return sorted(tuple(row[name] for name in columns) for row in found.to_pylist())
+
+    def artifacts(self) -> list[tuple[str, str]]:
+        """Return (document id, artifact) for every picture and page image that the graph shows."""
+        return self._rows("SELECT document_id, artifact FROM document_artifacts ORDER BY ALL", [])
+
+    def counts(self, document_id: str | None = None) -> Counts:
+        """Return how much one document holds, all of them without an id."""
+        states = self._tally("SELECT state, count(*) FROM documents WHERE ? IN (id, '') GROUP BY ALL", document_id)
+        modalities = self._tally(
+            "SELECT modality, sum(count) FROM node_counts WHERE ? IN (document_id, '') GROUP BY ALL", document_id
+        )
+        kinds = self._tally("SELECT kind, sum(count) FROM edge_counts WHERE ? IN (source_document, '') GROUP BY ALL", document_id)
+        sums = self._tally(
+            "UNPIVOT (SELECT sum(pages)::BIGINT AS pages, sum(table_rows)::BIGINT AS rows FROM documents WHERE ? IN (id, '')) "
+            "ON pages, rows",
+            document_id,
+        )
+        return Counts(
+            documents={state: states.get(state, 0) for state in DocumentState},
+            pages=sums.get("pages", 0),
+            nodes=sum(modalities.values()),
+            nodes_by_modality={modality: modalities.get(modality, 0) for modality in Modality},
+            edges=sum(kinds.values()),
+            edges_by_kind=kinds,
+            rows=sums.get("rows", 0),
+        )
+
+    def _tally(self, query: str, document_id: str | None) -> dict[str, int]:
+        return {str(name): int(number) for name, number in sorted(self._rows(query, [document_id or ""]))}
+
+    def nodes(self, document_id: str) -> list[Node]:
+        """Return the document's nodes in reading order."""
+        from storage.graph.tables import TableName, nodes_of
+
+        return nodes_of(self.table(TableName.NODES, document_id))
+
+    def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
+        """Return the nodes in the order asked; raise UnknownNodeError where one is not in the snapshot."""
+        return self.view.nodes_by_id(ids)
+
+    def nodes_found(self, ids: Sequence[str]) -> list[Node]:
+        """Return those of the nodes that are in the snapshot, in the order asked."""
+        places = self.view.adjacency.find(ids).tolist()
+        return self.view.nodes_by_id([name for name, place in zip(ids, places, strict=True) if place >= 0])
+
+    def passages_and_rows(self, ids: Sequence[str]) -> tuple[list[Passage], dict[str, tuple[TableRow, ...]]]:
+        """Return what of the nodes is read for an answer, in the order asked, and the rows of those that are tables.
+
+        Raise UnknownNodeError as `nodes_by_id` does.
+        """
+        with ThreadPoolExecutor(1) as pool:
+            rows = pool.submit(self.view.rows_by_node, ids)
+            return self.view.passages_by_id(ids), rows.result()
+
+    def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
+        """Return what of the nodes is read for an answer, in the order asked; raise UnknownNodeError as `nodes_by_id` does."""
+        return self.view.passages_by_id(ids)
+
+    def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
+        """Return the table rows of those of the nodes that have some, in order; raise UnknownNodeError as `nodes_by_id` does."""
+        return self.view.rows_by_node(ids)
+
+    def rows(self, document_id: str) -> list[TableRow]:
+        from storage.graph.tables import TableName, rows_of
+
+        return rows_of(self.table(TableName.ROWS, document_id))
+
+    def pages(self, document_id: str) -> list[Page]:
+        """Return the document's pages in order."""
+        from storage.graph.tables import TableName, pages_of
+
+        return pages_of(self.table(TableName.PAGES, document_id))
+
+    def edges(self, document_id: str) -> list[Edge]:
+        from storage.graph.tables import TableName, edges_of
+
+        return edges_of(self.graph_store.read(TableName.EDGES, one_of(Column.SOURCE_DOCUMENT, [document_id])))
+
+    def vectors(self, document_id: str) -> tuple[Vectors, Vectors]:
+        """Return the nodes' initial and last vectors, in the order of `nodes`."""
+        from storage.graph.tables import VECTOR_COLUMNS, TableName, vectors_of
+
+        found = self.table(TableName.NODES, document_id).sort_by([("ordinal", "ascending"), ("id", "ascending")])
+        initial, last = (vectors_of(found[name], self.embedder.dimension) for name in VECTOR_COLUMNS)
+        return initial, last
+
+    def page_vectors(self, document_id: str) -> Vectors:
+        """Return the pages' vectors, in the order of `pages`."""
+        from storage.graph.tables import TableName, vectors_of
+
+        found = self.table(TableName.PAGES, document_id).sort_by("number")
+        return vectors_of(found["vector"], self.embedder.dimension)
+
+    def table(self, name: TableName, document_id: str) -> pa.Table:
+        """Return the document's part of a table that has a `document_id`, in no order."""
+        return self.graph_store.read(name, one_of(Column.DOCUMENT, [document_id]))
+
+
+def unknown_corpus(location: CorpusLocation, remedy: str) -> UnknownCorpusError:
+    """Return the error for a corpus that is not there: it names the home, the corpora that it holds, the nearest first."""
+    there = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
+    there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
+    more = f" and {len(there) - CORPORA_NAMED} more" if len(there) > CORPORA_NAMED else ""
+    held_there = ", ".join(map(repr, there[:CORPORA_NAMED])) + more if there else "none"
+    return UnknownCorpusError(
+        f"there is no corpus {location.name!r}{nearest(location.name, there)}: "
+        f"FLOWREADER_HOME {str(location.home)!r} holds {held_there}; {remedy}"
+    )
+
+
+@contextmanager
+def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
+    """Pin the published snapshot and open it.
+
+    Raise UnknownCorpusError where there is none, CurrentDamagedError where it is broken, StoreTooNewError where it is newer.
+    """
+    with held(location) as current:
+        if current is None:
+            raise unknown_corpus(location, f"make it with `flowreader ingest PATH --corpus {location.name}`")
+        if current.schema_version < catalog.SCHEMA_VERSION:
+            raise CurrentDamagedError(
+                f"corpus {location.name!r} has schema {current.schema_version}, this FlowReader reads {catalog.SCHEMA_VERSION}; "
+                "`flowreader ingest` of any document brings it up to date, with a backup"
+            )
+        path = snapshot_path(location, current.snapshot)
+        with catalog.opened(path, read_only=True) as connection:
+            yield Snapshot(location, connection, catalog.read_head(connection, path))
+
+
+def remembered_embedder(location: CorpusLocation) -> EmbedderIdentity | None:
+    """Return what a corpus was embedded with; None where there is no corpus, or none that can be read."""
+    try:
+        with open_for_reading(location) as snapshot:
+            return snapshot.embedder
+    except (UnknownCorpusError, CurrentDamagedError, catalog.CatalogDamagedError):
+        return None

@@ -1,0 +1,197 @@
+"""A corpus open for writing: one writer, who publishes batches of documents so that readers see the old graph or the new one."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from storage.catalog import catalog
+from storage.catalog.catalog import Change
+from storage.catalog.current import release, require_own
+from storage.corpus.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
+from storage.corpus.tidying import TidyReport, tidy
+from storage.graph.adjacency_files import keep_adjacency
+from storage.graph.checks import GraphError, check_graph
+from storage.graph.filters import Column, one_of
+from storage.graph.store import GraphStore
+from storage.graph.tables import TableName, graph_tables, vectors_of
+from storage.locations import CorpusLocation
+from storage.lock import WriterLock, acquire
+from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
+from storage.runs.asked_questions import AskedQuestions
+from storage.system import check_writable, full_disk_explained, require_room
+
+ROOM_FACTOR = 2
+"""LanceDB writes data, indexes and a deletion file; so much room a batch needs at most, in multiples of its size in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class InitialVectors:
+    """A batch of published nodes with their round-0 vectors, one row each."""
+
+    document_ids: list[str]
+    node_ids: list[str]
+    meaningless: list[bool]
+    vectors: Vectors
+
+
+@dataclass(slots=True)
+class CorpusWriter:
+    """The corpus, as long as its lock is held."""
+
+    location: CorpusLocation
+    embedder: EmbedderIdentity
+    snapshot: int
+    messages: tuple[str, ...]
+    _graph: GraphStore
+    _lock: WriterLock
+
+    def documents(self) -> list[DocumentRecord]:
+        """Return the records of all published documents, by id."""
+        return catalog.documents_in(self.location.catalog, read_only=False)
+
+    def lost(self) -> list[DocumentRecord]:
+        """Return the records of documents whose part of the graph was damaged: they say so and are not ready."""
+        return [record for record in self.documents() if record.reason == GRAPH_LOST]
+
+    def initial_vectors(self, document_ids: Collection[str] | None = None) -> Iterator[InitialVectors]:
+        """Return the round-0 vectors of the documents' published nodes, of all without ids, batch by batch in no order."""
+        where = None if document_ids is None else one_of(Column.DOCUMENT, document_ids)
+        columns = ("document_id", "id", "meaningless", "initial_vector")
+        for found in self._graph.stream(TableName.NODES, columns, where):
+            yield InitialVectors(
+                document_ids=found["document_id"].to_pylist(),
+                node_ids=found["id"].to_pylist(),
+                meaningless=found["meaningless"].to_pylist(),
+                vectors=vectors_of(found["initial_vector"], self.embedder.dimension),
+            )
+
+    def publish(
+        self,
+        *,
+        graphs: Collection[DocumentGraph] = (),
+        records: Collection[DocumentRecord] = (),
+        cross_edges: Collection[Edge] = (),
+        removed: Collection[str] = (),
+    ) -> int:
+        """Make the batch visible at once and return the snapshot's number; on any error readers keep the old one.
+
+        Every graph comes with a record in state `ready`. A record without a graph renews names and notes of a published
+        document, or, in any other state, takes its graph away. `cross_edges` are all edges between a document of the batch and
+        another; those published before for a document that is replaced are gone.
+        """
+        change = Change(frozenset(removed), tuple(records), tuple(graphs), tuple(cross_edges))
+        self._check(change)
+        batch = graph_tables(change.graphs, change.cross_edges, self.embedder.dimension)
+        needed = ROOM_FACTOR * sum(table.nbytes for table in batch.values()) + 3 * self.location.catalog.stat().st_size
+        require_room(self.location.folder, needed)
+        with full_disk_explained(self.location.folder, needed):
+            self._take_back_unpublished()
+            return self._commit(change, self._graph.replace(change.replaced, batch))
+
+    def index(self) -> int:
+        """Bring the full-text and document indexes up to date, and publish the tables that have them."""
+        with full_disk_explained(self.location.folder, 0):
+            self._take_back_unpublished()
+            return self._commit_kept(self._graph.index())
+
+    def tidy(self, *, keep_seconds: float, wait_seconds: float = 0.0) -> TidyReport:
+        """Drop snapshots that were replaced longer ago than that and are read by nobody, and the versions that only they show.
+
+        `wait_seconds` bounds the waiting for readers to let go.
+        """
+        with full_disk_explained(self.location.folder, 0):
+            self._take_back_unpublished()
+            self._commit_kept(self._graph.compact())
+            report = tidy(self.location, self._graph, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
+            self._commit(NO_CHANGE, self._graph.versions())
+        return report
+
+    def purge(self, *, wait_seconds: float) -> TidyReport:
+        """Rewrite the graph and the catalog without what was deleted, then drop all older snapshots and versions.
+
+        What evaluations asked goes last: who evaluated an older snapshot kept some until it was let go.
+        When nothing is `kept` in the report, no file of the corpus holds a word of a removed document any more.
+        """
+        with full_disk_explained(self.location.folder, 0):
+            self._take_back_unpublished()
+            catalog.rewrite(self.location.catalog)
+            for kept in self.location.set_aside:
+                kept.unlink()
+            self._commit_kept(self._graph.rewrite())
+        report = self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
+        AskedQuestions(self.location.evaluations).forget()
+        return report
+
+    def _commit_kept(self, versions: dict[str, int]) -> int:
+        """Publish tables that were put in order, with their adjacency beside them."""
+        keep_adjacency(self._graph)
+        return self._commit(NO_CHANGE, versions)
+
+    def _check(self, change: Change) -> None:
+        """Raise GraphError where the batch contradicts itself or what is published."""
+        known = {record.id: record for record in self.documents()}
+        new = {graph.document_id: graph.version for graph in change.graphs}
+        if len(new) != len(change.graphs) or len({record.id for record in change.records}) != len(change.records):
+            raise GraphError("a document stands twice in one batch; publish it once")
+        for graph in change.graphs:
+            check_graph(graph, self.embedder.dimension)
+        for record in change.records:
+            published = known[record.id].version if record.id in known and known[record.id].state is DocumentState.READY else None
+            if record.state is DocumentState.READY and record.version != new.get(record.id, published):
+                raise GraphError(
+                    f"document {record.id[:12]} is said to be ready in a version that has no graph; give its graph too"
+                )
+        ready = {record.id for record in change.records if record.state is DocumentState.READY}
+        if not set(new) <= ready - change.removed:
+            raise GraphError("a graph has no record in state ready, or its document is removed too; give one of the two")
+        self._check_cross_edges(change, set(known) - change.replaced | set(new))
+
+    def _check_cross_edges(self, change: Change, present: set[str]) -> None:
+        """Raise GraphError unless every cross edge joins two documents that will be there, one of them of this batch."""
+        nodes = {graph.document_id: {node.id for node in graph.nodes} for graph in change.graphs}
+        for edge in change.cross_edges:
+            ends = ((edge.source_document, edge.source), (edge.target_document, edge.target))
+            if edge.source_document == edge.target_document or not {edge.source_document, edge.target_document} & set(nodes):
+                raise GraphError(f"cross edge {edge.id[:12]} does not join a document of this batch to another one")
+            for document, node in ends:
+                if document not in present or node not in nodes.get(document, {node}):
+                    raise GraphError(f"cross edge {edge.id[:12]} ends at {node[:12]}, which is not published")
+
+    def _take_back_unpublished(self) -> None:
+        """Undo the graph's writes of a publish that failed in this process."""
+        self._graph.restore(self._pinned())
+
+    def _pinned(self) -> dict[str, int]:
+        """Return the graph's versions that the catalog pins."""
+        return dict(catalog.head(self.location.catalog).lance_versions)
+
+    def _commit(self, change: Change, versions: dict[str, int]) -> int:
+        """Run the catalog's transaction, then make its copy the published snapshot."""
+        if change is NO_CHANGE and versions == self._pinned():
+            return self.snapshot
+        number = 1 + max(self.snapshot, catalog.head(self.location.catalog).snapshot)
+        catalog.commit(self.location.catalog, change, fence=self._lock.fence, snapshot=number, lance_versions=versions)
+        self._lock.require_held()
+        release(self.location, number)
+        self.snapshot = number
+        return number
+
+
+@contextmanager
+def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wait_seconds: float) -> Iterator[CorpusWriter]:
+    """Hold the corpus's lock, mend what a crash left and give the writer; a corpus that is not there is made.
+
+    Raise PulledError, CorpusBusyError, EmbedderMismatchError, StoreTooNewError, NotWritableError or DiskFullError, each with its
+    remedy.
+    """
+    require_own(location)
+    for folder in (location.folder, location.snapshots, location.runs):
+        check_writable(folder)
+    lock = acquire(location.lock, wait_seconds=wait_seconds, known_fence=partial(catalog.last_fence, location.catalog))
+    try:
+        with full_disk_explained(location.folder, 0):
+            state = reconcile(location, embedder, lock.fence)
+        yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
+    finally:
+        lock.release()

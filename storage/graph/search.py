@@ -1,0 +1,230 @@
+"""What a question asks of an open snapshot: how much its scope holds, all of that, or the best of it with its neighbourhood."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from storage.graph.adjacency import Adjacency, IntArray
+from storage.graph.candidates import MODALITIES, CandidateGraph, assemble
+from storage.graph.filters import Column, Filter, between, every, one_of
+from storage.graph.lookups import RowIds, matching_nodes, matching_rows, nearest_nodes
+from storage.graph.view import GraphView
+from storage.records.documents import Modality, Vectors
+
+
+def expand(adjacency: Adjacency, seeds: IntArray, *, hops: int, limit: int, allowed: npt.NDArray[np.bool_] | None) -> IntArray:
+    """Return at most `limit` positions, the seeds first, then what each hop reaches; only `allowed` (n,) ones, all without it.
+
+    A hop follows arcs either way. Within a hop the nodes come by their strongest arc from the hop before, ties by id.
+    """
+    open_to_hops = np.ones(len(adjacency.ids), bool) if allowed is None else allowed.copy()
+    found = [seeds[:limit]]
+    for _ in range(hops):
+        open_to_hops[found[-1]] = False
+        _owners, listed = adjacency.arcs_of(found[-1])
+        heads = adjacency.heads[listed]
+        way = open_to_hops[heads]
+        found.append(_strongest(adjacency, heads[way], adjacency.weights[listed[way]])[: limit - sum(map(len, found))])
+    return np.concatenate(found)
+
+
+def _strongest(adjacency: Adjacency, heads: IntArray, weights: npt.NDArray[np.float64]) -> IntArray:
+    """Return each head once, by falling weight of its strongest arc, ties by id."""
+    reached, which = np.unique(heads, return_inverse=True)
+    best = np.full(len(reached), -np.inf)
+    np.maximum.at(best, which, weights)
+    by_id = np.argsort(adjacency.ids[reached])
+    return reached[by_id[np.argsort(-best[by_id], kind="stable")]].astype(np.int64)
+
+
+LAST_PAGE = 2**31 - 1
+"""What a page column can hold at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Ids of documents (none: all), the first and the last page (1-based, both included, None: no limit), and a modality."""
+
+    documents: tuple[str, ...] = ()
+    first_page: int | None = None
+    last_page: int | None = None
+    modality: Modality | None = None
+
+    @property
+    def everything(self) -> bool:
+        return self == EVERYTHING
+
+    @property
+    def pages(self) -> tuple[int, int]:
+        """The first and the last page, both included."""
+        return self.first_page or 0, LAST_PAGE if self.last_page is None else min(self.last_page, LAST_PAGE)
+
+    def node_filter(self) -> Filter | None:
+        """Return what keeps the nodes of the scope; None keeps all."""
+        own = [one_of(Column.MODALITY, [self.modality])] if self.modality else []
+        return joined([*self._place_filters(), *own])
+
+    def row_filter(self) -> Filter | None:
+        """Return what keeps the table rows of the scope; None keeps all. Only a table has rows."""
+        own = [one_of(Column.DOCUMENT, ())] if self.modality not in {None, Modality.TABLE} else []
+        return joined([*self._place_filters(), *own])
+
+    def _place_filters(self) -> list[Filter]:
+        documents = [one_of(Column.DOCUMENT, self.documents)] if self.documents else []
+        limited = self.first_page is not None or self.last_page is not None
+        return [*documents, *([between(Column.PAGE, *self.pages)] if limited else [])]
+
+
+def joined(filters: list[Filter]) -> Filter | None:
+    """Return a filter that keeps what all of them keep; None where there is none."""
+    return every(*filters) if filters else None
+
+
+EVERYTHING = Scope()
+
+
+Mask = npt.NDArray[np.bool_]
+Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class TextHits:
+    """What full text found: rows of the table `nodes`, and for rows of tables the ids of their nodes; higher scores are better."""
+
+    nodes: RowIds
+    scores: Scores
+    tables: Sequence[str]
+    row_scores: Scores
+
+
+def nodes_in_scope(view: GraphView, scope: Scope) -> int:
+    mask = _mask(view, scope)
+    return len(view.adjacency.ids) if mask is None else int(np.count_nonzero(mask))
+
+
+def load_scope(view: GraphView, scope: Scope, *, columns: Sequence[str], initial_vectors: bool = False) -> CandidateGraph:
+    """Return the whole scope; its caller knows from `nodes_in_scope` that it is small.
+
+    `columns` are text columns of the table `nodes`: search_text, summary, keywords, label, ...
+    """
+    return view.remembered(
+        ("whole", scope, tuple(columns), initial_vectors),
+        lambda: _graph(view, _by_id(view, _mask(view, scope)), columns, initial_vectors),
+    )
+
+
+def find_words(view: GraphView, scope: Scope, words: Sequence[str], *, limit: int) -> TextHits:
+    """Return what full text has of the words in the scope, at most `limit` nodes and as many rows of tables; it takes no vector."""
+    graph = view.graph
+    with ThreadPoolExecutor(1) as pool:
+        rows = pool.submit(matching_rows, graph, words, limit=limit, where=scope.row_filter())
+        nodes, scores = matching_nodes(graph, words, limit=limit, where=scope.node_filter())
+    return TextHits(nodes, scores, *rows.result())
+
+
+def find_candidates(
+    view: GraphView,
+    scope: Scope,
+    *,
+    vector: Vectors,
+    told: TextHits,
+    by_vector: int,
+    by_text: int,
+    hops: int,
+    limit: int,
+    columns: Sequence[str],
+    initial_vectors: bool = False,
+) -> CandidateGraph:
+    """Return at most `limit` nodes of the scope: the best by the vector (d,) and of `told`, then what hops from them reach.
+
+    `columns` as in `load_scope`. Raise ValueError where the vector is not finite or of another dimension than the corpus, and
+    GraphDamagedError where a stored one is.
+    """
+    _check_vector(vector, view.dimension)
+    seeds = _seeds(view, scope, vector, told, by_vector, by_text)
+    positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
+    return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
+
+
+def scope_sample(view: GraphView, scope: Scope, size: int, *, column: str) -> tuple[str, ...]:
+    """Return a text column of `size` nodes of the scope, of all where it holds fewer, by id.
+
+    Ids are hashes, so the lowest of them are a uniform sample, the same whenever it is taken.
+    """
+    return view.remembered(("sample", scope, size, column), lambda: _sample(view, scope, size, column))
+
+
+def _sample(view: GraphView, scope: Scope, size: int, column: str) -> tuple[str, ...]:
+    positions = _by_id(view, _mask(view, scope))[:size]
+    return tuple(view.columns.take(positions, [column])[column].tolist())
+
+
+def _graph(view: GraphView, positions: IntArray, columns: Sequence[str], initial_vectors: bool) -> CandidateGraph:
+    read = [*columns, "vector", *(["initial_vector"] if initial_vectors else [])]
+    return assemble(view.adjacency, positions, view.columns.take(positions, read))
+
+
+def _by_id(view: GraphView, mask: Mask | None) -> IntArray:
+    """Return the positions that the mask keeps, by id."""
+    ordered = np.asarray(view.adjacency.by_id)
+    return (ordered if mask is None else ordered[mask[ordered]]).astype(np.int64)
+
+
+def _mask(view: GraphView, scope: Scope) -> Mask | None:
+    """Return which positions the scope holds; None says all."""
+    return None if scope.everything else view.remembered(("mask", scope), lambda: _make_mask(view, scope))
+
+
+def _make_mask(view: GraphView, scope: Scope) -> Mask:
+    adjacency = view.adjacency
+    first, last = scope.pages
+    mask = (adjacency.pages >= first) & (adjacency.pages <= last)
+    if scope.modality is not None:
+        mask &= adjacency.modalities == MODALITIES.index(scope.modality)
+    if scope.documents:
+        wanted = np.isin(adjacency.document_ids, [bytes.fromhex(name) for name in scope.documents])
+        mask &= wanted[adjacency.documents]
+    return np.asarray(mask)
+
+
+def _check_vector(vector: Vectors, dimension: int) -> None:
+    if vector.shape != (dimension,) or not np.isfinite(vector).all():
+        raise ValueError(
+            f"the question's vector has shape {vector.shape}, wanted are {dimension} finite numbers; "
+            "embed it with the embedder of the corpus"
+        )
+
+
+def _seeds(view: GraphView, scope: Scope, vector: Vectors, told: TextHits, by_vector: int, by_text: int) -> IntArray:
+    """Return the positions found by vector and by text, by turns, the best first."""
+    close, distances = nearest_nodes(view.graph, vector, limit=by_vector, where=scope.node_filter())
+    adjacency = view.adjacency
+    return by_turns(
+        ranked(adjacency, adjacency.positions_of_rows(close), -distances),
+        by_turns(
+            ranked(adjacency, adjacency.positions_of_rows(told.nodes), told.scores),
+            ranked(adjacency, adjacency.positions_of(told.tables), told.row_scores),
+        )[:by_text],
+    )
+
+
+def ranked(adjacency: Adjacency, positions: IntArray, scores: Scores) -> IntArray:
+    """Return the positions, each once at its best score, the highest first, ties by id."""
+    by_id = np.argsort(adjacency.ids[positions])
+    order = by_id[np.argsort(-scores[by_id], kind="stable")]
+    return each_once(positions[order])
+
+
+def by_turns(one: IntArray, other: IntArray) -> IntArray:
+    """Return both rankings as one that takes from them by turns, each position once."""
+    ranks = np.concatenate([2 * np.arange(len(one)), 2 * np.arange(len(other)) + 1])
+    return each_once(np.concatenate([one, other])[np.argsort(ranks)])
+
+
+def each_once(positions: IntArray) -> IntArray:
+    """Return the positions without repetitions, in the order in which they come first."""
+    _, first = np.unique(positions, return_index=True)
+    return positions[np.sort(first)]

@@ -1,0 +1,223 @@
+"""What the questions of one open snapshot share: the adjacency, the rows that were read lately, and the scopes asked of."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from pyarrow import compute
+
+from storage.graph.adjacency import IntArray, hexadecimal
+from storage.graph.adjacency_files import adjacency_of
+from storage.graph.candidates import MODALITIES, NODE_KINDS
+from storage.graph.filters import Column, one_of
+from storage.graph.lookups import every_row, take_rows
+from storage.graph.store import GraphDamagedError, GraphStore
+from storage.graph.tables import VECTOR_COLUMNS, TableName, rows_of, vectors_of
+from storage.records.documents import Modality, Node, Passage, TableRow
+
+Values = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+ReadColumns = Callable[[IntArray, Sequence[str]], Mapping[str, Values]]
+"""Reads columns of the nodes at these positions, which ascend; the values come in their order."""
+
+
+class WholeColumns:
+    """The columns of a small graph, each read whole when it is first asked for; safe to call from many threads."""
+
+    def __init__(self, read: ReadColumns, *, nodes: int) -> None:
+        self._read = read
+        self._nodes = nodes
+        self._kept: dict[str, Values] = {}
+        self._lock = threading.Lock()
+
+    def take(self, positions: IntArray, columns: Sequence[str]) -> dict[str, Values]:
+        """Return the columns' values at the positions, in their order."""
+        with self._lock:
+            unread = [name for name in columns if name not in self._kept]
+            if unread:
+                self._kept.update(self._read(np.arange(self._nodes), unread))
+            return {name: self._kept[name][positions] for name in columns}
+
+
+class NodeColumns:
+    """A bounded store of column values, filled as they are asked for; safe to call from many threads."""
+
+    def __init__(self, read: ReadColumns, *, nodes: int, capacity: int) -> None:
+        """Keep what was read of at most `capacity` out of `nodes` nodes; those kept longest go first."""
+        self._read = read
+        self._slots = np.full(nodes, -1, np.int32)
+        self._owners = np.full(min(capacity, nodes), -1, np.int64)
+        self._next = 0
+        self._kept: dict[str, tuple[Values, Mask]] = {}
+        self._lock = threading.Lock()
+
+    def take(self, positions: IntArray, columns: Sequence[str]) -> dict[str, Values]:
+        """Return the columns' values at the positions, in their order; what is not kept is read in one go."""
+        with self._lock:
+            found = {name: self._look(name, positions) for name in columns if name in self._kept}
+        lacking = {name: ~found[name][1] if name in found else np.ones(len(positions), bool) for name in columns}
+        unread = [name for name in columns if name not in found or lacking[name].any()]
+        taken = {name: values for name, (values, _) in found.items()}
+        if unread:
+            missing = np.unique(positions[np.any([lacking[name] for name in unread], axis=0)])
+            fresh = self._read(missing, unread)
+            with self._lock:
+                self._keep(missing, {name: fresh[name] for name in unread})
+            for name in unread:
+                taken[name] = _filled(taken.get(name), positions, lacking[name], missing, fresh[name])
+        return taken
+
+    def _look(self, name: str, positions: IntArray) -> tuple[Values, Mask]:
+        slots = self._slots[positions]
+        values, filled = self._kept[name]
+        return values[slots], (slots >= 0) & filled[slots]
+
+    def _keep(self, positions: IntArray, fresh: Mapping[str, Values]) -> None:
+        """Keep the values; of more than there is room for, the last."""
+        self._make_room(positions[self._slots[positions] < 0][-len(self._owners) :])
+        slots = self._slots[positions]
+        roomy = slots >= 0
+        for name, values in fresh.items():
+            if name not in self._kept:
+                room = len(self._owners)
+                self._kept[name] = np.empty((room, *values.shape[1:]), values.dtype), np.zeros(room, bool)
+            kept, filled = self._kept[name]
+            kept[slots[roomy]] = values[roomy]
+            filled[slots[roomy]] = True
+
+    def _make_room(self, positions: IntArray) -> None:
+        slots = (self._next + np.arange(len(positions))) % max(len(self._owners), 1)
+        gone = self._owners[slots]
+        self._slots[gone[gone >= 0]] = -1
+        self._slots[positions] = slots
+        self._owners[slots] = positions
+        self._next = int((self._next + len(positions)) % max(len(self._owners), 1))
+        for _values, filled in self._kept.values():
+            filled[slots] = False
+
+
+def _filled(values: Values | None, positions: IntArray, lacking: Mask, read: IntArray, fresh: Values) -> Values:
+    whole = np.empty((len(positions), *fresh.shape[1:]), fresh.dtype) if values is None else values
+    whole[lacking] = fresh[np.searchsorted(read, positions[lacking])]
+    return whole
+
+
+KEPT_NODES = 20_000
+"""Nodes whose columns are kept: 31 MB of vectors and about 10 MB for each text. A graph of no more is kept whole."""
+KEPT_RESULTS = 16
+"""What is remembered of scopes: masks of a byte a node, samples, small graphs."""
+
+Result = TypeVar("Result")
+Record = TypeVar("Record", Node, Passage)
+
+
+class GraphView:
+    """The graph of an open snapshot as questions see it; safe to ask from many threads."""
+
+    def __init__(self, graph: GraphStore, dimension: int) -> None:
+        """Open the adjacency; raise GraphDamagedError where the graph cannot be read or is of another dimension."""
+        stored = graph.tables[TableName.NODES].schema.field(VECTOR_COLUMNS[-1]).type.list_size
+        if stored != dimension:
+            raise GraphDamagedError(
+                f"the nodes' vectors have {stored} dimensions, their embedder {dimension}; run `flowreader doctor`"
+            )
+        self.graph = graph
+        self.dimension = dimension
+        self.adjacency = adjacency_of(graph)
+        nodes = len(self.adjacency.ids)
+        self._is_small = nodes <= KEPT_NODES
+        self.columns: NodeColumns | WholeColumns = (
+            WholeColumns(self._read, nodes=nodes) if self._is_small else NodeColumns(self._read, nodes=nodes, capacity=KEPT_NODES)
+        )
+        self._results: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def remembered(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return what was made for the key, made now where it is not remembered; two threads may both make it."""
+        with self._lock:
+            if key in self._results:
+                self._results.move_to_end(key)
+                return cast(Result, self._results[key])
+        made = make()
+        with self._lock:
+            self._results[key] = made
+            while len(self._results) > KEPT_RESULTS:
+                self._results.popitem(last=False)
+        return made
+
+    def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
+        """Return the nodes in the order asked; raise UnknownNodeError where one is not there."""
+        return self._records(Node, ids)
+
+    def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
+        """Return what of the nodes is read for an answer, in the order asked; raise UnknownNodeError where one is not there."""
+        return self._records(Passage, ids)
+
+    def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
+        """Return the table rows of those of the nodes that have some; raise UnknownNodeError where a node is not there."""
+        positions = self.adjacency.positions_of(ids)
+        tables = positions[self.adjacency.modalities[positions] == MODALITIES.index(Modality.TABLE)]
+        if not len(tables):
+            return {}
+        rows: dict[str, list[TableRow]] = {}
+        for row in rows_of(self._table_rows(self.adjacency.hex_ids(tables))):
+            rows.setdefault(row.node_id, []).append(row)
+        return {name: tuple(found) for name, found in rows.items()}
+
+    def _table_rows(self, nodes: Sequence[str]) -> pa.Table:
+        """Return the rows of these nodes; of a small graph all rows are kept, for each search takes some milliseconds."""
+        if not self._is_small:
+            return self.graph.read(TableName.ROWS, one_of(Column.NODE, nodes))
+        every = self.remembered(TableName.ROWS, lambda: self.graph.read(TableName.ROWS))
+        return every.filter(compute.is_in(every["node_id"], pa.array(nodes)))
+
+    def _records(self, form: type[Record], ids: Sequence[str]) -> list[Record]:
+        positions, names = self.adjacency.positions_of(ids), [field.name for field in fields(form)]
+        known = self._known(positions)
+        read = self.columns.take(positions, [name for name in names if name not in known])
+        columns = [known[name] if name in known else read[name].tolist() for name in names]
+        return [form(*row) for row in zip(*columns, strict=True)]
+
+    def _known(self, positions: IntArray) -> dict[str, list[Any]]:
+        """Return the columns of nodes that need not be read: in a large corpus each column takes a millisecond."""
+        adjacency = self.adjacency
+        return {
+            "id": adjacency.hex_ids(positions),
+            "document_id": hexadecimal(adjacency.document_ids[adjacency.documents[positions]]),
+            "ordinal": adjacency.ordinals[positions].tolist(),
+            "page": adjacency.pages[positions].tolist(),
+            "kind": [NODE_KINDS[code] for code in adjacency.kinds[positions]],
+            "modality": [MODALITIES[code] for code in adjacency.modalities[positions]],
+            "meaningless": adjacency.meaningless[positions].tolist(),
+        }
+
+    def _read(self, positions: IntArray, columns: Sequence[str]) -> Mapping[str, Values]:
+        """Read the columns of the nodes; raise GraphDamagedError where a vector holds a number that is not finite."""
+        rows = self.adjacency.rows[positions]
+        whole = len(rows) == len(self.adjacency.ids)
+        found = every_row(self.graph, TableName.NODES, columns) if whole else take_rows(self.graph, TableName.NODES, rows, columns)
+        if found.num_rows != len(positions):
+            raise GraphDamagedError(f"{len(positions) - found.num_rows} nodes cannot be read; run `flowreader doctor`")
+        return {name: self._values(positions, name, found[name]) for name in columns}
+
+    def _values(self, positions: IntArray, name: str, column: pa.ChunkedArray) -> Values:
+        if name not in VECTOR_COLUMNS:
+            return _objects(column.to_pylist())
+        vectors = vectors_of(column, self.dimension)
+        sound = np.isfinite(vectors).all(axis=1)
+        if not sound.all():
+            strange = self.adjacency.hex_ids(positions[~sound][:1])[0]
+            raise GraphDamagedError(f"node {strange} has a {name} that is not finite; run `flowreader doctor`")
+        return vectors
+
+
+def _objects(values: list[Any]) -> Values:
+    """Return strings, or lists of strings as tuples, one an element."""
+    made = np.empty(len(values), object)
+    made[:] = [tuple(value) if isinstance(value, list) else value for value in values]
+    return made

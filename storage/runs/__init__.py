@@ -1,0 +1,4 @@
+"""One file a run: lineage, calls, answers; what models said.
+
+It imports records, codec and locations.
+"""

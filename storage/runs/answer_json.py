@@ -1,0 +1,73 @@
+"""The JSON of an answer: what `--json` says, what is kept, and what the query service sends. Here no database is loaded."""
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from storage.codec import CodecError, adapter, storable
+from storage.records.answers import Answer, AnswerStatus
+
+RULES_READ = "extractive"
+"""The reader of an answer that no model gave, as an answer names it in its models."""
+EARLIER_SHARES = re.compile(r"the best quotes support it to \d+%, |[,;] (?:their values|the answers) agree to \d+%")
+
+
+def answer_json(answer: Answer) -> dict[str, Any]:
+    """Return the answer as plain JSON values that any UTF-8 stream takes; raise CodecError for what JSON has no word for."""
+    try:
+        told = adapter(Answer).dump_python(answer, mode="json", warnings="error")
+    except PydanticSerializationError as error:
+        raise CodecError(f"answer {answer.answer_id[:12]} is not writable as JSON: {error}") from error
+    return {name: writable(value) for name, value in told.items()} if _is_odd(told) else told
+
+
+def _is_odd(told: Mapping[str, Any]) -> bool:
+    """Say whether something in it needs a close look: most answers need none, and to walk through all their pages takes long."""
+    try:
+        json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return True
+    return False
+
+
+def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
+    """Return the value with lone surrogates as escapes; raise CodecError for NaN and infinity."""
+    if isinstance(value, str):
+        return value if value.isascii() else storable(value)
+    if isinstance(value, dict):
+        return {name: writable(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [writable(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        raise CodecError(f"an answer holds the number {value}, which JSON cannot; mend whatever computed it")
+    return value
+
+
+def answer_from_json(told: Mapping[str, Any]) -> Answer:
+    """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
+    try:
+        return adapter(Answer).validate_python(_of_today(told))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
+
+
+def _of_today(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an earlier version's answer without invented percentages, as evidence where no model read; others unchanged."""
+    confidence, models = told.get("confidence"), told.get("models")
+    if "answer_by" in told or not isinstance(confidence, Mapping) or not isinstance(models, Mapping):
+        return told
+    by_rules = models.get("reader") == RULES_READ
+    found = told.get("status") != AnswerStatus.NOT_FOUND
+    return {
+        **told,
+        "answer_by": ("rules" if by_rules else "model") if found else None,
+        "status": AnswerStatus.EVIDENCE if by_rules and found else told.get("status"),
+        "why": EARLIER_SHARES.sub("", str(confidence.get("why", ""))),
+    }

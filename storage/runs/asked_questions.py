@@ -1,0 +1,54 @@
+"""What an evaluation asked already, so that one that was stopped goes on where it stood: one file for each of its arms.
+
+The answers quote the corpus's documents. Whoever evaluates keeps them before letting go of the snapshot: a removal drops all of
+them, and again when its last reader is gone. Nothing is lost by that: their keys name the documents as they were.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.memo import HEXADECIMAL
+from storage.records.evaluations import Asked
+from storage.runs.log import RunGoneError, append_lines
+from storage.runs.marked_lines import marked_line, read_marked
+from storage.system import full_disk_explained
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestions:
+    """A folder in that of the corpus, with a file for each arm; safe for many threads and processes."""
+
+    folder: Path
+
+    def keep(self, arm: str, asked: Iterable[Asked]) -> None:
+        """Keep all of them in one write; raise DiskFullError where they do not fit, RunGoneError where the corpus is gone.
+
+        Raise ValueError where the arm's name, or a key, is no hash.
+        """
+        path, lines = self.path(arm), b"".join(marked_line(each.key, each) for each in asked)
+        with full_disk_explained(self.folder, len(lines)):
+            try:
+                self.folder.mkdir(exist_ok=True)
+                append_lines(path, lines)
+            except FileNotFoundError as error:
+                raise RunGoneError(
+                    f"{str(self.folder)!r} is gone: its corpus was removed meanwhile; ingest the documents and evaluate again"
+                ) from error
+
+    def recall(self, arm: str) -> dict[str, Asked]:
+        """Return all that was kept for an arm, by key; what a kill cut, or is damaged, is left out."""
+        try:
+            return read_marked(Asked, self.path(arm).read_bytes())
+        except FileNotFoundError:
+            return {}
+
+    def path(self, arm: str) -> Path:
+        """Return where an arm's questions lie; raise ValueError for anything that could leave the folder."""
+        if not HEXADECIMAL.fullmatch(arm):
+            raise ValueError(f"no place for the questions of arm {arm!r}; arms are named by SHA-256 in hexadecimal")
+        return self.folder / f"{arm}.asked"
+
+    def forget(self) -> None:
+        for path in self.folder.glob("*.asked"):
+            path.unlink(missing_ok=True)

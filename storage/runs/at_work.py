@@ -1,0 +1,108 @@
+"""Which runs are at work, and which were killed: a run holds the lock of a sign beside its file, and its death lets go of it.
+
+The sign stands from before a run's first line until after its last one. Whoever finds it let go of knows that the run was killed,
+on this machine, whatever became of the process's number since.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from storage.locations import CorpusLocation
+from storage.lock import is_still_there
+from storage.runs.log import continued, writing_alone
+from storage.system import full_disk_explained
+
+SUFFIX, TOLD = ".at-work", ".told"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedRun:
+    """The file of a run that a sign stands for; `began` is in seconds since 1970, for people only."""
+
+    path: Path
+    began: float
+
+
+def sign_of(run_file: Path) -> Path:
+    return run_file.with_suffix(SUFFIX)
+
+
+@contextmanager
+def at_work(run_file: Path) -> Iterator[None]:
+    """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
+    with full_disk_explained(run_file.parent, 0):
+        run_file.parent.mkdir(parents=True, exist_ok=True)
+    # Not waited for: who holds it already is the same run, which a retry meets at its very end.
+    with writing_alone(sign_of(run_file), wait=False):
+        run_file.with_suffix(TOLD).unlink(missing_ok=True)
+        yield
+
+
+def put_away(run_file: Path) -> None:
+    sign_of(run_file).unlink(missing_ok=True)
+    run_file.with_suffix(TOLD).unlink(missing_ok=True)
+
+
+def is_news(run_file: Path) -> bool:
+    """Say whether nobody asked this about a killed run before; where that cannot be noted down it is no news."""
+    with suppress(OSError):
+        os.close(os.open(run_file.with_suffix(TOLD), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+        return True
+    return False
+
+
+def is_at_work(run_file: Path) -> bool:
+    """Say whether a living process holds the run's sign; its file is to be read afterwards, for it may have ended since."""
+    found = _look_at(sign_of(run_file))
+    return found is not None and found[1]
+
+
+def killed_runs(location: CorpusLocation) -> list[SignedRun]:
+    """Return the files of the runs that were killed and that nobody took over or put away, the oldest first."""
+    return [run for run in _signed_runs(location, held=False) if run.path.exists()]
+
+
+def runs_at_work(location: CorpusLocation) -> list[SignedRun]:
+    """Return the files of the runs that a living process of this machine is at, the oldest first."""
+    return _signed_runs(location, held=True)
+
+
+def _signed_runs(location: CorpusLocation, *, held: bool) -> list[SignedRun]:
+    signs = [(sign.with_suffix(".jsonl"), _look_at(sign)) for sign in location.runs.glob(f"*{SUFFIX}")]
+    found = [SignedRun(path, look[0]) for path, look in signs if look is not None and look[1] == held]
+    return sorted(found, key=lambda each: (each.began, each.path.name))
+
+
+def drop_empty_signs(location: CorpusLocation, *, before: float) -> int:
+    """Remove the signs of runs that were killed before their first line, and before that moment; return how many."""
+    old = [run.path for run in _signed_runs(location, held=False) if run.began <= before and not run.path.exists()]
+    for path in old:
+        sign_of(path).unlink(missing_ok=True)
+    return len(old)
+
+
+def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
+    continued(run_file).end(run_id=run_file.stem, outcome=outcome, snapshot=snapshot)
+    put_away(run_file)
+
+
+def _look_at(sign: Path) -> tuple[float, bool] | None:
+    """Return when the sign was put up, in seconds since 1970, and whether somebody holds it; None where it does not stand."""
+    try:
+        descriptor = os.open(sign, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        held = False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held = True
+        # It may end while it is looked at: then its sign is gone.
+        return (os.fstat(descriptor).st_mtime, held) if is_still_there(descriptor, sign) else None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,183 @@
+"""Lineage: one JSON Lines file a run, written a whole line at a time, so that a kill costs the line in flight and no other."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from storage.locations import CorpusLocation
+from storage.lock import is_still_there
+from storage.records.documents import StepRecord
+from storage.system import full_disk_explained
+
+ASKING = "ask-"
+"""The ids of runs that ask begin so, and their files: answers are found without reading how every document was ingested."""
+
+
+class RunGoneError(RuntimeError):
+    """A run's folder went, with its corpus, while the run went on."""
+
+
+class EntryKind(StrEnum):
+    RUN = "run"
+    PLAN = "plan"
+    STEP = "step"
+    CALL = "call"
+    ANSWER = "answer"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class RunLog:
+    """The file of a run, appended to from any thread. `sequence` gives the order: a clock may be set back.
+
+    Where there are `held` lines, they wait for `release`.
+    """
+
+    path: Path
+    sequence: Iterator[int] = field(default_factory=itertools.count)
+    held: list[bytes] | None = None
+
+    def holding(self) -> RunLog:
+        """Return this log so that its lines are written together, by `release`: twenty of a question take 5 ms one by one."""
+        return RunLog(self.path, self.sequence, held=[])
+
+    def release(self) -> None:
+        """Write the lines that are held; raise as `append` does."""
+        if self.held:
+            self._write(b"".join(self.held))
+            self.held.clear()
+
+    def begin(
+        self,
+        *,
+        run_id: str,
+        parameters: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        code_version: str,
+        took_over: Sequence[str] = (),
+    ) -> None:
+        """Say what was asked, with which settings, of which code, and the ids of the killed runs whose rest this one does."""
+        said = {"run_id": run_id, "parameters": dict(parameters), "settings": dict(settings), "code_version": code_version}
+        self.append(EntryKind.RUN, said | ({"took_over": list(took_over)} if took_over else {}))
+
+    def plan(self, *, documents: int) -> None:
+        self.append(EntryKind.PLAN, {"documents": documents})
+
+    def step(self, record: StepRecord) -> None:
+        said = {part.name: getattr(record, part.name) for part in fields(record)}
+        self.append(EntryKind.STEP, said | {"outputs": dict(record.outputs)})
+
+    def call(self, told: Mapping[str, Any]) -> None:
+        """Say how a model was asked: for what, which model and prompt, with how many tokens, and how it went."""
+        self.append(EntryKind.CALL, told)
+
+    def answer(self, told: Mapping[str, Any]) -> None:
+        """Keep an answer, as `storage.runs.answers.answer_json` gives it.
+
+        Whoever asks does this before letting go of the snapshot: a removal waits for its readers and then looks at the answers.
+        """
+        self.append(EntryKind.ANSWER, told)
+
+    def end(self, *, run_id: str, outcome: str, snapshot: int) -> None:
+        self.append(EntryKind.END, {"run_id": run_id, "outcome": outcome, "snapshot": snapshot})
+
+    def append(self, kind: EntryKind, said: Mapping[str, Any]) -> None:
+        """Write one line; raise DiskFullError where it does not fit, RunGoneError where the corpus was removed meanwhile."""
+        number = next(self.sequence)
+        line = entry_line({"sequence": number, "kind": kind.value, **said})
+        if number == 0:
+            with full_disk_explained(self.path.parent, len(line)):
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self.held is None:
+            self._write(line)
+        else:
+            self.held.append(line)
+
+    def _write(self, lines: bytes) -> None:
+        with full_disk_explained(self.path.parent, len(lines)):
+            try:
+                append_lines(self.path, lines)
+            except FileNotFoundError as error:
+                raise RunGoneError(
+                    f"{str(self.path.parent)!r} is gone: its corpus was removed meanwhile; ingest the documents again"
+                ) from error
+
+
+def continued(path: Path) -> RunLog:
+    """Return the log of a run whose file may be there already: Prefect tries a run again under the same id."""
+    entries = map(read_entry, path.read_bytes().splitlines() if path.exists() else ())
+    return RunLog(path, itertools.count(1 + max((entry["sequence"] for entry in entries if entry), default=-1)))
+
+
+def asking_files(location: CorpusLocation) -> list[Path]:
+    return sorted(location.runs.glob(f"{ASKING}*.jsonl"), key=lambda path: path.name)
+
+
+def entry_line(entry: Mapping[str, Any]) -> bytes:
+    """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be written.
+
+    The order is kept: an answer that is shown again has the bytes that it had.
+    """
+    return json.dumps(entry).encode() + b"\n"
+
+
+def append_lines(path: Path, lines: bytes) -> None:
+    """Write the lines behind whatever is there; one that a full disk cut before is ended first, so that it costs no other."""
+    with writing_alone(path) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            lines = b"\n" + lines
+        write_whole(descriptor, lines)
+
+
+@contextmanager
+def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
+    """Keep every other writer out of the file, made where it is missing, while the block runs; a death lets them in.
+
+    Where `wait` is false and somebody keeps us out, the block runs beside them.
+    The file is the one that the path names: who waited while it was replaced waits again, for the new one.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            with suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            if is_still_there(descriptor, path):
+                yield descriptor
+                return
+        finally:
+            # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+
+def write_whole(descriptor: int, lines: bytes) -> None:
+    """Write all bytes; what a full disk cut short is retried, so that the system says why."""
+    while lines:
+        lines = lines[os.write(descriptor, lines) :]
+
+
+def read_entry(line: bytes) -> dict[str, Any] | None:
+    """Return what a line tells; None where it is cut, or tells of what this FlowReader does not know."""
+    try:
+        entry: dict[str, Any] = json.loads(line)
+        return entry | {"sequence": int(entry["sequence"]), "kind": EntryKind(entry["kind"])}
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def is_cut(line: bytes) -> bool:
+    """Say whether a kill or a full disk left of a line what tells nothing."""
+    try:
+        return not isinstance(json.loads(line), dict)
+    except ValueError:
+        return True

@@ -1,0 +1,160 @@
+"""What a question expects: kinds of elements and of answers, how much of the document, and its parts."""
+
+import re
+from enum import StrEnum
+
+from storage.records.documents import Modality
+from tasks.algorithms.questions.places import NUMBER_WORDS
+from tasks.algorithms.text.kept import asked_part, parts_of
+from tasks.algorithms.text.stems import stem
+from tasks.algorithms.text.word_stems import words_of
+from tasks.algorithms.text.words import STOP_WORDS
+
+_COLLECTS = re.compile(r"\bhow\s+many\b|\b(?:list|enumerate|all|each|every)\b|\b(?:in\s+total|total\s+number)\b", re.IGNORECASE)
+
+
+def collects(question: str) -> bool:
+    """Tell whether a question counts or collects: "How many charts are there?", "List every supplier", "of all regions".
+
+    Words about the form of the answer ("as a list") do not count.
+    """
+    return _COLLECTS.search(asked_part(question)) is not None
+
+
+_DOCUMENT = (
+    r"(?:documents?|reports?|papers?|articles?|presentations?|decks?|slides?|guides?|guidebooks?|guidelines?|handbooks?|manuals?|"
+    r"brochures?|booklets?|leaflets?|books?|catalogu?es?|catalogs?|filings?|publications?|files?|texts?|appendix|appendices)"
+)
+_ELEMENTS = (
+    r"(?:charts?|figures?|tables?|graphs?|plots?|diagrams?|pictures?|photos?|photographs?|images?|illustrations?|maps?|screenshots?|"
+    r"logos?|pages?|slides?|sections?|chapters?|exhibits?|equations?|formulas?|footnotes?|references?|quotes?|quotations?)"
+)
+_OF_DOCUMENT = re.compile(rf"\b{_DOCUMENT}\b", re.IGNORECASE)
+_COUNTED = re.compile(
+    rf"\b(?:how\s+many|number\s+of|list|enumerate|all|each|every)\s+(?:\S+\s+){{0,3}}?{_ELEMENTS}\b", re.IGNORECASE
+)
+"""What is counted follows within three words: "how many of the bar charts"."""
+
+
+def speaks_of_document(question: str) -> bool:
+    """Tell whether a question speaks of the document it asks: "Who wrote this report?", "the slides", "in the appendix"."""
+    return _OF_DOCUMENT.search(asked_part(question)) is not None
+
+
+def surveys(question: str) -> bool:
+    """Tell whether a question counts or collects all over a document: "How many charts are there?", "List all risks in the report".
+
+    What it looks for is on many pages. A number that stands somewhere, "How many people voted?", is on one.
+    """
+    asked = asked_part(question)
+    return collects(question) and (_OF_DOCUMENT.search(asked) or _COUNTED.search(asked)) is not None
+
+
+_KINDS_OF_FIGURES = """
+chart charting figure graph plot diagram flowchart infographic picture pictured photo photograph image map logo icon screenshot
+illustration illustrate drawing symbol emblem
+"""
+_PARTS_OF_FIGURES = "bar pie arrow legend color colored shape"
+_SEEN_IN_PHOTOS = "people man woman wear"
+_TABULAR = "table column row"
+
+_STEMS = {
+    Modality.FIGURE: frozenset(map(stem, f"{_KINDS_OF_FIGURES} {_PARTS_OF_FIGURES} {_SEEN_IN_PHOTOS}".split())),
+    Modality.TABLE: frozenset(map(stem, _TABULAR.split())),
+}
+_NO_KIND = re.compile(r"\btables?\s+of\s+contents?\b|\bfigures\s+(?:for|from|of|in)\s+(?:fy\s?)?\d{4}\b", re.IGNORECASE)
+"""A list of headings is no table of data, and the figures of a year are numbers."""
+
+
+def asked_modalities(question: str) -> frozenset[Modality]:
+    """Return FIGURE where the question speaks of what is seen, TABLE where of rows and columns; most questions have neither.
+
+    A label counts ("Table 2"), a word about the form of the answer does not ("Answer with a table").
+    """
+    # In capitals "FIGURE" would pass for an abbreviation.
+    words = words_of(_NO_KIND.sub(" ; ", asked_part(question)).casefold())
+    stems = {part for word in words for part in parts_of(word)}
+    return frozenset(modality for modality, said in _STEMS.items() if not said.isdisjoint(stems))
+
+
+class AnswerKind(StrEnum):
+    """What the answer must hold: a share in per cent, a date, a number of any kind, somebody's name, or nothing in particular."""
+
+    PERCENTAGE = "percentage"
+    DATE = "date"
+    NUMBER = "number"
+    PERSON = "person"
+    ANY = "any"
+
+
+_ASKED_KINDS = (
+    (
+        AnswerKind.PERCENTAGE,
+        re.compile(r"\b(?:percent(?:age)?s?|per\s+cent|percentage)\b|%|\b(?:which|what)\s+(?:share|proportion)\b", re.I),
+    ),
+    (AnswerKind.DATE, re.compile(r"\b(?:when|(?:what|which)\s+(?:\w+\s+)?(?:years?|dates?|day|month|quarter|decade))\b", re.I)),
+    (
+        AnswerKind.NUMBER,
+        re.compile(
+            r"\bhow\s+(?:many|much|long|far|tall|high|deep|wide|old|big|large|heavy|fast|often|late|early)\b"
+            r"|\b(?:what|which)\b.{0,40}\b(?:number|amount|total|sum|average|mean|ratio|rate|price|cost|fee|salary|temperature|weight"
+            r"|height|length|width|depth|size|age|value|revenue|income|score|accuracy|frequency|voltage|torque|error|difference)\b"
+            r"|\bwhat\s+(?:does|do|did)\b.{0,60}\b(?:cost|weigh|measure)\b",
+            re.I,
+        ),
+    ),
+    (AnswerKind.PERSON, re.compile(r"\bwho(?:m|se)?\b", re.I)),
+)
+_NUMBER_WORDS = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_HELD = {
+    AnswerKind.PERCENTAGE: re.compile(r"\d[\d.,]*\s*(?:%|per\s?cent\b|percentage\s+points?\b)", re.I),
+    AnswerKind.DATE: re.compile(
+        rf"\b(?:1[5-9]|20)\d\d\b|\b(?:{_MONTHS})\b|\b\d{{1,2}}[./]\d{{1,2}}[./]\d{{2,4}}\b|\bQ[1-4]\b", re.I
+    ),
+    AnswerKind.NUMBER: re.compile(rf"\d[\d.,]*|\b(?:{_NUMBER_WORDS})\b", re.I),
+    # Two capitals side by side, the first of no stop word, the second of no month; names of people look no different from others.
+    AnswerKind.PERSON: re.compile(
+        rf"\b(?!(?i:{'|'.join(sorted(STOP_WORDS))})\b)(?:[A-Z][\w'\u2019-]+|[A-Z]\.)"
+        rf"(?:,? and|,)?\s+(?!(?i:{_MONTHS})\b)[A-Z][\w'\u2019-]+"
+    ),
+}
+
+
+def expected_kind(question: str) -> AnswerKind:
+    """Return what the question's answer must hold; the most particular kind where several are asked for."""
+    asked = asked_part(question)
+    return next((kind for kind, pattern in _ASKED_KINDS if pattern.search(asked)), AnswerKind.ANY)
+
+
+def holds_kind(text: str, kind: AnswerKind, question: str) -> bool:
+    """Tell whether a text holds something of that kind that is not in the question: "2024" answers no question about 2024.
+
+    A number that may be a percentage counts as one where the question asks for a percentage: tables put the sign into the header.
+    """
+    if kind is AnswerKind.ANY:
+        return True
+    wanted = _HELD[AnswerKind.NUMBER if kind is AnswerKind.PERCENTAGE else kind]
+    known = {_bare(match[0]) for match in wanted.finditer(question)}
+    return any(_bare(match[0]) not in known for match in wanted.finditer(text))
+
+
+def _bare(value: str) -> str:
+    return value.rstrip(".,").casefold()
+
+
+_ASKS = (
+    r"(?:by\s+|in\s+|with\s+|from\s+|to\s+|at\s+|for\s+|of\s+|on\s+)?"
+    r"(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|does|do|did|has|have|had|can|could|will|would)\b"
+)
+_BETWEEN = re.compile(rf"\s*(?:[,;]?\s+and\s+(?={_ASKS})|;\s+|:\s+(?={_ASKS})|\?\s+(?=\S))", re.IGNORECASE)
+
+
+def question_parts(question: str) -> tuple[str, ...]:
+    """Return what a question asks, part by part: "Why did it fail, and what did it cost?" has two; most have one.
+
+    A part begins after "and" with a word that asks, after a colon with one, after a semicolon or a question mark. "between 2020
+    and 2022" and "revenue and profit" part nothing.
+    """
+    parts = (found.strip(" ?.,;:") for found in _BETWEEN.split(asked_part(question)))
+    return tuple(part for part in parts if any(sign.isalnum() for sign in part))

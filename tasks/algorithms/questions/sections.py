@@ -1,0 +1,98 @@
+"""The sections that a question names by number or title, and those whose whole title it says."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+
+from storage.records.documents import Block, NodeKind, Section
+from tasks.algorithms.layout.boxes import Element, simplify
+from tasks.algorithms.layout.headings import read_numbering
+from tasks.algorithms.layout.references import resolve_references
+from tasks.algorithms.text.kept import kept_stems
+from tasks.algorithms.text.stems import stem
+from tasks.algorithms.text.word_stems import words_of
+from tasks.algorithms.text.words import STOP_WORDS
+
+_ALL_APPENDICES = "appendix A, B, C, D, E, F, G, H"
+
+
+def numbered_sections(named: str, sections: Sequence[Section]) -> list[int]:
+    """Return the places in `sections` of what "section 4.1" or "appendix B" means, one a number and document at most.
+
+    Read as a reference in the document's own text would be: "section 2" is the title that opens with 2, the first where there
+    are more.
+    """
+    documents: defaultdict[str, list[int]] = defaultdict(list)
+    for place, section in enumerate(sections):
+        documents[section.document_id].append(place)
+    found: list[int] = []
+    for places in documents.values():
+        titles = [_element(place, sections[place].title, NodeKind.TITLE) for place in places]
+        asked = _element(len(sections), named[:1].upper() + named[1:], NodeKind.PARAGRAPH)
+        found += [target for source, target in resolve_references([*titles, asked], {}, {}) if source == len(sections)]
+    return [place for place in found if place < len(sections)]
+
+
+def titled_sections(named: str, sections: Sequence[Section]) -> tuple[list[int], list[int]]:
+    """Return the places of the sections with this title, and of those whose title only contains its words.
+
+    Numbers, function words, endings and order do not count. "The appendix" means each lettered one, too. A title that contains
+    the words is at most twice as long as they are, and only looked for in documents that have no section of the very title.
+    """
+    wanted = _essence(named)
+    exact: list[int] = []
+    near: list[int] = []
+    for place, section in enumerate(sections):
+        title = _essence(section.title)
+        if title == wanted:
+            exact.append(place)
+        elif wanted < title and len(title) <= 2 * len(wanted):
+            near.append(place)
+    if wanted == _essence("appendix"):
+        exact = sorted({*exact, *numbered_sections(_ALL_APPENDICES, sections)})
+    having = {sections[place].document_id for place in exact}
+    return exact, [place for place in near if sections[place].document_id not in having]
+
+
+def with_subsections(places: Sequence[int], sections: Sequence[Section]) -> Iterator[int]:
+    """Yield the places of these sections and of all under them; parents stand before their children."""
+    chosen = set(places)
+    ids = {sections[place].id for place in places}
+    for place, section in enumerate(sections):
+        if place in chosen or section.parent_id in ids:
+            ids.add(section.id)
+            yield place
+
+
+def _element(serial: int, text: str, kind: NodeKind) -> Element:
+    return Element(serial, 1, Block(kind=kind, text=text, box=(0.0, 0.0, 1.0, 1.0)))
+
+
+def _essence(title: str) -> frozenset[str]:
+    """Return the stems that tell a title from others; all of its words where none does."""
+    words = [word for word in words_of(title) if not word[0].isdigit()]
+    content = frozenset(stem(word) for word in words if len(word) > 1 and word.casefold() not in STOP_WORDS)
+    return content or frozenset(simplify(title).split())
+
+
+_FEWEST_TERMS = 2
+"""A title of one term ("Revenue") is said by too many questions that do not mean its section."""
+
+_BARE_SCHEMES = frozenset({"arabic", "letter", "roman"})
+
+
+def said_titles(titles: Sequence[str], stems: Collection[str]) -> list[int]:
+    """Return the places of the titles of two or more terms, all of which the question says, in whatever order.
+
+    The number that a title opens with, function words and endings do not count; empty titles are never said.
+    """
+    said = frozenset(stems)
+    return [place for place, title in enumerate(titles) if len(terms := _terms_of(title)) >= _FEWEST_TERMS and terms <= said]
+
+
+@lru_cache(maxsize=2**14)
+def _terms_of(title: str) -> frozenset[str]:
+    numbering, words = read_numbering(title), words_of(title)
+    # "4.1 Results" opens with a number, "Item 7A. Risks" with a word and a number.
+    opening = 0 if numbering is None else 1 if numbering.scheme in _BARE_SCHEMES else 2
+    return frozenset(kept_stems(" ".join(words[opening:]), named=frozenset()))

@@ -1,0 +1,116 @@
+"""Where words stand in a text, however they are spaced, set off or capitalised; and the part worth quoting."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.text.word_stems import stems_in_chunk
+
+_DASHES = str.maketrans(dict.fromkeys("–—−‐‑‒", "-"))  # noqa: RUF001 - signs that are written for one another
+_UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+"""Scripts that set no space between words: each sign counts by itself."""
+_TOKEN = re.compile(rf"[{_UNSPACED}]|(?<!\w)-\d+(?:[.,]\d+)*|\d+(?:[.,]\d+)*|[^\W\d_{_UNSPACED}]+")
+_THOUSANDS = re.compile(r",(?=\d{3}(?!\d))")
+_GAP = re.compile(r"\.{3}|…")
+_BETWEEN = "\0"
+LONGEST_GAP = 300
+"""Characters that an ellipsis may leave out."""
+
+
+def find_words(text: str, words: str) -> tuple[int, int] | None:
+    """Return where the words stand in the text, as (start, end), the first place; None where they do not stand there in full.
+
+    Only letters and numbers count, each whole and a number with its minus: 5 does not stand in 15, in 1.5 nor in -5, and "art in"
+    not in "cart inside". Between them the text may have other signs and spaces. An ellipsis leaves out a little. No words stand
+    nowhere.
+    """
+    spans = [found.span() for found in _TOKEN.finditer(text.translate(_DASHES))]
+    tokens = _tokens(text)
+    starts = list(accumulate((len(token) + 1 for token in tokens), initial=0))
+    row = _row(tokens)
+    first, end = -1, 0
+    for wanted in filter(None, map(_tokens, _GAP.split(words))):
+        at = row.find(_row(wanted), starts[end])
+        if at < 0:
+            return None
+        place = bisect_right(starts, at) - 1
+        if first >= 0 and spans[place][0] - spans[end - 1][1] > LONGEST_GAP:
+            return None
+        first, end = (place if first < 0 else first), place + len(wanted)
+    return None if first < 0 else (spans[first][0], spans[end - 1][1])
+
+
+def _tokens(text: str) -> list[str]:
+    return [_THOUSANDS.sub("", token).casefold() for token in _TOKEN.findall(text.translate(_DASHES))]
+
+
+def _row(tokens: list[str]) -> str:
+    """Return the tokens as one string in which each is set off: to look into it takes no longer than to read it."""
+    return "".join(f"{_BETWEEN}{token}" for token in tokens) + _BETWEEN
+
+
+def excerpt(text: str, *, weights: Mapping[str, float], most_words: int) -> str:
+    """Return the run of at most `most_words` words that holds the most weight of terms, as it stands in the text, on one line.
+
+    Of runs that hold the same the middle one of the first row of them is taken, so that what stands before and after the terms is
+    in it: a label's number may be on either side. A text without any of the terms gives its first words.
+
+    `weights` is what each stem weighs, at least 0.
+    """
+    words = text.split()
+    if len(words) <= most_words or not weights:
+        return " ".join(words[:most_words])
+    held = np.cumsum(_standing(words, list(weights)), axis=0)
+    in_run = held[most_words:] > held[:-most_words]
+    worth = np.round(in_run @ np.array(list(weights.values())), 9)
+    best = np.flatnonzero(worth == worth.max())
+    if worth[best[0]] == 0.0:
+        return " ".join(words[:most_words])
+    together = best[: np.argmax(np.diff(best, append=best[-1] + 2) > 1) + 1]
+    start = int(together[len(together) // 2])
+    return " ".join(words[start : start + most_words])
+
+
+def _standing(words: Sequence[str], stems: Sequence[str]) -> FloatArray:
+    """Return 1 where a stem stands in a word, (n + 1, m); the first row, before all words, is 0."""
+    columns = {stem: column for column, stem in enumerate(stems)}
+    standing = np.zeros((len(words) + 1, len(stems)))
+    for place, word in enumerate(words, 1):
+        found = stems_in_chunk(word)
+        if not columns.keys().isdisjoint(found):
+            standing[place, [columns[stem] for stem in found if stem in columns]] = 1.0
+    return standing
+
+
+SIGNS_OF_FORMULAS = str.maketrans(dict.fromkeys("${}\\", " "))
+
+
+CONTROLS = str.maketrans(dict.fromkeys(map(chr, [*range(32), *range(127, 160)]), " "))
+
+
+def without_controls(text: str) -> str:
+    """Return the text on one line, without signs that steer a terminal or end a text in other programs."""
+    return " ".join(text.translate(CONTROLS).split())
+
+
+def verbatim_terms(*, terms: Sequence[str], source: str | None, limit: int) -> tuple[str, ...]:
+    """Return the terms without signs of formulas, each once whatever its case, only those that stand in the source.
+
+    Spaces and case do not count; without a source to compare with all terms pass.
+    """
+    kept: dict[str, str] = {}
+    text = None if source is None else _bare(source)
+    for term in terms:
+        plain = without_controls(term.translate(SIGNS_OF_FORMULAS))
+        bare = _bare(term)
+        if bare and (text is None or bare in text):
+            kept.setdefault(bare, plain)
+    return tuple(kept.values())[:limit]
+
+
+def _bare(text: str) -> str:
+    return "".join(text.translate(SIGNS_OF_FORMULAS).casefold().split())

@@ -1,0 +1,85 @@
+"""The calls of a question: counted before they are made, heard when they end, and what went wrong with them in words."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+
+from tasks.happenings import CallEnded, tell
+from tasks.models.chat.call import ModelCall
+from tasks.settings.ask import AskSettings
+from tasks.step import workplace
+
+
+class CallBoundError(RuntimeError):
+    """More calls than a question may make: a fault of ours, and the run ends before it costs anything."""
+
+
+class Stage(Enum):
+    """Where a question stands: each stage has calls of its own, and none is handed on."""
+
+    FIRST = 0
+    REFINED = 1
+    LAST = 2
+
+
+def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
+    """Return how many calls a question may make in each stage; none where rules read."""
+    if settings.reading.by == "rules":
+        return dict.fromkeys(Stage, 0)
+    compared = settings.reading.model.compared_pairs if gated else 0
+    again = settings.reading.model.rating_calls + settings.selection.read + compared
+    return {
+        Stage.FIRST: 1 + settings.selection.read + compared,
+        Stage.REFINED: again if gated and settings.gate.enabled else 0,
+        Stage.LAST: 1,
+    }
+
+
+@dataclass(slots=True)
+class CallBook:
+    """What one question asks of the model. `notes` say what went wrong, `left_out` counts citations that prove nothing.
+
+    `unchecked` are the words that a model says to see in pictures, each with the node that the picture is of.
+    """
+
+    answer_id: str
+    bounds: Mapping[Stage, int]
+    stage: Stage = Stage.FIRST
+    asked: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
+    heard: list[ModelCall] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    left_out: int = 0
+    unchecked: set[tuple[str, str]] = field(default_factory=set)
+
+    def count(self, calls: int) -> None:
+        """Count calls before they are made; raise CallBoundError where they are too many."""
+        self.asked[self.stage] += calls
+        if self.asked[self.stage] > self.bounds[self.stage]:
+            raise CallBoundError(
+                f"{self.asked[self.stage]} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
+                "are allowed; please report this"
+            )
+
+
+call_book: ContextVar[CallBook] = ContextVar("call_book")
+
+
+@contextmanager
+def counting_calls(answer_id: str, bounds: Mapping[Stage, int]) -> Iterator[CallBook]:
+    """Give the book of a question; whatever is asked inside the block, in any thread that it starts, is written there."""
+    token = call_book.set(CallBook(answer_id, bounds))
+    try:
+        yield call_book.get()
+    finally:
+        call_book.reset(token)
+
+
+def hear(call: ModelCall) -> None:
+    """Write a call that ended to the book of its question, and to the lineage: it ends in the context that it was asked from."""
+    book = call_book.get()
+    book.heard.append(call)
+    place = workplace.get()
+    place.log.call(asdict(call) | {"answer_id": book.answer_id})
+    tell(CallEnded(place.run_id, call))

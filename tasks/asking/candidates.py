@@ -1,0 +1,147 @@
+"""Retrieval: the part of the graph that a question works on, and how much each node of it matters (section 3.3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.artifacts import hash_bytes
+from storage.graph.candidates import EDGE_KINDS, CandidateGraph
+from storage.graph.search import find_candidates as search_candidates
+from storage.graph.search import load_scope, nodes_in_scope
+from storage.records.documents import EdgeKind
+from tasks.algorithms.arrays import FloatArray, pages_of_nodes, pair_cosines, strongest
+from tasks.algorithms.scores import (
+    combined_score,
+    personalized_pagerank,
+    propagate,
+    propagation_weights,
+    scaled_by_maximum,
+)
+from tasks.asking.question import AskDesk, question_key
+from tasks.asking.records import Question
+from tasks.asking.relevance import weigh_relevance
+from tasks.asking.request import QuestionError, nothing_in
+from tasks.settings.ask import ScoreSettings
+from tasks.step import step
+
+SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
+"""Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScores:
+    """What each node is worth (n,): r, phi and h; `rarity`, `said` and `named` are for whoever reads, as in Relevance."""
+
+    relevance: FloatArray
+    propagated: FloatArray
+    combined: FloatArray
+    rarity: Mapping[str, float]
+    said: frozenset[str]
+    named: frozenset[str]
+
+
+def told_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
+    return {"nodes": hash_bytes("".join(graph.ids).encode())}
+
+
+def told_of_scores(scores: NodeScores) -> Mapping[str, str]:
+    return {"scores": hash_bytes(scores.combined.tobytes())}
+
+
+@step("candidates", version="1", retries=0, cache_key=question_key, told=told_of_graph)
+def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
+    """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that.
+
+    Raise QuestionError where it is empty: nothing found in nothing is no answer.
+    """
+    if not nodes_in_scope(desk.snapshot.view, desk.scope):
+        raise QuestionError(nothing_in(desk.scope))
+    settings, initial = desk.settings.candidates, desk.settings.relevance.vectors == "initial"
+    columns = columns_for(question, desk)
+    if question.told is None:
+        return load_scope(desk.snapshot.view, desk.scope, columns=columns, initial_vectors=initial)
+    return search_candidates(
+        desk.snapshot.view,
+        desk.scope,
+        vector=question.vector,
+        told=question.told,
+        by_vector=settings.by_vector,
+        by_text=settings.by_text,
+        hops=settings.hops,
+        limit=settings.limit,
+        columns=columns,
+        initial_vectors=initial,
+    )
+
+
+def columns_for(question: Question, desk: AskDesk) -> list[str]:
+    """Return which of the nodes' columns a question needs; each costs milliseconds, so a large scope has no titles."""
+    texts = ["search_text"] if desk.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
+    return [*texts, *(["label", "section_id", "section_path"] if question.told is None or question.places else [])]
+
+
+@step("score", version="1", retries=0, cache_key=question_key, told=told_of_scores)
+def score(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
+    """Weigh every node: relevance, what flows to it along the arcs, and how often a walker from the best comes by."""
+    settings = desk.settings.score
+    relevance = weigh_relevance(question, graph, desk)
+    weights = propagation_weights(arc_cosines(graph))
+    propagated = propagate(
+        relevance=relevance.nodes,
+        tails=graph.tails,
+        heads=graph.heads,
+        weights=weights,
+        anchor=settings.anchor,
+        tolerance=settings.propagation_tolerance,
+        max_steps=settings.steps,
+        keep_unreached=settings.keep_unreached,
+    )
+    combined = combined_score(
+        relevance=relevance.nodes,
+        propagated=propagated,
+        diffused=_diffused(relevance.nodes, graph, weights, settings),
+        weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
+    )
+    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.said, relevance.named)
+
+
+def arc_cosines(graph: CandidateGraph) -> FloatArray:
+    """Return the cosine of each arc (m,): its weight where that is one, else that of the two evolved vectors."""
+    cosines = graph.weights.copy()
+    other = np.flatnonzero(~np.isin(graph.arc_kinds, SIMILARITY_CODES))
+    tails, heads = graph.tails[other], graph.heads[other]
+    cosines[other] = np.clip(pair_cosines(vectors=graph.vectors, first=tails, second=heads), 0.0, 1.0)
+    return cosines
+
+
+def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray, settings: ScoreSettings) -> FloatArray:
+    seeds = strongest(scores=relevance, count=settings.seeds)
+    visits = personalized_pagerank(
+        nodes=len(relevance),
+        tails=graph.tails,
+        heads=graph.heads,
+        weights=weights,
+        seeds=seeds,
+        seed_weights=relevance[seeds],
+        damping=settings.damping,
+        tolerance=settings.diffusion_tolerance,
+        max_steps=settings.steps,
+    )
+    return scaled_by_maximum(visits) if settings.scale_diffusion else visits
+
+
+@step("relevance", version="1", retries=0, cache_key=question_key, told=told_of_scores)
+def score_by_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
+    relevance = weigh_relevance(question, graph, desk)
+    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said, relevance.named)
+
+
+def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:
+    """Return the score of each (document id, page): the best of its nodes."""
+    pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
+    _numbers, firsts = np.unique(pages, return_index=True)
+    best = np.zeros(len(firsts))
+    np.maximum.at(best, pages, scores.combined)
+    owners, places = graph.documents[firsts].tolist(), graph.pages[firsts].tolist()
+    return {(graph.document_ids[owner], place): value for owner, place, value in zip(owners, places, best.tolist(), strict=True)}

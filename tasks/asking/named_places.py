@@ -1,0 +1,155 @@
+"""What a question names outright: pages, figures, sections, statements, kinds of elements. A bonus in the relevance, by rule."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from storage.graph.candidates import MODALITIES, CandidateGraph
+from storage.graph.search import nodes_in_scope
+from storage.records.answers import NamedDocument
+from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
+from tasks.algorithms.questions.kinds import asked_modalities
+from tasks.algorithms.questions.places import NamedPlace, PlaceKind
+from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlaces, resolve_places
+from tasks.algorithms.questions.sections import said_titles
+from tasks.algorithms.questions.statements import STATEMENT_STEMS, named_statements, statement_page
+from tasks.algorithms.text.counting import CodedTexts, bm25_scores, count_stems
+from tasks.asking.question import AskDesk
+from tasks.asking.records import Question
+
+TITLE_PAGES = 2
+"""Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
+
+NAME_WORD = re.compile(r"[^\W_]+")
+
+
+def named_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk) -> FloatArray:
+    """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
+    settings = desk.settings.named
+    outright = np.maximum(
+        _place_bonus(question, graph, desk) * settings.place, _statement_bonus(question, graph, texts, pages, desk)
+    )
+    return outright + settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
+
+
+def _place_bonus(question: Question, graph: CandidateGraph, desk: AskDesk) -> FloatArray:
+    """Return how strongly the question names each node or its page; where it says of which document, of that one alone."""
+    if not question.places:
+        return np.zeros(len(graph))
+    found = resolve(question.places, graph, desk)
+    meant = _meant_documents(question, graph, desk)
+    owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    keys = zip(owners, graph.pages.tolist(), strict=True)
+    strengths = [max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)]
+    return np.where([owner in meant for owner in owners], strengths, 0.0)
+
+
+def named_nodes(question: Question, graph: CandidateGraph, desk: AskDesk) -> frozenset[str]:
+    """Return the nodes that the question names most strongly, as elements or by their page or section; most questions name none."""
+    if not question.places:
+        return frozenset()
+    strengths, meant = resolve(question.places, graph, desk).nodes, _meant_documents(question, graph, desk)
+    owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    own = {node: strengths[node] for node, owner in zip(graph.ids, owners, strict=True) if owner in meant and node in strengths}
+    return frozenset(node for node, strength in own.items() if strength == max(own.values()))
+
+
+def _meant_documents(question: Question, graph: CandidateGraph, desk: AskDesk) -> set[str]:
+    return said_documents(question.text, [desk.names[document] for document in graph.document_ids])
+
+
+def said_documents(question: str, documents: Sequence[NamedDocument]) -> set[str]:
+    """Return the documents whose file name the question says in words ("the annual report"), all where it says none."""
+    said = {word.casefold() for word in NAME_WORD.findall(question)}
+    meant = {document.id for document in documents if name_words(document.name) and name_words(document.name) <= said}
+    return meant or {document.id for document in documents}
+
+
+def name_words(name: str) -> set[str]:
+    return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name)}
+
+
+def unknown_places(question: Question, graph: CandidateGraph, desk: AskDesk) -> list[str]:
+    """Return the places of the question that nothing in what is asked has; none where not all of it is at hand."""
+    if not question.places or len(graph) < nodes_in_scope(desk.snapshot.view, desk.scope):
+        return []
+    unknown = resolve(question.places, graph, desk).unknown
+    return [f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in unknown]
+
+
+def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> ResolvedPlaces:
+    settings, documents = desk.settings.named, graph.document_ids
+    labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
+    owners = [documents[document] for document in graph.documents.tolist()]
+    marks = zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)
+    counted = any(place.kind in {PlaceKind.PAGE, PlaceKind.COUNTED} for place in places)
+    titled = any(place.kind in {PlaceKind.NUMBERED, PlaceKind.TITLED} for place in places)
+    return resolve_places(
+        places,
+        pages=[PageMark(*mark) for mark in desk.snapshot.page_marks(documents)] if counted else (),
+        sections=desk.snapshot.sections_of(documents) if titled else (),
+        nodes=[NodeMark(*mark) for mark in marks],
+        beside_printed=settings.beside_printed,
+        in_section=settings.in_section,
+        near_title=settings.near_title,
+    )
+
+
+def _statement_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk) -> FloatArray:
+    """Return what the financial statements weigh that show a quantity of the question, on the page of each in each document."""
+    settings, bonus = desk.settings.named, np.zeros(len(graph))
+    for statement, weight in named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
+        for page in _statement_pages(STATEMENT_STEMS[statement], graph, texts, pages, desk):
+            bonus[pages == page] = np.maximum(bonus[pages == page], weight)
+    return bonus
+
+
+def _statement_pages(
+    stems: Sequence[str], graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk
+) -> Iterator[int]:
+    """Yield the page of each document that holds the statement of this wording, where it has one."""
+    settings = desk.settings.relevance
+    counts = sums_by_page(values=count_stems(texts, stems), pages=pages)
+    lengths = sums_by_page(values=texts.words, pages=pages)
+    owners = np.zeros(len(lengths), dtype=np.int64)
+    owners[pages] = graph.documents
+    for document in range(len(graph.document_ids)):
+        own = np.flatnonzero(owners == document)
+        scores = bm25_scores(
+            term_counts=counts[own],
+            lengths=lengths[own],
+            document_frequencies=(counts[own] > 0).sum(axis=0).astype(np.float64),
+            documents=len(own),
+            mean_length=float(lengths[own].mean()),
+            k1=settings.saturation,
+            b=settings.length_share,
+        )
+        page = statement_page(counts=counts[own], scores=scores, share=desk.settings.named.statement_share)
+        if page is not None:
+            yield int(own[page])
+
+
+def _title_bonus(question: Question, graph: CandidateGraph) -> FloatArray:
+    """Return 1 for the nodes on the first pages of a section whose title the question says, where the titles were read."""
+    if "section_path" not in graph.columns:
+        return np.zeros(len(graph))
+    paths = graph.columns["section_path"]
+    titles = np.array([path[-1] if path else "" for path in paths], dtype=object)
+    distinct = sorted(set(titles.tolist()))
+    said = {distinct[place] for place in said_titles(distinct, question.terms.stems)}
+    bonus = np.zeros(len(graph))
+    sections = graph.columns["section_id"]
+    for section in sorted({section for section, title in zip(sections, titles, strict=True) if title in said}):
+        inside = sections == section
+        bonus[inside & (graph.pages < graph.pages[inside].min() + TITLE_PAGES)] = 1.0
+    return bonus
+
+
+def _modality_bonus(question: Question, graph: CandidateGraph, pages: IntArray) -> FloatArray:
+    """Return 1 for each kind of element asked for that stands on the node's page."""
+    bonus = np.zeros(len(graph))
+    for modality in sorted(asked_modalities(question.text)):
+        holding = np.unique(pages[graph.modalities == MODALITIES.index(modality)])
+        bonus += np.isin(pages, holding)
+    return bonus

@@ -1,0 +1,45 @@
+"""What the first question of a process would wait for, loaded before it comes."""
+
+import asyncio
+import importlib
+import logging
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
+
+from storage.catalog.in_use import corpora_in
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.locations import CorpusLocation, corpora_folder
+from tasks.models.embedding.embedder import open_question_embedder
+
+
+@asynccontextmanager
+async def opened_for_reading(location: CorpusLocation) -> AsyncIterator[Snapshot]:
+    """Pin the published snapshot and open it, in a thread; raise as `open_for_reading` does.
+
+    Who is cancelled meanwhile leaves at once. What the thread opens then nobody holds, and so it is let go of.
+    """
+    with ExitStack() as held:
+        yield await asyncio.to_thread(held.enter_context, open_for_reading(location))
+
+
+LOGGER = logging.getLogger(__name__)
+SOLVERS = ("ortools.graph.python.max_flow", "ortools.graph.python.min_cost_flow")
+
+
+def warm_up_questions() -> None:
+    """Load the solvers, and the embedder and the graph of every corpus that can be read."""
+    for name in SOLVERS:
+        importlib.import_module(name)
+    for location in corpora_in(corpora_folder()):
+        try:
+            warm_up_corpus(location)
+        except Exception as error:
+            # Whatever is wrong with a corpus, the question that asks will say so.
+            LOGGER.warning("corpus %s could not be loaded before it is asked (%s)", location.name, type(error).__name__)
+
+
+def warm_up_corpus(location: CorpusLocation) -> None:
+    """Load what a question of the corpus needs; raise what the question would."""
+    with open_for_reading(location) as snapshot:
+        open_question_embedder(snapshot.embedder).embed_query("anything")
+        assert snapshot.view

@@ -1,0 +1,76 @@
+"""A question on its way: what it says, and what its steps share."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from storage.artifacts import hash_bytes
+from storage.codec import shortened, to_json
+from storage.corpus.snapshot import Snapshot
+from storage.graph.search import Scope, TextHits, find_words, nodes_in_scope
+from storage.records.answers import NamedDocument
+from storage.records.documents import identify
+from tasks.algorithms.questions.places import named_places
+from tasks.algorithms.questions.terms import question_terms, with_keywords
+from tasks.asking.records import PathReader, Question
+from tasks.models.embedding.embedder import QuestionEmbedder
+from tasks.settings.ask import AskSettings
+from tasks.step import StepKey, step
+
+NAMED_PLACE = "the named place"
+"""Stands among a question's stems for the places that it names; no stem of a word has a space."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskDesk:
+    """What the steps of a question share: the snapshot it began with, its limits, and who embeds and who reads.
+
+    `names` are the documents by id, as answers name them.
+    """
+
+    snapshot: Snapshot
+    scope: Scope
+    settings: AskSettings
+    embedder: QuestionEmbedder
+    reader: PathReader
+    names: Mapping[str, NamedDocument]
+
+
+def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader) -> AskDesk:
+    names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
+    return AskDesk(snapshot, scope, settings, embedder, reader, names)
+
+
+def question_key(question: Question, *_inputs: object) -> StepKey:
+    """Key by the question; what a step of it makes is used once, so nothing is remembered."""
+    return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
+
+
+def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
+    return StepKey(question_id, identify(question_id, text, desk.embedder.identity.key), shortened(text))
+
+
+def understood(question: Question) -> dict[str, str]:
+    return {
+        "terms": hash_bytes(to_json(question.terms)),
+        "places": hash_bytes(to_json(question.places)),
+        "vector": hash_bytes(question.vector.tobytes()),
+    }
+
+
+@step("keywords", version="1", retries=0, cache_key=text_key, told=understood)
+def understand(question_id: str, text: str, desk: AskDesk) -> Question:
+    """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
+    with ThreadPoolExecutor(1) as pool:
+        vectors = pool.submit(desk.embedder.embed_query, text)
+        terms = with_keywords(question_terms(text), desk.reader.keywords(text))
+        told = look_up(terms.words, desk)
+        return Question(question_id, text, terms, named_places(text), vectors.result()[0], told)
+
+
+def look_up(words: Sequence[str], desk: AskDesk) -> TextHits | None:
+    """Return what full text has of the words; None where the scope is so small that all of it is looked at."""
+    settings = desk.settings.candidates
+    if nodes_in_scope(desk.snapshot.view, desk.scope) <= settings.whole_limit:
+        return None
+    return find_words(desk.snapshot.view, desk.scope, words, limit=settings.by_text)

@@ -1,0 +1,143 @@
+"""A question on its way to an answer, and what it takes to read: with a model or without, it is done by this protocol."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from storage.graph.search import TextHits
+from storage.records.answers import AnswerStatus
+from storage.records.documents import Passage, TableRow
+from tasks.algorithms.flow.refinement import Trigger
+from tasks.algorithms.questions.places import NamedPlace
+from tasks.algorithms.questions.terms import QuestionTerms
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
+
+    `told` is what full text has of the terms; None where the scope is so small that all of it is looked at.
+    """
+
+    id: str
+    text: str
+    terms: QuestionTerms
+    places: tuple[NamedPlace, ...]
+    vector: npt.NDArray[np.float32]
+    told: TextHits | None
+
+
+@dataclass(frozen=True, slots=True)
+class PathText:
+    """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
+
+    `worth` is what each node is worth to the question, 0..1, by its id; `named` are nodes that it names outright. Of its anchors
+    (names, years, numbers; stems) `said` are those that stand anywhere in what is asked, `titled` those in the name or title of
+    each document, by its id.
+    """
+
+    nodes: tuple[Passage, ...]
+    rows: Mapping[str, tuple[TableRow, ...]]
+    rarity: Mapping[str, float]
+    worth: Mapping[str, float]
+    said: frozenset[str]
+    titled: Mapping[str, frozenset[str]]
+    named: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """Words of a node that say something to the question.
+
+    `text` stands in the node; `told` is how the answer says it. `support` 0..1 says how much it answers, `worth` 0..1 what its node
+    is worth; `covered` are the stems of the question in it, `beside` those in the headings over it, its caption, or, where they
+    are names, in the title of its document.
+    """
+
+    node: Passage
+    text: str
+    told: str
+    worth: float
+    covered: frozenset[str]
+    beside: frozenset[str]
+    support: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PathReading:
+    """What the reader of a path found; without support `answer` is empty and there are no quotes.
+
+    `said` are the anchors of the question that stand anywhere in what is asked. `whole` says that all of the question is answered.
+    `facts` are those that a model says it read, and `path` what it read them from.
+    """
+
+    answer: str
+    quotes: tuple[Quote, ...]
+    said: frozenset[str] = frozenset()
+    whole: bool = True
+    facts: str = ""
+    path: PathText | None = None
+
+    @property
+    def supported(self) -> bool:
+        return bool(self.answer)
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """The answer as it is given, the quotes it stands on in order, and the reason of its status in words."""
+
+    answer: str
+    status: AnswerStatus
+    quotes: tuple[Quote, ...]
+    why: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How far the evidence can be trusted; without a trigger it is taken as it is."""
+
+    consistency: float
+    saturation: float
+    trigger: Trigger | None
+
+
+class PathReader(Protocol):
+    """A way to read evidence; none of its answers depends on the order in which it is asked."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str:
+        """The chat model that reads, "" where rules do."""
+        ...
+
+    def keywords(self, question: str) -> Sequence[str]: ...
+
+    def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
+        """Answer from each path alone, in their order; who waits for a model asks it of all paths at once."""
+        ...
+
+    def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
+        """Return how well the supported answers agree, 0..1; 1 where fewer than two can be compared."""
+        ...
+
+    def rate_pairs(
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
+    ) -> list[float]:
+        """Return for each pair of passages how much going from the first to the second helps with the question, 0..1.
+
+        Of `bridges`, which no arc joins yet, also whether the two have to do with each other at all.
+        """
+        ...
+
+    def synthesize(
+        self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], verdict: Verdict | None
+    ) -> Synthesis:
+        """Put the readings together into one answer, or say that there is none; `verdict` is the gate's, where there is one."""
+        ...

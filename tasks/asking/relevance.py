@@ -1,0 +1,221 @@
+"""Relevance r: words and meaning of the question, in the node and on its page, and the places that the question names."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from storage.corpus.snapshot import Snapshot
+from storage.graph.candidates import CandidateGraph
+from storage.graph.search import nodes_in_scope, scope_sample
+from storage.records.documents import Vectors
+from tasks.algorithms.arrays import FloatArray, page_means, pages_of_nodes, sums_by_page
+from tasks.algorithms.scores import blended_relevance, dense_relevance, min_max
+from tasks.algorithms.text.counting import (
+    CodedTexts,
+    Codes,
+    Vocabulary,
+    bm25_scores,
+    code_texts,
+    count_pairs,
+    count_stems,
+    inverse_frequencies,
+)
+from tasks.algorithms.text.kept import asked_stems, neighbouring_pairs
+from tasks.asking.named_places import named_bonus, named_nodes
+from tasks.asking.question import NAMED_PLACE, AskDesk
+from tasks.asking.records import Question
+from tasks.settings.ask import RelevanceSettings
+
+KEPT_TEXTS = 20_000
+"""A coded text of 80 words takes less than half a kilobyte."""
+KEPT_CHUNKS = 200_000
+"""What so many chunks between spaces were read as takes some 60 MB; then all is forgotten, and the common ones soon come back."""
+
+
+class ReadTexts:
+    """Coded texts by what names them, all by one vocabulary; safe to ask from many threads."""
+
+    def __init__(self) -> None:
+        self._forget()
+        self._lock = threading.Lock()
+
+    def coded(self, kind: str, ids: Sequence[str], texts: Sequence[str]) -> CodedTexts:
+        """Return the texts of the nodes coded; `kind` tells one text of a node from another."""
+        with self._lock:
+            if len(self._vocabulary) > KEPT_CHUNKS:
+                self._forget()
+            known = {name: self._texts[kind, name] for name in ids if (kind, name) in self._texts}
+            new = [(name, text) for name, text in zip(ids, texts, strict=True) if name not in known]
+            for (name, _), codes in zip(new, code_texts([text for _, text in new], self._vocabulary), strict=True):
+                self._texts[kind, name] = known[name] = codes
+            while len(self._texts) > KEPT_TEXTS:
+                self._texts.popitem(last=False)
+            return CodedTexts.of([known[name] for name in ids], self._vocabulary)
+
+    def coded_once(self, texts: Sequence[str]) -> CodedTexts:
+        with self._lock:
+            return CodedTexts.of(code_texts(texts, self._vocabulary), self._vocabulary)
+
+    def _forget(self) -> None:
+        self._vocabulary = Vocabulary()
+        self._texts: OrderedDict[tuple[str, str], Codes] = OrderedDict()
+
+
+_of_snapshots: WeakKeyDictionary[Snapshot, ReadTexts] = WeakKeyDictionary()
+_looking = threading.Lock()
+
+
+def read_texts(snapshot: Snapshot) -> ReadTexts:
+    with _looking:
+        return _of_snapshots.setdefault(snapshot, ReadTexts())
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """How many texts there are, how many of them hold each word of the question (m,), and how long they are on average."""
+
+    texts: int
+    frequencies: FloatArray
+    mean_length: float
+
+    @classmethod
+    def of(cls, counts: FloatArray, lengths: FloatArray) -> Statistics:
+        """Count in these texts themselves; `counts` (n, m), `lengths` (n,)."""
+        held = (counts > 0).sum(axis=0).astype(np.float64)
+        return cls(len(lengths), held, float(lengths.mean()) if len(lengths) else 0.0)
+
+
+def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray, desk: AskDesk) -> Statistics:
+    """Return the statistics of the asked scope for the stems of the question, and for whatever else `counts` (n, m) has behind.
+
+    Candidates of a large scope were chosen for its words, so they say nothing of how rare those are; a fixed sample does. What is
+    so rare that the sample has none of it, or is no single stem, is counted among the candidates, who have most of it.
+    """
+    here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot.view, desk.scope)
+    if total <= len(lengths):
+        return here
+    kind, size = desk.settings.relevance.text, desk.settings.candidates.sample
+    sample = desk.snapshot.view.remembered(("coded sample", desk.scope, kind, size), lambda: _sampled(desk, size))
+    held = (count_stems(sample, question.terms.stems) > 0).sum(axis=0)
+    estimated = np.zeros(counts.shape[1])
+    estimated[: len(held)] = held * (total / len(sample))
+    return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))
+
+
+def _sampled(desk: AskDesk, size: int) -> CodedTexts:
+
+    def column(name: str) -> Sequence[Any]:
+        return scope_sample(desk.snapshot.view, desk.scope, size, column=name)
+
+    if desk.settings.relevance.text == "content":
+        return read_texts(desk.snapshot).coded_once(column("search_text"))
+    both = zip(column("summary"), column("keywords"), strict=True)
+    return read_texts(desk.snapshot).coded_once([paper_text(summary, words) for summary, words in both])
+
+
+def paper_text(summary: str, keywords: Sequence[str]) -> str:
+    return f"{summary} {' '.join(keywords)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which the candidates' content holds.
+
+    `named` are the nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest.
+    """
+
+    nodes: FloatArray
+    rarity: Mapping[str, float]
+    said: frozenset[str]
+    named: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How often each word of the question stands in each text (n, m), and how long the texts are (n,)."""
+
+    counts: FloatArray
+    lengths: FloatArray
+
+
+def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> Relevance:
+    """Return how relevant each candidate is; what the question names comes before what it resembles."""
+    settings, stems = desk.settings.relevance, question.terms.stems
+    texts = read_texts(desk.snapshot).coded(settings.text, graph.ids, texts_of(graph, settings))
+    nodes = count_asked(question, texts)
+    known = scope_statistics(question, nodes.counts, nodes.lengths, desk)
+    pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
+    together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
+    means = page_means(vectors=graph.vectors, weights=nodes.lengths, pages=pages)
+    own = _blended(dense_relevance(query=question.vector, vectors=own_vectors(graph, settings)), nodes, known, len(stems), settings)
+    shared = _blended(
+        dense_relevance(query=question.vector, vectors=means),
+        together,
+        Statistics.of(together.counts, together.lengths),
+        len(stems),
+        settings,
+    )
+    resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
+    lifted = resembling + named_bonus(question, graph, texts, pages, desk)
+    values = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
+    rarity, named = dict(zip(stems, values.tolist(), strict=True)), named_nodes(question, graph, desk)
+    return Relevance(
+        nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
+        rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named else {}),
+        said=stems_said(question, graph, nodes, desk),
+        named=named,
+    )
+
+
+def count_asked(question: Question, texts: CodedTexts) -> Counted:
+    pairs = neighbouring_pairs(asked_stems(question.text, question.terms.stems))
+    return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
+
+
+def stems_said(question: Question, graph: CandidateGraph, counted: Counted, desk: AskDesk) -> frozenset[str]:
+    """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
+    if desk.settings.relevance.text != "content":
+        content = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+        counted = count_asked(question, content)
+    stems = question.terms.stems
+    return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())
+
+
+def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str]:
+    if settings.text == "content":
+        found: list[str] = graph.columns["search_text"].tolist()
+        return found
+    both = zip(graph.columns["summary"], graph.columns["keywords"], strict=True)
+    return [paper_text(summary, words) for summary, words in both]
+
+
+def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
+    """Return the vectors that stand for the nodes' meaning: before evolution they say most about a node alone."""
+    if settings.vectors == "initial" and graph.initial_vectors is not None:
+        return graph.initial_vectors
+    return graph.vectors
+
+
+def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
+    """Return (1 - alpha) dense + alpha lexical, where pairs of neighbouring words count beside the `words` themselves."""
+
+    def scored(part: slice) -> FloatArray:
+        return bm25_scores(
+            term_counts=texts.counts[:, part],
+            lengths=texts.lengths,
+            document_frequencies=known.frequencies[part],
+            documents=known.texts,
+            mean_length=known.mean_length,
+            k1=settings.saturation,
+            b=settings.length_share,
+        )
+
+    lexical = min_max(scored(slice(0, words)) + settings.pair_share * scored(slice(words, None)))
+    return blended_relevance(dense=dense, lexical=lexical, blend=settings.lexical_share)

@@ -1,0 +1,154 @@
+"""What is asked, of which corpus, within which limits."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from storage.corpus.snapshot import Snapshot
+from storage.graph.search import Scope
+from storage.records.documents import DocumentState, Modality
+from tasks.finding.plan import displayed
+from tasks.settings.ask import AskSettings, Preset, method_of, settings_over_preset
+
+LONGEST_QUESTION = 10_000
+"""Characters. A question of more is a document; the embedder reads some 1,000 of them."""
+PAGE_RANGE = re.compile(r"\s*(?P<first>[0-9]{1,6})\s*(?:-\s*(?P<last>[0-9]{1,6})\s*)?")
+STANDARD_INPUT, COMMENT = "-", "#"
+NOTHING = str.maketrans("", "", "\u00ad\u200b\ufeff")
+JOINERS = "\u200c\u200d"
+
+
+class QuestionError(ValueError):
+    """A question, or a limit of it, that cannot be used; the message names the value and the remedy."""
+
+
+class AskRequest(BaseModel):
+    """Questions of one corpus. Prefect's UI shows it as a form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    questions: tuple[str, ...] = Field(min_length=1, description="the questions, each answered by itself")
+    corpus: str = Field("default", description="the corpus to ask")
+    documents: tuple[str, ...] = Field((), description="only these documents: ids of at least 8 digits, or exact file names")
+    pages: str | None = Field(None, description="only these pages, such as 3-7")
+    modality: Modality | None = Field(None, description="only text, tables or figures")
+    reader: Literal["flow", "top-k"] = Field("flow", description="flow routes evidence through the graph; top-k takes the best")
+    preset: Preset = "default"
+    settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
+        default_factory=lambda asked: method_of(asked["preset"]).ask
+    )
+
+
+def checked_questions(questions: Sequence[str]) -> tuple[str, ...]:
+    """Return the questions, cleaned; raise QuestionError for one that is empty or too long."""
+    cleaned = tuple(clean(question) for question in questions)
+    for question in cleaned:
+        if not any(sign.isalnum() for sign in question):
+            raise QuestionError(f"the question {question[:40]!r} holds no word; ask something of the documents")
+        if len(question) > LONGEST_QUESTION:
+            raise QuestionError(
+                f"the question {question[:40] + '...'!r} has {len(question):,} characters; ask in at most {LONGEST_QUESTION:,}, "
+                "and ingest long texts as documents"
+            )
+    return cleaned
+
+
+def clean(question: str) -> str:
+    """Return the question on one line, without signs that cannot be printed or written as UTF-8.
+
+    Joiners belong to words of many scripts and stay; soft hyphens and spaces of no width are nothing.
+    """
+    writable = question.encode("utf-8", "replace").decode().translate(NOTHING)
+    return " ".join("".join(sign if sign.isprintable() or sign in JOINERS else " " for sign in writable).split())
+
+
+def read_batch(source: str) -> tuple[str, ...]:
+    """Return the questions of a file, or of standard input ("-"): one a line, or JSON Lines of strings or of objects.
+
+    An object has a `question`. Empty lines and those that begin with "#" are left out. Raise QuestionError where the source
+    cannot be read, holds no question, or a line cannot be used.
+    """
+    questions: list[str] = []
+    for number, line in enumerate(_lines_of(source), 1):
+        if line.strip() and not line.lstrip().startswith(COMMENT):
+            try:
+                questions += checked_questions([question_of_line(line)])
+            except QuestionError as error:
+                raise QuestionError(f"line {number} of {source!r}: {error}") from error
+    if not questions:
+        raise QuestionError(f"the batch {source!r} holds no question; write one a line")
+    return tuple(questions)
+
+
+def _lines_of(source: str) -> list[str]:
+    try:
+        written = sys.stdin.buffer.read() if source == STANDARD_INPUT else Path(source).read_bytes()
+        return written.decode("utf-8-sig").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise QuestionError(f"the batch {source!r} cannot be read: {reason}; give a text file, a question a line") from error
+
+
+def question_of_line(line: str) -> str:
+    """Return the question of a line of a batch; raise QuestionError where it is JSON without one."""
+    if line.lstrip()[0] not in '{"':
+        return line
+    try:
+        said = json.loads(line)
+    except ValueError as error:
+        if line.lstrip()[0] == "{":
+            raise QuestionError(f'{line[:60]!r} is no JSON ({error}); write {{"question": "..."}}') from error
+        return line
+    question = said.get("question") if isinstance(said, dict) else said
+    if not isinstance(question, str):
+        raise QuestionError(f'{line[:60]!r} has no "question"; write {{"question": "..."}}')
+    return question
+
+
+def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
+    """Return what the question is limited to, with every document by its id.
+
+    Raise UnknownDocumentError, AmbiguousDocumentError, or QuestionError where nothing in the corpus can be asked.
+    """
+    readable = [record for record in snapshot.documents() if record.state is DocumentState.READY]
+    if not readable:
+        raise QuestionError(
+            f"corpus {request.corpus!r} holds no document that can be read; `flowreader status --corpus {request.corpus}` says why"
+        )
+    chosen = [snapshot.find(displayed(name)) for name in request.documents]
+    for record in chosen:
+        if record.state is not DocumentState.READY:
+            raise QuestionError(f"document {record.name!r} cannot be asked, it is {record.state.value}: {record.reason}")
+    first, last = page_range(request.pages)
+    most = max(record.pages for record in chosen or readable)
+    if first is not None and first > most:
+        raise QuestionError(
+            f"there is no page {str(first)!r} in what is asked; the longest document has {most}, write --pages 1-{most} or less"
+        )
+    return Scope(
+        documents=tuple(sorted({record.id for record in chosen})), first_page=first, last_page=last, modality=request.modality
+    )
+
+
+def page_range(pages: str | None) -> tuple[int | None, int | None]:
+    """Return the first and last page of "3-7" or "3"; raise QuestionError for anything else."""
+    if pages is None:
+        return None, None
+    found = PAGE_RANGE.fullmatch(pages)
+    first, last = (int(found["first"]), int(found["last"] or found["first"])) if found else (0, 0)
+    if not 1 <= first <= last:
+        raise QuestionError(f"the page range {pages!r} is none; write --pages 3-7, or --pages 3, counting from 1")
+    return first, last
+
+
+def nothing_in(scope: Scope) -> str:
+    """Say that a scope holds nothing to read, and what to ask instead."""
+    kind = f"{scope.modality.value!r}" if scope.modality else "passage"
+    where = "the documents asked" if scope.documents else "the corpus"
+    pages = "" if scope.first_page is None else f" on the pages {f'{scope.first_page}-{scope.last_page}'!r} of"
+    return f"there is no {kind}{pages or ' in'} {where}; ask without that limit, `flowreader documents show` says what there is"

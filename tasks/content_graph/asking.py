@@ -1,0 +1,55 @@
+"""Asking a model about many things, several in a call: what a call loses is asked again in halves, until one thing stands alone."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+from tasks.algorithms.sharing import halves
+from tasks.models.chat.call import ChatCall
+from tasks.models.chat.errors import ChatError
+from tasks.models.chat.model import ChatModel
+
+T = TypeVar("T", bound=BaseModel)
+
+CALLS_AT_ONCE = 4096
+"""Calls whose text is held in memory, some 50 MB; where one wave of calls ends and the next begins a tenth of the time was lost."""
+PICTURE_CALLS_AT_ONCE = 256
+"""Calls that are held with their pictures, some 1,000 of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replies(Generic[T]):
+    """The replies with the things that each is about, and the error of each thing that got none."""
+
+    values: list[tuple[Sequence[int], T]]
+    errors: dict[int, ChatError]
+
+
+def ask_in_groups(
+    chat: ChatModel,
+    groups: Sequence[Sequence[int]],
+    call_about: Callable[[Sequence[int]], ChatCall[T]],
+    on_things: Callable[[int], None],
+    *,
+    at_once: int = CALLS_AT_ONCE,
+) -> Replies[T]:
+    """Ask about each group of things, named by their places; `on_things` hears how many more are done.
+
+    Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
+    """
+    replies: Replies[T] = Replies([], {})
+    waiting = list(groups)
+    while waiting:
+        asked, waiting = waiting[:at_once], waiting[at_once:]
+        for group, reply in zip(asked, chat.ask_all([call_about(group) for group in asked]), strict=True):
+            if not isinstance(reply, ChatError):
+                replies.values.append((group, reply))
+                on_things(len(group))
+            elif len(group) > 1:
+                waiting += halves(group)
+            else:
+                replies.errors[group[0]] = reply
+                on_things(1)
+    return replies

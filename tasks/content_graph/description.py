@@ -1,0 +1,236 @@
+"""The calls in which a model describes nodes: which nodes, how many together, and what it sees of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from storage.artifacts import ArtifactStore
+from storage.records.documents import Modality, Node, NodeKind
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS
+from tasks.algorithms.sharing import group_in_order
+from tasks.algorithms.text.words import count_words
+from tasks.content_graph.analysis import NO_MEANING
+from tasks.models.chat.call import ChatCall
+from tasks.prompts.prompt import Piece, Prompt, cut, fence, load_prompt
+from tasks.settings.ingest import AnalysisSettings, OcrSettings
+
+FEWEST_TAGS = 3
+
+
+class Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Description(Reply):
+    """What the model says of a node."""
+
+    id: str
+    keywords: list[str]
+    summary: str
+    tags: list[str]
+
+
+class VisualDescription(Description):
+    """What it says of a figure or table."""
+
+    words: str
+
+
+class Descriptions(Reply):
+    """What it says of some passages."""
+
+    nodes: list[Description]
+
+
+class VisualDescriptions(Reply):
+    """What it says of some figures and tables."""
+
+    nodes: list[VisualDescription]
+
+
+def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[str]) -> str:
+    """Say what is wrong with descriptions of these nodes, "" where nothing is: each once, none unknown, all with a summary."""
+    told = [description.id for description in value.nodes]
+    if wrong := wrong_ids(told, ids):
+        return wrong
+    for description in value.nodes:
+        if not description.summary.strip():
+            return f"the summary of {description.id} is empty"
+        visual = isinstance(description, VisualDescription)
+        if visual and not says_nothing(description) and len(description.tags) < FEWEST_TAGS:
+            return f"{description.id} has {len(description.tags)} tags; give at least {FEWEST_TAGS}"
+    return ""
+
+
+def wrong_ids(told: Sequence[str], asked: Sequence[str]) -> str:
+    """Say which id is unknown, missing or there twice; "" where each asked one stands once."""
+    if any(name not in asked for name in told):
+        return "an id stands there that is none of the ids that were asked for"
+    if missing := next((name for name in asked if name not in told), None):
+        return f"{missing} is missing"
+    return "" if len(told) == len(asked) else "an id stands twice"
+
+
+def says_nothing(description: Description) -> bool:
+    """Say whether the model found nothing that a reader could search for."""
+    return description.summary.strip(" .\"'").casefold() == NO_MEANING.casefold()
+
+
+PURPOSE = "analyze"
+SELF_SPEAKING = frozenset({NodeKind.TITLE, NodeKind.CAPTION})
+"""Their words are their summary."""
+REPLY_FRAME_TOKENS = 100
+AROUND = 4
+"""So many nodes before and behind a figure are looked at for running text."""
+
+D = TypeVar("D", Descriptions, VisualDescriptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Describing:
+    """What the calls about one document share; `pictures` are those that are shown, by place."""
+
+    document_id: str
+    name: str
+    nodes: Sequence[Node]
+    settings: AnalysisSettings
+    artifacts: ArtifactStore
+    pictures: Mapping[int, str]
+    places: Sequence[int]
+
+    def is_visual(self, place: int) -> bool:
+        """Say whether a node is described as a figure or table: one that is, or that has a picture."""
+        return self.nodes[place].modality is not Modality.TEXT or place in self.pictures
+
+    def text_groups(self) -> list[list[int]]:
+        return self._groups([place for place in self.places if not self.is_visual(place)])
+
+    def visual_groups(self) -> list[list[int]]:
+        return self._groups([place for place in self.places if self.is_visual(place)])
+
+    def _groups(self, places: Sequence[int]) -> list[list[int]]:
+        model = self.settings.model
+        # A picture takes the room of its share of the pictures: calls with and without them are cut by one rule.
+        room = model.characters_per_call // model.pictures_per_call
+        sizes = [max(len(_body(place, self)), room if place in self.pictures else 0) for place in places]
+        groups = group_in_order(sizes=sizes, most_items=model.nodes_per_call, most_size=model.characters_per_call)
+        return [[places[place] for place in group] for group in groups]
+
+
+def describing(
+    *, document_id: str, name: str, nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings, artifacts: ArtifactStore
+) -> Describing:
+    """Look through the nodes that rules have analyzed for those that are worth a model's description."""
+    places = described_places(nodes, settings, ocr)
+    return Describing(document_id, name, nodes, settings, artifacts, telling_pictures(nodes, ocr), places)
+
+
+def description_calls(asking: Describing) -> list[ChatCall[Descriptions] | ChatCall[VisualDescriptions]]:
+    """Return every call that describing the nodes takes, where none is asked again."""
+    return [
+        *(text_call(group, asking) for group in asking.text_groups()),
+        *(visual_call(group, asking) for group in asking.visual_groups()),
+    ]
+
+
+def described_places(nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings) -> list[int]:
+    pictures = telling_pictures(nodes, ocr)
+    return [place for place, node in enumerate(nodes) if is_described(node, settings, has_picture=place in pictures)]
+
+
+def is_described(node: Node, settings: AnalysisSettings, *, has_picture: bool) -> bool:
+    """Say whether a node is worth a model's description: not page furniture, a title, a caption, or a word or two."""
+    if node.kind in FURNITURE_KINDS or node.kind in SELF_SPEAKING:
+        return False
+    words = count_words(" ".join((node.caption, node.content)))
+    return has_picture or (not node.meaningless and words >= settings.model.minimum_words)
+
+
+def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
+    """Return the pictures, by place, that OCR would read too: neither ornaments nor logos."""
+    pages: dict[str, set[int]] = {}
+    for node in nodes:
+        pages.setdefault(node.picture or "", set()).add(node.page)
+    return {
+        place: node.picture
+        for place, node in enumerate(nodes)
+        if node.picture and _area(node) >= ocr.minimum_figure_share and len(pages[node.picture]) < ocr.repeated_pages
+    }
+
+
+def _area(node: Node) -> float:
+    return 1.0 if node.box is None else (node.box[2] - node.box[0]) * (node.box[3] - node.box[1])
+
+
+def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions]:
+    """Return the call about some passages, by place."""
+    pieces = [Piece(f"n{place}", _body(place, asking)) for place in group]
+    return _call(group, asking, load_prompt("analyze_text"), pieces, Descriptions, ())
+
+
+def visual_call(group: Sequence[int], asking: Describing) -> ChatCall[VisualDescriptions]:
+    shown = [place for place in group if place in asking.pictures]
+    pieces = []
+    for place in group:
+        where = f", picture {shown.index(place) + 1}" if place in shown else ", no picture"
+        pieces.append(Piece(f"n{place}: {asking.nodes[place].modality.value}{where}", _body(place, asking)))
+    images = tuple(asking.artifacts.read(asking.pictures[place]) for place in shown)
+    return _call(group, asking, load_prompt("analyze_visual"), pieces, VisualDescriptions, images)
+
+
+def _call(
+    group: Sequence[int], asking: Describing, prompt: Prompt, pieces: Sequence[Piece], form: type[D], images: tuple[bytes, ...]
+) -> ChatCall[D]:
+    model, material = asking.settings.model, fence(pieces)
+    ids = tuple(f"n{place}" for place in group)
+    return ChatCall(
+        purpose=PURPOSE,
+        subject=asking.document_id,
+        item=named(group, asking.name),
+        prompt=prompt.fill(
+            words=str(asking.settings.summary_words),
+            keywords=str(model.keywords),
+            count=str(len(ids)),
+            mark=material.mark,
+            material=material.text,
+        ),
+        prompt_hash=prompt.hash,
+        form=form,
+        max_output_tokens=REPLY_FRAME_TOKENS + len(group) * model.reply_tokens + len(images) * model.picture_reply_tokens,
+        images=images,
+        check=lambda value: wrong_description(value, ids),
+    )
+
+
+def _body(place: int, asking: Describing) -> str:
+    """Return what the model sees of a node: a passage's words; of a figure or table also the caption and what stands around."""
+    node, model = asking.nodes[place], asking.settings.model
+    words = "\n".join(dict.fromkeys(filter(None, (node.content, node.picture_text))))
+    if not asking.is_visual(place):
+        return cut("\n".join(filter(None, (node.caption, words))), model.characters_per_node)
+    before, behind = _around(place, asking.nodes)
+    parts = {
+        "Caption": node.caption,
+        "Section": " > ".join(node.section_path[-2:]),
+        "Text before it": cut(before, model.context_characters),
+        "Text behind it": cut(behind, model.context_characters),
+        "Words in it": cut(words, model.characters_per_node),
+    }
+    return "\n".join(f"{label}: {part}" for label, part in parts.items() if part)
+
+
+def _around(place: int, nodes: Sequence[Node]) -> tuple[str, str]:
+    """Return the nearest running text before and behind a node, "" where none is near."""
+
+    def first(found: Sequence[Node]) -> str:
+        running = (node.content for node in found if node.modality is Modality.TEXT and node.kind not in SELF_SPEAKING)
+        return next(running, "")
+
+    return first(nodes[max(0, place - AROUND) : place][::-1]), first(nodes[place + 1 : place + 1 + AROUND])
+
+
+def named(group: Sequence[int], name: str) -> str:
+    """Return how an error names some nodes of a document."""
+    return f"{len(group)} nodes of {name}, from {group[0]} to {group[-1]}" if len(group) > 1 else f"node {group[0]} of {name}"

@@ -1,0 +1,132 @@
+"""Evolution of one document, and its links with the others (DESIGN: rounds stay inside a document, links use round 0)."""
+
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from storage.records.documents import Edge, EdgeKind, Modality, Node, Vectors
+from tasks.algorithms.arrays import IntArray, edge_weights, pair_cosines
+from tasks.algorithms.evolution import EvolvedVectors, evolve_lite
+from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
+from tasks.settings.ingest import EvolutionSettings
+
+
+@dataclass(frozen=True, slots=True)
+class LinkableDocument:
+    """What linking needs of a document: `meaningless` (n,) and round-0 `vectors` (n, d) follow `node_ids` in reading order."""
+
+    document_id: str
+    node_ids: tuple[str, ...]
+    meaningless: npt.NDArray[np.bool_]
+    vectors: Vectors
+
+
+def evolve_document(
+    *, document_id: str, nodes: Sequence[Node], initial_vectors: Vectors, settings: EvolutionSettings
+) -> tuple[Vectors, tuple[Edge, ...]]:
+    """Evolve the vectors and find the window and semantic edges of a document.
+
+    `nodes` stand in reading order, `initial_vectors` are the unit or zero vectors of round 0, one for each. Nodes without
+    meaning keep their vector, move nobody's, and have window edges only. An edge's round is the last that found it (0: the
+    layout alone). Raises ValueError where the vectors are not finite, or not as many as the nodes.
+    """
+    _check_vectors(document_id, len(nodes), initial_vectors)
+    meaningful = np.flatnonzero([not node.meaningless for node in nodes])
+    evolved = _evolve_meaningful(initial_vectors[meaningful], settings)
+    vectors = initial_vectors.copy()
+    vectors[meaningful] = evolved.vectors
+    window = window_pairs(is_text=np.array([node.modality is Modality.TEXT for node in nodes], dtype=bool), width=settings.window)
+    pairs, rounds = unite_pairs(
+        current=window,
+        current_rounds=np.zeros(len(window), dtype=np.int64),
+        found=meaningful[evolved.pairs],
+        found_rounds=evolved.rounds,
+    )
+    in_window = set(map(tuple, window.tolist()))
+    edges = edges_between(nodes, vectors, pairs, rounds.tolist(), in_window, minimum=settings.minimum_edge)
+    return vectors, edges
+
+
+def edges_between(
+    nodes: Sequence[Node],
+    vectors: Vectors,
+    pairs: IntArray,
+    rounds: Sequence[int],
+    in_window: Container[tuple[int, int]],
+    *,
+    minimum: float,
+    relation: Callable[[int, int], str] = lambda _source, _target: "",
+) -> tuple[Edge, ...]:
+    """Return both arcs of each of the pairs (p, 2), low first, that weighs enough: max(cos, 0), above 0 and not below `minimum`."""
+    weights = edge_weights(pair_cosines(vectors=vectors, first=pairs[:, 0], second=pairs[:, 1]))
+    edges: list[Edge] = []
+    for (low, high), weight, found in zip(pairs.tolist(), weights.tolist(), rounds, strict=True):
+        if weight < minimum or weight <= 0:
+            continue
+        kind = EdgeKind.WINDOW if (low, high) in in_window else EdgeKind.SEMANTIC
+        for source, target in ((low, high), (high, low)):
+            one, other = nodes[source], nodes[target]
+            named = relation(source, target)
+            edges.append(Edge(one.id, other.id, one.document_id, other.document_id, kind, weight, relation=named, round=found))
+    return tuple(edges)
+
+
+def window_pairs(*, is_text: npt.NDArray[np.bool_], width: int) -> IntArray:
+    """Pair the text nodes that lie at most `width` text nodes apart in reading order: (p, 2), low first.
+
+    Figures and tables are not counted: one between two paragraphs does not part them.
+    """
+    places = np.flatnonzero(is_text)
+    steps = [np.stack([places[:-step], places[step:]], axis=1) for step in range(1, width + 1)]
+    return np.concatenate(steps).astype(np.int64)
+
+
+def _evolve_meaningful(vectors: Vectors, settings: EvolutionSettings) -> EvolvedVectors:
+    if settings.rounds > 0:
+        return evolve_lite(vectors=vectors, rounds=settings.rounds, neighbours=settings.neighbours)
+    indices, cosines = nearest_neighbours(vectors=vectors, limit=settings.neighbours)
+    pairs = neighbour_pairs(indices=indices, cosines=cosines)
+    return EvolvedVectors(vectors=vectors, pairs=pairs, rounds=np.zeros(len(pairs), dtype=np.int64))
+
+
+def _check_vectors(document_id: str, nodes: int, vectors: Vectors) -> None:
+    if len(vectors) != nodes:
+        raise ValueError(f"document {document_id[:12]} has {nodes} nodes but {len(vectors)} vectors; embed it again")
+    if not np.isfinite(vectors).all():
+        raise ValueError(f"document {document_id[:12]} has vectors that are not finite; embed it again")
+
+
+def link_documents(*, own: LinkableDocument, others: Sequence[LinkableDocument], settings: EvolutionSettings) -> tuple[Edge, ...]:
+    """Link a document with others: for each pair the strongest mutual nearest neighbours, as two semantic arcs of round 0.
+
+    What two documents get depends on these two alone: linking B when A is there, or A when B is there, yields the same arcs.
+    An arc belongs to the document of its source, so half of the arcs returned belong to the others. Raises ValueError where
+    `own` is among the others.
+    """
+    if any(other.document_id == own.document_id for other in others):
+        raise ValueError(f"document {own.document_id[:12]} cannot be linked with itself; leave it out of the others")
+    if not others:
+        return ()
+    ordered = sorted(others, key=lambda other: other.document_id)
+    owner = [other.document_id for other in ordered for _ in range(int((~other.meaningless).sum()))]
+    ids = [node_id for other in ordered for node_id in _meaningful_ids(other)]
+    own_ids = _meaningful_ids(own)
+    links = links_to_others(
+        own=own.vectors[~own.meaningless],
+        others=np.concatenate([other.vectors[~other.meaningless] for other in ordered]),
+        starts=np.cumsum([0, *(int((~other.meaningless).sum()) for other in ordered)]),
+        own_first=np.array([own.document_id < other.document_id for other in ordered]),
+        minimum=settings.cross_minimum,
+        limit=settings.cross_links,
+    )
+    edges: list[Edge] = []
+    for row, other_row, weight in links:
+        edges.append(Edge(own_ids[row], ids[other_row], own.document_id, owner[other_row], EdgeKind.SEMANTIC, weight))
+        edges.append(Edge(ids[other_row], own_ids[row], owner[other_row], own.document_id, EdgeKind.SEMANTIC, weight))
+    return tuple(edges)
+
+
+def _meaningful_ids(document: LinkableDocument) -> list[str]:
+    return [node_id for node_id, empty in zip(document.node_ids, document.meaningless.tolist(), strict=True) if not empty]

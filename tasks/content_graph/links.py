@@ -1,0 +1,161 @@
+"""Asking the model which of its candidates a node is linked with, and how (eq. 14)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from storage.records.documents import Node
+from tasks.algorithms.sharing import group_in_order
+from tasks.algorithms.text.standing import without_controls
+from tasks.content_graph.asking import ask_in_groups
+from tasks.content_graph.description import Reply, named, wrong_ids
+from tasks.models.chat.call import ChatCall
+from tasks.models.chat.errors import ChatError
+from tasks.models.chat.model import ChatModel
+from tasks.prompts.prompt import Piece, cut, fence, load_prompt
+from tasks.settings.ingest import ModelEvolutionSettings
+
+PURPOSE = "evolve"
+REPLY_FRAME_TOKENS = 100
+KEYWORD_BREAK = "; "
+
+Relation = Literal["reference", "cause", "part", "elaboration", "sequence", "contrast", "hierarchy", "dependency"]
+
+
+class NamedLink(Reply):
+    """A link to another note, with what it means."""
+
+    to: str
+    relation: Relation
+
+
+class NoteJudgement(Reply):
+    """What the model decided on a note."""
+
+    id: str
+    links: list[NamedLink]
+    update: bool
+    summary: str
+    keywords: list[str]
+
+
+class NoteJudgements(Reply):
+    """What it decided on some notes."""
+
+    nodes: list[NoteJudgement]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The relation to each node it is linked with, by place; the new summary and keywords, "" where they stay."""
+
+    links: Mapping[int, str]
+    summary: str
+    keywords: tuple[str, ...]
+
+
+Seen = tuple[str, tuple[str, ...], tuple[tuple[int, str], ...]]
+"""All that a judgement rests on: the node's summary and keywords, its candidates with their summaries."""
+
+
+@dataclass(slots=True)
+class Judge:
+    """Judges the nodes of one document, round after round; what sees the same as before is not asked again."""
+
+    document_id: str
+    name: str
+    settings: ModelEvolutionSettings
+    chat: ChatModel
+    on_nodes: Callable[[int, int], None]
+    total: int
+    _done: int = 0
+    _known: dict[int, tuple[Seen, Judgement]] = field(default_factory=dict)
+
+    def judge(
+        self, nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]
+    ) -> tuple[dict[int, Judgement], dict[int, ChatError]]:
+        """Return the judgement on each node that has candidates, and why there is none, by place.
+
+        Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
+        """
+        seen = {place: _seen(place, nodes, others) for place, others in candidates.items()}
+        asked = [place for place in sorted(candidates) if place not in self._known or self._known[place][0] != seen[place]]
+        self._count(len(candidates) - len(asked))
+        sizes = [self._size(place, nodes, candidates[place]) for place in asked]
+        groups = group_in_order(sizes=sizes, most_items=self.settings.nodes_per_call, most_size=self.settings.characters_per_call)
+        replies = ask_in_groups(
+            self.chat,
+            [[asked[place] for place in group] for group in groups],
+            lambda group: self._call(group, nodes, candidates),
+            self._count,
+        )
+        for place in replies.errors:
+            self._known.pop(place, None)
+        for _, value in replies.values:
+            for told in value.nodes:
+                place = int(told.id[1:])
+                self._known[place] = seen[place], _judgement(told, candidates[place])
+        return {place: self._known[place][1] for place in candidates if place in self._known}, replies.errors
+
+    def _count(self, more: int) -> None:
+        self._done += more
+        self.on_nodes(self._done, self.total)
+
+    def _call(
+        self, group: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]
+    ) -> ChatCall[NoteJudgements]:
+        prompt, ids = load_prompt("evolve"), tuple(f"n{place}" for place in group)
+        others = sorted({other for place in group for other in candidates[place]}.difference(group))
+        pieces = [self._subject(place, nodes[place], candidates[place]) for place in group]
+        pieces += [Piece(f"n{other}", nodes[other].summary) for other in others]
+        shown, material = frozenset((*ids, *(f"n{other}" for other in others))), fence(pieces)
+        return ChatCall(
+            purpose=PURPOSE,
+            subject=self.document_id,
+            item=f"links of {named(group, self.name)}",
+            prompt=prompt.fill(
+                words=str(self.settings.summary_words),
+                keywords=str(self.settings.keywords),
+                count=str(len(ids)),
+                mark=material.mark,
+                material=material.text,
+            ),
+            prompt_hash=prompt.hash,
+            form=NoteJudgements,
+            max_output_tokens=REPLY_FRAME_TOKENS + len(group) * self.settings.reply_tokens,
+            check=lambda value: wrong_judgement(value, ids, shown),
+        )
+
+    def _subject(self, place: int, node: Node, candidates: Sequence[int]) -> Piece:
+        parts = [node.summary, f"Keywords: {KEYWORD_BREAK.join(node.keywords)}"]
+        if self.settings.content_characters:
+            parts.append(f"Text: {cut(' '.join(node.content.split()), self.settings.content_characters)}")
+        return Piece(f"n{place}, candidates: {' '.join(f'n{other}' for other in candidates)}", "\n".join(parts))
+
+    def _size(self, place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> int:
+        """Return at most how many characters a node and its candidates take."""
+        return len(self._subject(place, nodes[place], candidates).text) + sum(len(nodes[other].summary) for other in candidates)
+
+
+def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozenset[str]) -> str:
+    """Say what is wrong with judgements on these nodes, "" where nothing is."""
+    if wrong := wrong_ids([told.id for told in value.nodes], asked):
+        return wrong
+    for told in value.nodes:
+        if any(link.to not in shown or link.to == told.id for link in told.links):
+            return f"{told.id} is linked with an id that is none of its candidates"
+        if told.update and not told.summary.strip():
+            return f"the new summary of {told.id} is empty"
+    return ""
+
+
+def _judgement(told: NoteJudgement, candidates: Sequence[int]) -> Judgement:
+    """Read a judgement; a link with a note that was shown for another one's sake is left out."""
+    links = {int(link.to[1:]): link.relation for link in told.links}
+    summary = without_controls(told.summary) if told.update else ""
+    return Judgement({other: links[other] for other in candidates if other in links}, summary, tuple(told.keywords))
+
+
+def _seen(place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> Seen:
+    node = nodes[place]
+    return node.summary, node.keywords, tuple((other, nodes[other].summary) for other in candidates)

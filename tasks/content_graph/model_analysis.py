@@ -1,0 +1,94 @@
+"""What a node says of itself, by a model (eq. 11): it describes what rules have read, and rules hold it to the papers' duties."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from storage.records.documents import Modality, Node
+from tasks.algorithms.text.standing import verbatim_terms, without_controls
+from tasks.algorithms.text.words import first_words
+from tasks.content_graph.analysis import INDEX, NO_MEANING
+from tasks.content_graph.asking import PICTURE_CALLS_AT_ONCE, Replies, ask_in_groups
+from tasks.content_graph.description import (
+    Describing,
+    Description,
+    Descriptions,
+    VisualDescription,
+    VisualDescriptions,
+    says_nothing,
+    text_call,
+    visual_call,
+)
+from tasks.models.chat.errors import ChatError
+from tasks.models.chat.model import ChatModel
+from tasks.settings.ingest import AnalysisSettings
+
+D = TypeVar("D", Descriptions, VisualDescriptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """The nodes with what the model said, the others as rules described them; why each of the rest got no description, by place."""
+
+    nodes: tuple[Node, ...]
+    asked: int
+    errors: Mapping[int, ChatError]
+
+
+def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[int, int], None]) -> Described:
+    """Have the model describe the nodes that rules have analyzed; `on_nodes(done, total)` is called as replies come.
+
+    Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
+    """
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        on_nodes(done, len(asking.places))
+
+    count(0)
+    told = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
+    seen = ask_in_groups(
+        chat, asking.visual_groups(), lambda group: visual_call(group, asking), count, at_once=PICTURE_CALLS_AT_ONCE
+    )
+    said = {place: description for place, description in [*_by_place(told), *_by_place(seen)]}
+    described = tuple(
+        _described(node, said[place], asking.settings, seen=place in asking.pictures) if place in said else node
+        for place, node in enumerate(asking.nodes)
+    )
+    return Described(described, len(asking.places), told.errors | seen.errors)
+
+
+def _by_place(replies: Replies[D]) -> list[tuple[int, Description]]:
+    return [(int(told.id[1:]), told) for _, value in replies.values for told in value.nodes]
+
+
+def _described(node: Node, said: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
+    """Take over what the model said, held to what can be checked: a text's keywords stand in it, a figure's index leads."""
+    if says_nothing(said):
+        return replace(node, summary=NO_MEANING, keywords=(), meaningless=True)
+    words = without_controls(said.words) if seen and isinstance(said, VisualDescription) else ""
+    source = None if seen else " ".join((*node.section_path, node.caption, node.content, node.picture_text))
+    keywords = verbatim_terms(terms=said.keywords, source=source, limit=settings.model.keywords)
+    summary = first_words(with_index(without_controls(said.summary), node), settings.summary_words)
+    # Full text finds a node also by what it shows and of what kind it is, where its own words do not say that.
+    added = [words, summary] if seen else []
+    search_text = "\n".join(filter(None, [node.search_text, *added, without_controls(" ".join(said.tags))]))
+    return replace(
+        node,
+        summary=summary,
+        keywords=keywords,
+        search_text=search_text,
+        picture_text=words or node.picture_text,
+        meaningless=False,
+    )
+
+
+def with_index(summary: str, node: Node) -> str:
+    """Return the summary, that of a figure or table beginning with its index where it has one (A.2)."""
+    if node.modality is Modality.TEXT:
+        return summary
+    match = INDEX.match(node.caption)
+    index = match[1] if match else node.label
+    return summary if summary.casefold().startswith(index.casefold()) else f"{index} - {summary}"

@@ -1,0 +1,191 @@
+"""Structure by rules: from a parsed document to its sections, nodes, table rows and the edges that the layout states."""
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from storage.records.documents import (
+    Edge,
+    EdgeKind,
+    Node,
+    NodeKind,
+    Page,
+    PageParser,
+    ParsedDocument,
+    ParsedPage,
+    Section,
+    TableRow,
+)
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS, Element, count_words, order_boxes, simplify
+from tasks.algorithms.layout.captions import join_captions
+from tasks.algorithms.layout.continuation import find_chains, find_continued_paragraphs, find_continued_tables
+from tasks.algorithms.layout.furniture import find_furniture, fit_labels
+from tasks.algorithms.layout.headings import correct_headings, strip_continued
+from tasks.algorithms.layout.outline import Outline, build_outline, find_slide_titles, index_bookmarks, rank_titles
+from tasks.algorithms.layout.passages import shape_passages
+from tasks.algorithms.layout.references import resolve_references
+from tasks.algorithms.layout.tables import Table, continue_table, read_aligned_text, read_html
+from tasks.content_graph.records import MODALITIES, make_edge, make_nodes, make_page, make_rows, make_sections
+from tasks.settings.ingest import ReadingSettings, StructureSettings
+
+_ORDERLESS_PARSERS = frozenset({PageParser.PDFIUM, PageParser.OCR})
+_SLIDE_WORDS = 150  # a landscape page with more words is a report's
+
+
+def read_elements(
+    parsed: ParsedDocument, furniture: frozenset[tuple[int, int]], settings: StructureSettings
+) -> tuple[list[Element], dict[int, int]]:
+    """Return the document's elements in reading order, each to become a node, and the level of each title's serial."""
+    placed = _place_elements(parsed.pages, furniture)
+    bookmarks = index_bookmarks(parsed.outline)
+    page_sizes = {page.number: (page.width_points, page.height_points) for page in parsed.pages}
+    elements = correct_headings(placed, {title: frozenset(pages) for title, pages in bookmarks.items()})
+    elements = join_captions(elements)
+    slide_titles = find_slide_titles(elements, page_sizes=page_sizes) if _is_slides(elements, parsed.pages) else []
+    elements = _as_titles(elements, frozenset(slide_titles))
+    shaped = shape_passages(elements, merge_words=settings.merge_words, split_words=settings.split_words)
+    if not slide_titles:
+        return shaped, rank_titles(shaped, bookmarks, page_sizes=page_sizes)
+    own = set(slide_titles)
+    return shaped, {element.serial: 1 if element.serial in own else 2 for element in shaped if element.block.kind is NodeKind.TITLE}
+
+
+def _place_elements(pages: Sequence[ParsedPage], furniture: frozenset[tuple[int, int]]) -> list[Element]:
+    elements: list[Element] = []
+    for index, page in enumerate(pages):
+        positions = [
+            position
+            for position, block in enumerate(page.blocks)
+            if (index, position) not in furniture and (block.text.strip() or block.kind in MODALITIES)
+        ]
+        if page.parser in _ORDERLESS_PARSERS:
+            positions = [positions[place] for place in order_boxes([page.blocks[position].box for position in positions])]
+        for position in positions:
+            block = page.blocks[position]
+            # What is called a header but was not furniture is text.
+            kept = NodeKind.PARAGRAPH if block.kind in FURNITURE_KINDS else block.kind
+            elements.append(Element(len(elements), page.number, replace(block, kind=kept)))
+    return elements
+
+
+def _is_slides(elements: Sequence[Element], pages: Sequence[ParsedPage]) -> bool:
+    words = Counter({page.number: 0 for page in pages})
+    for element in elements:
+        words[element.page] += count_words(element.block.text)
+    wide = sum(page.width_points > page.height_points for page in pages)
+    return len(pages) > 1 and wide > 0.8 * len(pages) and statistics.median(words.values()) <= _SLIDE_WORDS
+
+
+def _as_titles(elements: Sequence[Element], serials: frozenset[int]) -> list[Element]:
+    return [
+        replace(element, block=replace(element.block, kind=NodeKind.TITLE)) if element.serial in serials else element
+        for element in elements
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """A document's structure; nodes in reading order and still without summary, keywords and search text.
+
+    `unfinished` says that a model did not reply about some of them, and might another time.
+    """
+
+    title: str
+    pages: tuple[Page, ...]
+    sections: tuple[Section, ...]
+    nodes: tuple[Node, ...]
+    rows: tuple[TableRow, ...]
+    edges: tuple[Edge, ...]
+    unfinished: bool = False
+
+
+def structure_document(*, parsed: ParsedDocument, version: str, settings: ReadingSettings) -> Structured:
+    """Return the sections, nodes, rows and structural edges of a document, by rules alone.
+
+    The same input gives the same ids. Every word outside of headers, footers and page numbers stands in one node;
+    captions and a continued table's header stand in two.
+    """
+    rules, weights = settings.structure, settings.evolution.structural_weights.by_kind()
+    furniture = find_furniture(parsed.pages, repeated_share=rules.repeated_share, edge_band=rules.edge_band)
+    labels = fit_labels(parsed.pages, furniture)
+    elements, levels = read_elements(parsed, furniture, rules)
+    outline = build_outline(elements, levels)
+    tables = _read_tables(elements)
+    table_pairs = find_continued_tables(elements, tables)
+    elements, tables = _inherit(elements, tables, table_pairs)
+    nodes = make_nodes(parsed.document_id, version, elements, outline, tables)
+    by_serial = {element.serial: node for element, node in zip(elements, nodes, strict=True)}
+    page_labels = {page.number: label for page, label in zip(parsed.pages, labels, strict=True)}
+    pairs: list[tuple[EdgeKind, int, int]] = [
+        *((EdgeKind.NEXT, one.serial, other.serial) for one, other in pairwise(elements)),
+        *((EdgeKind.PART_OF, *pair) for pair in _find_parts(elements, outline)),
+        *((EdgeKind.CAPTION_OF, one.serial, one.caption_of) for one in elements if one.caption_of is not None),
+        *((EdgeKind.CONTINUES, *pair) for pair in [*find_continued_paragraphs(elements), *table_pairs]),
+        *((EdgeKind.REFERS_TO, *pair) for pair in _find_references(elements, by_serial, outline, page_labels)),
+    ]
+    return Structured(
+        title=_choose_title(parsed, elements),
+        pages=tuple(make_page(page, page_labels[page.number], parsed.document_id, version) for page in parsed.pages),
+        sections=make_sections(parsed.document_id, version, outline),
+        nodes=tuple(nodes),
+        rows=tuple(make_rows(elements, by_serial, tables)),
+        edges=tuple(make_edge(by_serial[one], by_serial[other], kind, weights[kind]) for kind, one, other in pairs),
+    )
+
+
+def _read_tables(elements: Sequence[Element]) -> dict[int, Table]:
+    return {
+        element.serial: read_html(element.block.html) if element.block.html else read_aligned_text(element.block.text)
+        for element in elements
+        if element.block.kind is NodeKind.TABLE
+    }
+
+
+def _inherit(
+    elements: Sequence[Element], tables: Mapping[int, Table], pairs: Sequence[tuple[int, int]]
+) -> tuple[list[Element], dict[int, Table]]:
+    """Give continued tables the header, caption and label of the first of their chain, where they have none."""
+    first_of = dict(find_chains(pairs))
+    by_serial = {element.serial: element for element in elements}
+    inherited = dict(tables)
+    changed: list[Element] = []
+    for element in elements:
+        if element.serial in first_of:
+            first = by_serial[first_of[element.serial]]
+            inherited[element.serial] = continue_table(tables[element.serial], tables[first.serial])
+            if first.block.caption and not element.block.caption:
+                caption = f"{strip_continued(first.block.caption)} (continued)"
+                element = replace(element, label=first.label, block=replace(element.block, caption=caption))
+        changed.append(element)
+    return changed, inherited
+
+
+def _find_parts(elements: Sequence[Element], outline: Outline) -> Iterator[tuple[int, int]]:
+    """Yield each element with its section's title, each section's title with its parent's."""
+    for element, place in zip(elements, outline.section_of, strict=True):
+        if place is None:
+            continue
+        heading = outline.headings[place]
+        if element.serial != heading.serials[0]:
+            yield element.serial, heading.serials[0]
+        elif heading.parent is not None:
+            yield element.serial, outline.headings[heading.parent].serials[0]
+
+
+def _find_references(
+    elements: Sequence[Element], nodes: Mapping[int, Node], outline: Outline, labels: Mapping[int, str | None]
+) -> list[tuple[int, int]]:
+    titles: defaultdict[str, list[int]] = defaultdict(list)
+    for heading in outline.headings:
+        titles[simplify(heading.title)].append(heading.serials[0])
+    readable = [replace(element, block=replace(element.block, text=nodes[element.serial].content)) for element in elements]
+    return resolve_references(readable, titles, labels)
+
+
+def _choose_title(parsed: ParsedDocument, elements: Sequence[Element]) -> str:
+    """Return the file's own title, else the parser's document title on the first two pages, else the first title there."""
+    titles = [element.block for element in elements if element.block.kind is NodeKind.TITLE and element.page <= 2]
+    best = min(titles, key=lambda block: block.level or 9, default=None)
+    return parsed.title.strip() or (" ".join(best.text.split()) if best is not None else "")

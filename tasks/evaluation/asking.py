@@ -1,0 +1,190 @@
+"""Asking a benchmark's questions, twenty to a step; what was asked before, of the same documents by the same code, is kept."""
+
+import asyncio
+import functools
+import importlib.metadata
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from storage.artifacts import hash_bytes
+from storage.codec import to_json
+from storage.corpus.snapshot import Snapshot
+from storage.graph.search import Scope
+from storage.records.answers import Answer, AnswerStatus, NamedDocument
+from storage.records.documents import DocumentState, identify
+from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
+from storage.runs.asked_questions import AskedQuestions
+from tasks.asking.question import AskDesk, desk_of
+from tasks.asking.records import PathReader
+from tasks.asking.request import AskRequest, checked_questions
+from tasks.evaluation.arms import Arm
+from tasks.models.embedding.embedder import QuestionEmbedder
+from tasks.progress import report
+from tasks.step import StepKey, Workplace, step, workplace
+
+ROOT = Path(__file__).resolve().parents[2]
+DECIDING = ("storage/**/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
+"""What an answer can depend on, the reading of its documents too: not how it is asked for."""
+
+_MEASURING = "arms comparing exam figures judging pictures probing request scoring tables wording"
+EVALUATING = (
+    *(f"tasks/evaluation/{name}.py" for name in _MEASURING.split()),
+    "tasks/evaluation/benchmarks/*.py",
+    "tasks/report/*.*",
+    "tasks/prompts/judge_answer.md",
+    "tasks/algorithms/metrics/*.py",
+)
+"""What only makes questions, shows answers or judges and counts them: where that changes, nothing need be asked anew."""
+
+LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb")
+
+
+@functools.cache
+def code_identity() -> str:
+    """Return a hash of what decides answers: code, prompts and schemas, and the versions of libraries."""
+    code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
+    return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
+
+
+def deciding_files() -> list[Path]:
+    deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
+    return sorted(path for path in deciding - evaluating if path.suffix in {".py", ".md", ".sql"})
+
+
+BATCH = 20
+"""Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
+
+UNDECIDING = {"budget", "prices"}
+"""What models may cost decides no answer; how long they are waited for does, where they are slow."""
+
+AnswerOne = Callable[[str, AskRequest, AskDesk, Workplace], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExamDesk:
+    """What the questions of one arm share. `ids` are the documents' ids by their names in the benchmark."""
+
+    arm: Arm
+    snapshot: Snapshot
+    embedder: QuestionEmbedder
+    reader: PathReader
+    ids: Mapping[str, str]
+    whole_corpus: bool
+    kept: AskedQuestions
+    answer: AnswerOne
+    at_once: int
+
+    @property
+    def name(self) -> str:
+        settings = self.arm.ask.model_dump_json(exclude={"models": UNDECIDING})
+        models = (self.reader.name, self.reader.model, self.embedder.identity.key)
+        return identify(self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", code_identity())
+
+
+def readable_versions(desk: ExamDesk) -> dict[str, str]:
+    """Return the versions of the documents that can be asked, by their ids."""
+    return {record.id: record.version for record in desk.snapshot.documents() if record.state is DocumentState.READY}
+
+
+def exam_key(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str]) -> str:
+    """Return what names the question, its documents as they were read in, and who reads."""
+    asked = asked_documents(question, desk, versions)
+    return identify(desk.name, question.id, question.text, *(part for document in asked for part in (document, versions[document])))
+
+
+def asked_documents(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str]) -> list[str]:
+    """Return the ids of the documents that the question is asked of, without those that cannot be read."""
+    named = desk.ids.values() if desk.whole_corpus else [desk.ids.get(name, "") for name in question.documents]
+    return sorted({document for document in named if document in versions})
+
+
+def recalled(questions: Sequence[BenchmarkQuestion], desk: ExamDesk) -> dict[str, Asked]:
+    kept, versions = desk.kept.recall(desk.name), readable_versions(desk)
+    found = {question.id: kept.get(exam_key(question, desk, versions)) for question in questions}
+    return {name: asked for name, asked in found.items() if asked is not None}
+
+
+def batches(questions: Sequence[BenchmarkQuestion]) -> Iterator[tuple[BenchmarkQuestion, ...]]:
+    left = iter(questions)
+    while batch := tuple(islice(left, BATCH)):
+        yield batch
+
+
+def batch_key(batch: Sequence[BenchmarkQuestion], desk: ExamDesk) -> StepKey:
+    """Key by the questions and by who answers; the memory of answers is a file of its own, where each question can be found."""
+    name = identify(*(question.id for question in batch))
+    return StepKey(name, identify(desk.name, name), f"{desk.arm.name}: {batch[0].id} and {len(batch) - 1} more")
+
+
+def told_of_asked(asked: Sequence[Asked]) -> Mapping[str, str]:
+    return {"asked": hash_bytes(to_json([one.key for one in asked]))}
+
+
+@step("ask-batch", version="1", retries=0, cache_key=batch_key, told=told_of_asked)
+def ask_batch(batch: Sequence[BenchmarkQuestion], desk: ExamDesk) -> tuple[Asked, ...]:
+    """Ask the questions, some side by side, and keep what comes of each at once: a kill costs those in flight."""
+    return tuple(asyncio.run(_ask_all(batch, desk, readable_versions(desk), workplace.get())))
+
+
+async def _ask_all(
+    batch: Sequence[BenchmarkQuestion], desk: ExamDesk, versions: Mapping[str, str], place: Workplace
+) -> list[Asked]:
+    free = asyncio.Semaphore(desk.at_once)
+
+    async def ask_in_turn(question: BenchmarkQuestion) -> Asked:
+        async with free:
+            asked = await _ask(question, desk, versions, place)
+        desk.kept.keep(desk.name, [asked])
+        report(desk.arm.name, "ask", 1, 1)
+        return asked
+
+    return list(await asyncio.gather(*(ask_in_turn(question) for question in batch)))
+
+
+async def _ask(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str], place: Workplace) -> Asked:
+    documents = asked_documents(question, desk, versions)
+    key = exam_key(question, desk, versions)
+    if not documents:
+        # None of its documents could be read: nothing is found, and that counts.
+        return Asked(key, question.id, desk.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
+    text = checked_questions([question.text])[0]
+    request = AskRequest(questions=(text,), corpus=desk.snapshot.location.name, reader=desk.arm.reader, settings=desk.arm.ask)
+    everything = desk.whole_corpus and len(documents) == len(desk.snapshot.documents())
+    scope = Scope() if everything else Scope(documents=tuple(documents))
+    began = time.perf_counter()
+    answer = await desk.answer(text, request, desk_of(desk.snapshot, scope, desk.arm.ask, desk.embedder, desk.reader), place)
+    return asked_of(question, key, answer, desk.ids, seconds=time.perf_counter() - began)
+
+
+def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:
+    """Return what an evaluation keeps of an answer, the documents by the benchmark's names.
+
+    Of the same file under two names the question's own is taken.
+    """
+    # The last name counts: of two copies that a question is asked of, the one with its evidence.
+    proving = (name for name, _page in question.evidence if name in question.documents)
+    named = (*sorted(ids, reverse=True), *question.documents, *proving)
+    names = {ids[name]: name for name in named if name in ids}
+
+    def page_of(place: tuple[NamedDocument, int]) -> PageOf:
+        return names[place[0].id], place[1]
+
+    return Asked(
+        key=key,
+        question_id=question.id,
+        reader=answer.reader,
+        ranked=tuple(page_of((page.document, page.page)) for page in answer.pages),
+        evidence=tuple(page_of((page.document, page.page)) for page in answer.evidence_pages),
+        seconds=round(seconds, 4),
+        answer=answer.answer,
+        status=answer.status.value,
+        cited=tuple(dict.fromkeys(page_of((cited.document, cited.page)) for cited in answer.citations)),
+        calls=answer.usage.calls,
+        input_tokens=answer.usage.input_tokens,
+        output_tokens=answer.usage.output_tokens,
+        cost=answer.usage.cost,
+        cached=answer.usage.cached,
+    )

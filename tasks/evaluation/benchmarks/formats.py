@@ -1,0 +1,221 @@
+"""The benchmarks that are known: how each is recognised, what a row of it asks, and where its documents lie."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path, PurePosixPath
+
+from storage.records.evaluations import BenchmarkQuestion
+from tasks.evaluation.benchmarks.rows import Row, python_list, shortened
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """`layout` names it in errors.
+
+    `kind_of` takes a file and its columns and returns the benchmark that it is, "" where it is another's; one forgotten column does
+    not hide it, so that the error can name the column. `question` takes a row and its kind, `folders` the file, the folder that was
+    given and the kind.
+    """
+
+    layout: str
+    kind_of: Callable[[Path, frozenset[str]], str]
+    question: Callable[[Row, str], BenchmarkQuestion]
+    folders: Callable[[Path, Path, str], tuple[Path, ...]]
+
+
+OWN_QUESTIONS, OWN_KIND = "questions.jsonl", "folder"
+MMLONGBENCH_COLUMNS = frozenset({"doc_id", "question", "answer", "answer_format", "evidence_pages"})
+LONGDOCURL_COLUMNS = frozenset({"doc_no", "task_tag", "task_type", "start_end_idx"})
+"""That no other benchmark here has; the release has `doc_no` and `task_tag`, copies have `doc_id` and `task_type`."""
+UDA_KINDS = {"paper_tab": "uda-paper-tab", "paper_text": "uda-paper-text", "feta": "uda-feta-tab"}
+"""By a part of the file's name: PaperTab's columns are PaperText's."""
+UDA_DOCUMENTS = {
+    "uda-paper-tab": ("paper_docs",),
+    "uda-paper-text": ("paper_docs",),
+    "uda-feta-tab": ("wiki_feta_docs", "wiki_docs"),
+}
+UDA_SOURCES = ("", "src_doc_files", "src_doc_files_example")
+UDA_ANSWER = re.compile(r"answer(_\d+)?")
+VISDOM_KINDS = {
+    "spiqa": "visdombench-spiqa",
+    "feta_tab": "visdombench-feta-tab",
+    "paper_tab": "visdombench-paper-tab",
+    "scigraph": "visdombench-scigraphqa",
+    "slidevqa": "visdombench-slidevqa",
+}
+VISDOM_COLUMNS = frozenset({"q_id", "doc_path", "documents"})
+
+REFUSALS = frozenset({"not answerable", "unanswerable"})
+SAME_FORMAT = {"String": "Str", "Integer": "Int"}
+
+
+def is_own(file: Path, columns: frozenset[str]) -> str:
+    """Take `questions.jsonl`, however broken, and any file of lines with our columns."""
+    similar = file.suffix == ".jsonl" and bool(columns & {"document", "documents"}) and "question" in columns
+    return OWN_KIND if file.name == OWN_QUESTIONS or similar else ""
+
+
+def own_question(row: Row, _kind: str) -> BenchmarkQuestion:
+    """Return a question asked of `document`, of `documents`, or of both; the evidence is that of `document`."""
+    several = row.names("documents")
+    if not several or "document" in row.cells:
+        holder = row.text("document")
+    else:
+        holder = several[0]
+        if len(several) > 1 and row.items("evidence_pages"):
+            raise row.wrong("evidence_pages", "does not tell whose pages they are; name that document in 'document' too")
+    documents = tuple(dict.fromkeys((*several, holder)))
+    asked = BenchmarkQuestion(
+        id=row.text("id"), text=row.text("question"), documents=documents, document_type=row.optional_text("document_type")
+    )
+    return annotated_question(row, asked, holder=holder)
+
+
+def longdocurl_question(row: Row, _kind: str) -> BenchmarkQuestion:
+    """Return the question of a record; the document's name ends in .pdf, which the release leaves out."""
+    row.need("question", "answer", "answer_format", "evidence_pages")
+    document = row.text("doc_id" if "doc_id" in row.cells else "doc_no")
+    document = document if document.lower().endswith(".pdf") else f"{document}.pdf"
+    identity = row.text("id" if "id" in row.cells else "question_id")
+    asked = BenchmarkQuestion(id=identity, text=row.text("question"), documents=(document,))
+    return annotated_question(row, asked, holder=document)
+
+
+def mmlongbench_question(row: Row, kind: str) -> BenchmarkQuestion:
+    row.need(*sorted(MMLONGBENCH_COLUMNS))
+    document = row.text("doc_id")
+    asked = BenchmarkQuestion(
+        id=f"{kind}-{row.number:04}",
+        text=row.text("question"),
+        documents=(document,),
+        document_type=row.optional_text("doc_type"),
+    )
+    return annotated_question(row, asked, holder=document)
+
+
+def uda_question(row: Row, _kind: str) -> BenchmarkQuestion:
+    """Return the question of a row; each of its answer columns that is filled is an alternative."""
+    columns = [column for column in row.cells if UDA_ANSWER.fullmatch(column)]
+    if not columns:
+        row.need("answer")
+    asked = BenchmarkQuestion(id=row.text("q_uid"), text=row.text("question"), documents=(row.text("doc_name"),))
+    return with_alternatives(asked, (row.optional_text(column) for column in columns))
+
+
+def uda_folders(file: Path, given: Path, kind: str) -> tuple[Path, ...]:
+    """Return where the documents lie: the release has them beside the folder of the questions, wiki pages of other subsets too."""
+    bases = (file.parent, file.parent.parent)
+    own = [base / source / name for base, source, name in product(bases, UDA_SOURCES, UDA_DOCUMENTS[kind])]
+    return (*(folder for folder in own if folder.is_dir()), given)
+
+
+def visdom_question(row: Row, kind: str) -> BenchmarkQuestion:
+    """Return the question of a row. Only slidevqa tells pages, from 0; they are those of `doc_path`."""
+    row.need("answer", "documents")
+    holder = PurePosixPath(row.text("doc_path")).name
+    if kind.endswith("slidevqa"):
+        row.need("evidence_pages")
+    asked = BenchmarkQuestion(
+        id=row.text("q_id"),
+        text=row.text("question"),
+        documents=tuple(dict.fromkeys((*row.names("documents"), holder))),
+        evidence=tuple((holder, page) for page in row.pages("evidence_pages", first=0)),
+    )
+    return with_alternatives(asked, _visdom_answers(row, kind))
+
+
+def _visdom_answers(row: Row, kind: str) -> list[str]:
+    """Return the alternatives: paper_tab's are a list of {'answer': ..., 'type': ...}, the others have one, as it stands."""
+    written = row.optional_text("answer")
+    if not kind.endswith("paper-tab") or not written.startswith("["):
+        return [written]
+    entries = python_list(written)
+    if entries is None or not all(isinstance(entry, dict) and "answer" in entry for entry in entries):
+        raise row.wrong("answer", f"holds {shortened(written)}, not a list of {{'answer': ...}}")
+    return [str(entry["answer"]) for entry in entries if isinstance(entry, dict)]
+
+
+def annotated_question(row: Row, asked: BenchmarkQuestion, *, holder: str) -> BenchmarkQuestion:
+    """Return a question with its answer and evidence, which three benchmarks write in the same columns.
+
+    `holder` is the document whose pages the evidence is. The question is not answerable where the answer says so, or where its
+    format is "None" and there is no page; pages given nevertheless are kept.
+    """
+    written = "List" if isinstance(row.value("answer"), list) else row.optional_text("answer_format")
+    answer_format = SAME_FORMAT.get(written, written)
+    evidence = tuple((holder, page) for page in row.pages("evidence_pages", first=1))
+    found = with_alternatives(asked, [_one_answer(row, answer_format)])
+    answerable = found.answerable and (answer_format != "None" or bool(evidence))
+    return replace(
+        found,
+        answerable=answerable,
+        answers=found.answers if answerable else (),
+        answer_format=answer_format,
+        evidence=evidence,
+        evidence_sources=row.names("evidence_sources"),
+    )
+
+
+def with_alternatives(asked: BenchmarkQuestion, texts: Iterable[str]) -> BenchmarkQuestion:
+    """Return the question with the texts that say something as its answers, each once; not answerable where all of them refuse."""
+    answers = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
+    refused = bool(answers) and REFUSALS.issuperset(answer.rstrip(".").casefold() for answer in answers)
+    return replace(asked, answerable=not refused, answers=() if refused else answers)
+
+
+def _one_answer(row: Row, answer_format: str) -> str:
+    """Return the answer as text, a list as a JSON array: all of it is asked for, so it stays one answer."""
+    value = row.value("answer")
+    if answer_format == "List" and isinstance(value, str) and (items := python_list(value)) is not None:
+        value = list(items)
+    if isinstance(value, list):
+        return json.dumps([str(item) for item in value], ensure_ascii=False)
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return row.optional_text("answer")
+
+
+def _by_name(file: Path, kinds: Mapping[str, str], known: bool) -> str:
+    return next((kind for part, kind in kinds.items() if part in file.stem.lower()), "") if known and file.suffix == ".csv" else ""
+
+
+# LongDocURL before MMLongBench-Doc, whose columns its copies have too.
+FORMATS = (
+    Format(
+        layout="a folder with questions.jsonl and documents/",
+        kind_of=is_own,
+        question=own_question,
+        folders=lambda file, _given, _kind: (file.parent / "documents",),
+    ),
+    Format(
+        layout="LongDocURL (its .jsonl or .json and the PDFs)",
+        kind_of=lambda file, columns: (
+            "longdocurl" if file.suffix != ".csv" and "question" in columns and columns & LONGDOCURL_COLUMNS else ""
+        ),
+        question=longdocurl_question,
+        folders=lambda _file, given, _kind: (given,),
+    ),
+    Format(
+        layout="MMLongBench-Doc (samples.json and its PDFs)",
+        kind_of=lambda file, columns: (
+            "mmlongbench-doc" if file.suffix != ".csv" and len(MMLONGBENCH_COLUMNS - columns) <= 1 else ""
+        ),
+        question=mmlongbench_question,
+        folders=lambda _file, given, _kind: (given,),
+    ),
+    Format(
+        layout="UDA (paper_tab_qa.csv, paper_text_qa.csv or feta_qa.csv, and src_doc_files/)",
+        kind_of=lambda file, columns: _by_name(file, UDA_KINDS, bool(columns & {"doc_name", "q_uid"})),
+        question=uda_question,
+        folders=uda_folders,
+    ),
+    Format(
+        layout="VisDoMBench (the folder of a subset: spiqa, feta_tab, paper_tab, scigraphvqa or slidevqa, with its CSV and docs/)",
+        kind_of=lambda file, columns: _by_name(file, VISDOM_KINDS, len(VISDOM_COLUMNS - columns) <= 1),
+        question=visdom_question,
+        folders=lambda file, _given, _kind: (file.parent / "docs", file.parent),
+    ),
+)

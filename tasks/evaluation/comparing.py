@@ -1,0 +1,114 @@
+"""Two evaluations of the same questions: by how much each number moved, whether that may be luck, and what else differs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.records.evaluations import Evaluation
+from tasks.evaluation.figures import mean_with_interval, more_than_luck
+from tasks.evaluation.request import RESAMPLES
+from tasks.settings.base import dotted
+
+NOT_SET = "not set"
+"""Said of a model or setting that only the other evaluation has; no other reads so, for a text stands in quotes."""
+
+
+class ComparisonError(ValueError):
+    """Two evaluations whose numbers do not speak of the same thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A metric under an arm in two evaluations: means over the questions that both scored.
+
+    `low` and `high` hold the mean difference, after less before, with 95 % confidence; the questions stand in so many `documents`.
+    """
+
+    arm: str
+    metric: str
+    questions: int
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    documents: int
+
+    @property
+    def beyond_luck(self) -> bool:
+        """Whether the interval excludes zero, and is one: of a single document it is a point."""
+        return more_than_luck(low=self.low, high=self.high, documents=self.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What two evaluations do not share beside their numbers; a model or a setting by its dotted name, with its values in JSON."""
+
+    name: str
+    before: str
+    after: str
+
+
+Measured = tuple[float, float, str]
+"""What a question was worth before and after, and its document."""
+
+
+def compare(before: Evaluation, after: Evaluation) -> list[Change]:
+    """Return how each metric moved under each arm that both evaluations have, in the order of the later one.
+
+    Differences are taken question by question and resampled by document. Raise ComparisonError where the questions are others, or
+    no arm and metric was scored on the same question by both.
+    """
+    if before.benchmark_hash != after.benchmark_hash:
+        raise ComparisonError(
+            f"{_asked(before)} and {_asked(after)} asked other questions; compare evaluations of the same version of one benchmark"
+        )
+    changes = [
+        _change(arm, metric, measured) for arm, metrics in _shared(before, after).items() for metric, measured in metrics.items()
+    ]
+    if not changes:
+        raise ComparisonError(
+            f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no question "
+            "under the same arm and metric; evaluate again with the same arms"
+        )
+    return changes
+
+
+def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]:
+    """Return what else differs: what was asked of which corpus and snapshot by which code, then models and settings by name."""
+    named = ("what", "corpus", "snapshot", "scope", "code")
+    heads = [(name, str(getattr(before, name)), str(getattr(after, name))) for name in named]
+    models = _side_by_side({"models": before.models}, {"models": after.models})
+    settings = _side_by_side(before.settings, after.settings)
+    return [Difference(*each) for each in heads + models + settings if each[1] != each[2]]
+
+
+def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[Measured]]]:
+    known = {(scored.arm, scored.question_id): scored.values for scored in before.scored}
+    shared: dict[str, dict[str, list[Measured]]] = {}
+    for scored in after.scored:
+        earlier = known.get((scored.arm, scored.question_id), {})
+        for metric, value in scored.values.items():
+            if metric in earlier:
+                shared.setdefault(scored.arm, {}).setdefault(metric, []).append((earlier[metric], value, scored.document))
+    return shared
+
+
+def _change(arm: str, metric: str, measured: list[Measured]) -> Change:
+    interval, documents = mean_with_interval([(after - before, document) for before, after, document in measured], RESAMPLES)
+    old, new = (float(np.mean([worth[place] for worth in measured])) for place in (0, 1))
+    return Change(arm, metric, len(measured), old, new, interval.mean, interval.low, interval.high, documents)
+
+
+def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
+    old, new = dict(dotted(before)), dict(dotted(after))
+    return [(name, old.get(name, NOT_SET), new.get(name, NOT_SET)) for name in sorted(old.keys() | new.keys())]
+
+
+def _asked(evaluation: Evaluation) -> str:
+    return f"{evaluation.run_id[:12]!r} (benchmark {evaluation.benchmark!r}, {evaluation.benchmark_hash[:12]!r})"
+
+
+def _arms(evaluation: Evaluation) -> str:
+    return ", ".join(sorted({repr(scored.arm) for scored in evaluation.scored})) or "none"

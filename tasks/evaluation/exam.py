@@ -1,0 +1,200 @@
+"""What an evaluation is made of: the benchmark's questions, the arms, and which corpus each arm asks."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.locations import corpus_location
+from storage.records.documents import DocumentState
+from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
+from tasks.asking.request import QuestionError, checked_questions
+from tasks.evaluation.arms import Arm, ablation_arms, reader_arms
+from tasks.evaluation.asking import ExamDesk
+from tasks.evaluation.benchmarks.opening import open_benchmark
+from tasks.evaluation.judging import is_judgeable
+from tasks.evaluation.probing import DEFAULT_LIMIT, make_probes, names_of
+from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.scoring import Judged
+from tasks.ingest.model import reader_identity
+from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
+
+HASH_DIGITS = 8
+LONGEST_NAME = 64
+SHOWN = 5
+
+
+class ExamError(ValueError):
+    """An evaluation that cannot be made of what was asked for; the message says what is missing and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """The questions in their order, and who is to answer them, the reference first."""
+
+    request: EvaluationRequest
+    benchmark: Benchmark
+    questions: tuple[BenchmarkQuestion, ...]
+    arms: tuple[Arm, ...]
+
+    def by_corpus(self) -> Iterator[tuple[str, tuple[Arm, ...]]]:
+        """Yield the name of each corpus with the arms that ask it: those that want documents read alike share one."""
+        first = self.arms[0]
+        for reading in dict.fromkeys(arm.read_alike for arm in self.arms):
+            own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}")[:LONGEST_NAME]
+            name = probed_corpus(self.request) if self.request.what == "probe" else self.request.corpus or own
+            if reading != first.read_alike:
+                name = f"{name[: LONGEST_NAME - HASH_DIGITS - 1]}-{reading[:HASH_DIGITS]}"
+            yield name, tuple(arm for arm in self.arms if arm.read_alike == reading)
+
+    def reading(self, corpus: str, arm: Arm) -> IngestRequest:
+        """Return what reads documents into an arm's corpus: those that are asked, or all where each question is asked of all."""
+        asked = {name for question in self.questions for name in question.documents}
+        wanted = self.benchmark.documents if self.request.scope == "corpus" else sorted(asked)
+        return IngestRequest(paths=tuple(self.benchmark.documents[name] for name in wanted), corpus=corpus, settings=arm.ingest)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What came of the questions, and what judges said of the answers, by arm and by question.
+
+    `snapshot` was asked, and `models` read and judged, for the first arm.
+    """
+
+    asked: Mapping[str, Mapping[str, Asked]] = field(default_factory=dict)
+    judged: Mapping[str, Mapping[str, Judged]] = field(default_factory=dict)
+    snapshot: int = 0
+    models: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def joined(self, other: Findings) -> Findings:
+        asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
+        notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
+        return Findings(asked, judged, self.snapshot or other.snapshot, self.models or other.models, notes)
+
+
+def open_exam(request: EvaluationRequest) -> Exam:
+    """Open the benchmark and lay out the arms; raise ExamError, BenchmarkError or ProbeError where there is nothing to measure."""
+    benchmark = _benchmark(request)
+    questions = _evenly([one for one in benchmark.questions if _measurable(one, request)], request.limit)
+    if not questions:
+        wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
+        other = "retrieval" if request.what == "answers" else "answers"
+        raise ExamError(
+            f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}; "
+            f"`flowreader evaluate {other}` needs none"
+        )
+    for question in questions:
+        try:
+            checked_questions([question.text])
+        except QuestionError as error:
+            raise ExamError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
+    if request.what == "ablations":
+        arms = ablation_arms(request.settings, request.readers[0], request.only)
+    else:
+        arms = reader_arms(request.readers, request.settings)
+    return Exam(request, benchmark, questions, arms)
+
+
+def work_to_do(exam: Exam, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
+    """Return what must be read in first, None where all is there, and the ids of the benchmark's documents by their names."""
+    if exam.request.what == "probe":
+        return None, _ids_in(corpus)
+    request = exam.reading(corpus, arm)
+    found = survey_for(request)
+    by_path = {file.path: file.document_id for file in found.found.files}
+    refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
+    if refused:
+        raise ExamError(
+            f"{len(refused)} documents of {exam.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
+        )
+    return (request if found.plan.work else None), {
+        name: by_path[os.path.realpath(path)]
+        for name, path in exam.benchmark.documents.items()
+        if os.path.realpath(path) in by_path
+    }
+
+
+def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[str, ...]:
+    """Say what the figures do not: questions left out, documents that could not be read, evidence that no document has."""
+    records = {record.id: record for record in snapshot.documents()}
+    asked = sorted({name for question in exam.questions for name in question.documents})
+    found = {name: records[ids[name]] for name in asked if ids.get(name) in records}
+    unread = [
+        f"{name} could not be read, what is asked of it counts as not found: {record.state.value}, {record.reason}"
+        for name, record in found.items()
+        if record.state is not DocumentState.READY
+    ]
+    pages = {name: record.pages for name, record in found.items() if record.state is DocumentState.READY}
+    beyond = [
+        f"{question.id} (page {page} of {name})"
+        for question in exam.questions
+        for name, page in question.evidence
+        if name in pages and not 1 <= page <= pages[name]
+    ]
+    left_out = sum(not _measurable(question, exam.request) for question in exam.benchmark.questions)
+    lacking = "answer written down" if exam.request.what == "answers" else "evidence pages"
+    return (
+        *([f"{left_out} of {len(exam.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
+        *unread,
+        *([f"{len(beyond)} evidence pages are none of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
+    )
+
+
+def models_of(desk: ExamDesk, request: EvaluationRequest) -> dict[str, str]:
+    reader = desk.reader
+    named = {"embedder": desk.embedder.identity.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
+    return {what: name for what, name in named.items() if name}
+
+
+def require_read(exam: Exam, arm: Arm, snapshot: Snapshot) -> None:
+    """Raise ExamError where documents are not in the snapshot as the arm wants them read: somebody else wrote to it meanwhile."""
+    if exam.request.what == "probe":
+        return
+    request = exam.reading(snapshot.location.name, arm)
+    plan = survey(
+        request, look(request), snapshot.documents(), embedder_for(snapshot.embedder), reader_identity(request.settings)
+    ).plan
+    versions = {record.id: record.version for record in snapshot.documents()}
+    other = [work for work in plan.work if versions.get(work.document_id) != work.version]
+    if other:
+        raise ExamError(
+            f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated; "
+            "evaluate again when nobody writes to it, or name another --corpus"
+        )
+
+
+def _ids_in(corpus: str) -> dict[str, str]:
+    """Return the ids of all readable documents by the names that probes give them: most of a large corpus have no probe."""
+    with open_for_reading(corpus_location(corpus)) as snapshot:
+        records = snapshot.documents()
+    names = names_of(records)
+    return {names[record.id]: record.id for record in records if record.state is DocumentState.READY}
+
+
+def _benchmark(request: EvaluationRequest) -> Benchmark:
+    if request.what != "probe":
+        if request.dataset is None:
+            raise ExamError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
+        return open_benchmark(Path(request.dataset))
+    with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
+        return make_probes(snapshot, limit=request.limit or DEFAULT_LIMIT)
+
+
+def probed_corpus(request: EvaluationRequest) -> str:
+    return request.corpus or "default"
+
+
+def _measurable(question: BenchmarkQuestion, request: EvaluationRequest) -> bool:
+    return is_judgeable(question) if request.what == "answers" else bool(question.evidence)
+
+
+def _evenly(questions: Sequence[BenchmarkQuestion], limit: int | None) -> tuple[BenchmarkQuestion, ...]:
+    """Return at most so many, at even distances: the first ones would all be of one document."""
+    if limit is None or len(questions) <= limit:
+        return tuple(questions)
+    return tuple(questions[place * len(questions) // limit] for place in range(limit))

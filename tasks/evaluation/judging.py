@@ -1,0 +1,181 @@
+"""Whether the answers of an evaluation are right: by rules, or by a model that is shown each of them beside the known answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from storage.artifacts import hash_bytes
+from storage.codec import to_json
+from storage.locations import calls_folder
+from storage.records.answers import AnswerStatus
+from storage.records.documents import identify
+from storage.records.evaluations import Asked, BenchmarkQuestion
+from storage.runs.replies import CallCache, questions_owner
+from tasks.algorithms.metrics.answers import MatchKind, judge_by_rules
+from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.scoring import BY_RULES, Judged
+from tasks.lineage.writing import writing_calls
+from tasks.models.chat.call import ChatCall, ModelCall
+from tasks.models.chat.errors import ChatError
+from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.prompts.prompt import Piece, cut, fence, load_prompt
+from tasks.reading.model_calls import Form
+from tasks.settings.models import ModelSettings
+from tasks.step import StepKey, Workplace, step
+
+if TYPE_CHECKING:
+    from tasks.models.chat.model import ChatModel
+
+PROMPT = "judge_answer"
+REPLY_TOKENS = 300
+SHOWN_CHARACTERS = 8000
+"""Of the question and of each answer, so many are shown: three quotes take a tenth of it."""
+
+AnsweredQuestion = tuple[BenchmarkQuestion, Asked]
+
+
+class Judgement(Form):
+    reason: str
+    correct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelJudge:
+    """A model that judges: `owner` keeps its replies, `heard` are the calls that ended, by the item that they were about."""
+
+    model: ChatModel
+    owner: str
+    heard: dict[str, ModelCall]
+
+    def call(self, question: BenchmarkQuestion, asked: Asked, *, number: int) -> ChatCall[Judgement]:
+        """Return the call about an answer; everything that others wrote is fenced, the question too.
+
+        `number` tells it from the others of its batch.
+        """
+        known = [Piece("an answer that is known to be right", cut(answer, SHOWN_CHARACTERS)) for answer in question.answers]
+        candidate = Piece("the candidate's answer", cut(asked.answer, SHOWN_CHARACTERS))
+        fenced = fence([Piece("the question", cut(question.text, SHOWN_CHARACTERS)), *known, candidate])
+        prompt = load_prompt(PROMPT)
+        return ChatCall(
+            purpose=PROMPT,
+            subject=self.owner,
+            item=f"answer {number}, of {asked.reader} to question {question.id!r}",
+            prompt=prompt.fill(mark=fenced.mark, material=fenced.text),
+            prompt_hash=prompt.hash,
+            form=Judgement,
+            max_output_tokens=REPLY_TOKENS,
+        )
+
+
+def judge_server(model: str) -> ChatEndpoint:
+    """Return where the model that judges is served; raise EndpointError where no server is named."""
+    endpoint = chat_endpoint()
+    if endpoint is None:
+        raise EndpointError(
+            f"the model {model!r} is to judge, but FLOWREADER_CHAT_BASE_URL is not set; set it to something like "
+            "http://localhost:8000/v1, or have rules judge"
+        )
+    return replace(endpoint, model=model)
+
+
+@contextmanager
+def open_judge(
+    server: ChatEndpoint, settings: ModelSettings, *, owner: str, listener: Callable[[ModelCall], None]
+) -> Iterator[ModelJudge]:
+    """Give the model that judges, at temperature 0; the listener hears of each call.
+
+    Raises ChatEndedError where the server cannot be asked.
+    """
+    # What speaks to servers takes long to load, and rules need none of it.
+    from tasks.models.chat.model import open_chat
+
+    heard: dict[str, ModelCall] = {}
+
+    def hear(call: ModelCall) -> None:
+        heard[call.item] = call
+        listener(call)
+
+    cold = settings.model_copy(update={"temperature": 0.0})
+    with open_chat(server, cold, cache=CallCache(calls_folder()), listener=hear) as model:
+        yield ModelJudge(model, owner, heard)
+
+
+@contextmanager
+def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
+    """Give the model that judges, None where rules do; what it says of a corpus's answers goes with the corpus.
+
+    Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.
+    """
+    if request.judge is None or request.what != "answers":
+        yield None
+        return
+    server, models = judge_server(request.judge), request.settings.ask.models
+    with open_judge(server, models, owner=questions_owner(corpus), listener=writing_calls(place)) as judge:
+        yield judge
+
+
+def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> StepKey:
+    name = identify(*(asked.key for _, asked in answered))
+    by = judge.model.name if judge else "rules"
+    return StepKey(name, identify(by, name), f"{answered[0][0].id} and {len(answered) - 1} more by {by}")
+
+
+def hash_of_judged(judged: Sequence[Judged]) -> Mapping[str, str]:
+    return {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))}
+
+
+@step("judge-answers", version="1", retries=0, cache_key=judging_key, told=hash_of_judged)
+def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> tuple[Judged, ...]:
+    return tuple(judge_answers(answered, judge))
+
+
+def is_judgeable(question: BenchmarkQuestion) -> bool:
+    return bool(question.answers) or not question.answerable
+
+
+def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> list[Judged]:
+    """Judge answers, in order; without a model by rules alone.
+
+    The model is shown what may be right or wrong: an answer that is none, and any answer to what the documents do not answer, is
+    judged by rules. So is one that the model could not judge, and its reason says why. Equal ones are asked about once.
+
+    Raises ValueError for a question that is not judgeable, and what ends the run: ChatEndedError, StoppedError; what is judged by
+    then is in the cache.
+    """
+    verdicts = [_by_rules(question, asked) for question, asked in answered]
+    if judge is None:
+        return verdicts
+    open_ones = [
+        place for place, (question, _) in enumerate(answered) if question.answerable and verdicts[place].kind != MatchKind.ABSTAINED
+    ]
+    calls = [judge.call(*answered[place], number=place + 1) for place in open_ones]
+    first = {call.prompt: call for call in reversed(calls)}
+    replies = dict(zip(first, judge.model.ask_all(list(first.values())), strict=True))
+    for place, call in zip(open_ones, calls, strict=True):
+        verdict = _by_model(verdicts[place], replies[call.prompt], judge)
+        if first[call.prompt] is call:
+            heard = judge.heard[call.item]
+            verdict = replace(verdict, calls=int(heard.attempts > 0), cost=heard.cost)
+        verdicts[place] = verdict
+    return verdicts
+
+
+def _by_rules(question: BenchmarkQuestion, asked: Asked) -> Judged:
+    match = judge_by_rules(
+        predicted=asked.answer,
+        answers=question.answers,
+        answer_format=question.answer_format,
+        answerable=question.answerable,
+        found=asked.status != AnswerStatus.NOT_FOUND,
+    )
+    return Judged(question.id, match.correct, BY_RULES, match.kind)
+
+
+def _by_model(verdict: Judged, reply: Judgement | ChatError, judge: ModelJudge) -> Judged:
+    """Return the model's verdict; that of the rules, with the reason, where it gave none."""
+    if isinstance(reply, ChatError):
+        return replace(verdict, reason=f"judged by rules, because the model did not help with {reply}")
+    return replace(verdict, correct=reply.correct, by=judge.model.name, reason=reply.reason)

@@ -1,0 +1,166 @@
+"""What each question was worth.
+
+Of a retrieval: its ranking, its evidence, and what rankings cut to as many pages would have found.
+Of an answer: whether it is right, whether it refused rightly, and what it cost.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf, Scored
+from tasks.algorithms.metrics.answers import MatchKind
+from tasks.algorithms.metrics.rankings import (
+    cut_of_mean,
+    irrelevant_ratio,
+    irrelevant_when_cut,
+    perfect_recall,
+    ranking_metrics,
+    recall,
+    recall_at_mean,
+    recall_when_cut,
+)
+
+CUTOFFS = (1, 3, 5, 10)
+BASELINE = "top-k"
+PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
+OWN, GAIN = "own ranking", "gain over "
+CUTS = SAME_NUMBER, SAME_MEAN, SAME_MEAN_OF_KIND = "same number", "same mean", "same mean of its kind"
+"""Cut question by question; at the one number that keeps the set's mean over all questions; the same, apart for questions of one
+page and of several: the set has more pages where several are needed, and against one number for all it wins by that alone."""
+
+CORRECT = "accuracy"
+BY_THE_RULES = "accuracy by rules"
+STRICT = "accuracy by rules, word for word, number or list"
+REFUSED_RIGHTLY = "abstained where there is no answer"
+REFUSED_WRONGLY = "abstained where there is an answer"
+BY_MODEL = "judged by the model"
+JUDGE_CALLS, JUDGE_COST = "calls of the judge", "cost of the judge"
+TO_THE_WORD = {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST}
+BY_RULES = "rules"
+
+AskedBy = Mapping[str, Mapping[str, Asked]]
+"""What came of the questions, by arm and by question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Whether an answer is right.
+
+    `by` is "rules" or the name of the model that said so; `kind` is what the rules found in either case. `reason` is the
+    model's, or says by name why it gave none. `calls` were sent for it: none where its verdict was known.
+    """
+
+    question_id: str
+    correct: bool
+    by: str
+    kind: MatchKind
+    reason: str = ""
+    calls: int = 0
+    cost: float = 0.0
+
+
+def gain_over(ranking: str, cut: str) -> str:
+    return f"{GAIN}{ranking}, {cut}"
+
+
+def found_by(ranking: str, cut: str) -> str:
+    return f"{PERFECT} of {ranking}, {cut}"
+
+
+def document_of(question: BenchmarkQuestion) -> str:
+    """Return the document that a question stands or falls with: that of its evidence, else the last, where loaders put it."""
+    return question.evidence[0][0] if question.evidence else question.documents[-1]
+
+
+def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[Scored, ...]:
+    """Score every arm on the questions whose evidence is known, in their order."""
+    measured = [question for question in questions if question.evidence]
+    return tuple(scored for arm in asked for scored in _scored_arm(arm, measured, asked))
+
+
+def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> list[Scored]:
+    own = asked[arm]
+    rivals = {OWN: own} | ({BASELINE: asked[BASELINE]} if BASELINE in asked and arm != BASELINE else {})
+    kinds = [[one for one in questions if needs_several(one) is several] for several in (False, True)]
+    cuts = {name: (_cut(rival, own, questions), *(_cut(rival, own, kind) for kind in kinds)) for name, rival in rivals.items()}
+    scored = []
+    for question in questions:
+        mean_cuts = {name: (all_alike, kind[needs_several(question)]) for name, (all_alike, *kind) in cuts.items()}
+        rankings = {name: rival[question.id].ranked for name, rival in rivals.items()}
+        values = _worth(question, own[question.id], rankings, mean_cuts)
+        scored.append(Scored(arm, question.id, document_of(question), values))
+    return scored
+
+
+def needs_several(question: BenchmarkQuestion) -> bool:
+    return len(set(question.evidence)) > 1
+
+
+def _cut(rival: Mapping[str, Asked], own: Mapping[str, Asked], questions: Sequence[BenchmarkQuestion]) -> float:
+    """Return where to cut a rival's rankings so that they keep as many pages as the sets on average, all where there are fewer."""
+    if not questions:
+        return 0.0
+    lengths = np.array([len(rival[question.id].ranked) for question in questions], dtype=np.int64)
+    mean = float(np.mean([len(own[question.id].evidence) for question in questions]))
+    return cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean())))
+
+
+def _worth(
+    question: BenchmarkQuestion, own: Asked, rankings: Mapping[str, Sequence[PageOf]], cuts: Mapping[str, tuple[float, float]]
+) -> Mapping[str, float]:
+    gold, pages = question.evidence, len(own.evidence)
+    whole = perfect_recall(returned=own.evidence, gold=gold)
+    values = ranking_metrics(ranked=own.ranked, gold=gold, cutoffs=CUTOFFS) | {
+        PERFECT: whole,
+        "recall of the evidence": recall(returned=own.evidence, gold=gold),
+        IRRELEVANT: irrelevant_ratio(returned=own.evidence, gold=gold),
+        RETURNED: float(pages),
+        READABLE: float(bool(own.ranked)),
+        "seconds": own.seconds,
+        f"{IRRELEVANT} of {OWN}, {SAME_NUMBER}": irrelevant_when_cut(ranked=own.ranked, gold=gold, pages=pages),
+    }
+    for name, ranked in rankings.items():
+        at_number = recall_when_cut(ranked=ranked, gold=gold, pages=pages)
+        at_means = (recall_at_mean(ranked=ranked, gold=gold, mean_pages=cut) for cut in cuts[name])
+        for cut, found in zip(CUTS, (at_number, *at_means), strict=True):
+            values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}
+    return values
+
+
+def scored_answers(
+    questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
+) -> tuple[Scored, ...]:
+    scored = []
+    for arm, found in asked.items():
+        for question in questions:
+            values = _worth_of_answer(question, found[question.id], judged[arm][question.id])
+            scored.append(Scored(arm, question.id, document_of(question), values))
+    return tuple(scored)
+
+
+def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping[str, float]:
+    refused = judged.kind is MatchKind.ABSTAINED
+    rightly_refused = refused and not question.answerable
+    to_the_word = rightly_refused or judged.kind in TO_THE_WORD
+    return {
+        CORRECT: float(judged.correct),
+        BY_THE_RULES: float(to_the_word or judged.kind is MatchKind.CONTAINED),
+        STRICT: float(to_the_word),
+        (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): float(refused),
+        **({BY_MODEL: float(judged.by != BY_RULES)} if judged.by != BY_RULES or judged.reason else {}),
+        **(_cost(asked) if not asked.cached else {}),
+        **({JUDGE_CALLS: float(judged.calls), JUDGE_COST: judged.cost} if judged.calls else {}),
+    }
+
+
+def _cost(asked: Asked) -> Mapping[str, float]:
+    """Return what an answer took; of one that calls kept from before helped with nobody knows what it would have taken."""
+    return {
+        "calls": float(asked.calls),
+        "input tokens": float(asked.input_tokens),
+        "output tokens": float(asked.output_tokens),
+        "cost": asked.cost,
+        "seconds": asked.seconds,
+    }

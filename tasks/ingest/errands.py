@@ -1,0 +1,51 @@
+"""What a process of a cluster is sent to read a document, and what it sends back; the document itself travels as artifacts."""
+
+from dataclasses import dataclass
+
+from storage.memo import StepMemo
+from storage.records.documents import EmbedderIdentity, StepRecord
+from tasks.finding.plan import DocumentWork, document_version
+from tasks.settings.ingest import IngestSettings
+
+
+class WorkersError(RuntimeError):
+    """A cluster that cannot be had, or whose processes are not set up as this one is; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A document to be read for a run; `settings` are IngestSettings as JSON, `reader` is `reader_identity`."""
+
+    work: DocumentWork
+    settings: str
+    embedder: EmbedderIdentity
+    reader: str
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The steps that were done, each with the names of its artifacts, and what ended them early."""
+
+    steps: tuple[StepRecord, ...]
+    error: Exception | None = None
+
+
+def require_same_installation(errand: Errand, settings: IngestSettings) -> None:
+    """Raise WorkersError where this process would make something else of the bytes than the version says."""
+    ours = document_version(errand.work.document_id, settings, errand.embedder, errand.reader)
+    if ours != errand.work.version:
+        raise WorkersError(
+            f"a process of the cluster would make version {ours[:12]} of {errand.work.name}, not {errand.work.version[:12]}: "
+            "install the same FlowReader with the same constraints.txt on all machines"
+        )
+
+
+def require_remembered(account: Account, memo: StepMemo) -> None:
+    """Raise WorkersError where what the last step made is not to be found here."""
+    last = account.steps[-1]
+    if memo.lookup(last.subject, last.step, last.key) is None:
+        raise WorkersError(
+            f"a process of the cluster did {last.step!r} and nothing of it is in {str(memo.folder)!r}: "
+            "set FLOWREADER_HOME to the same shared folder on all machines"
+        )

@@ -1,0 +1,187 @@
+"""How much an ingest has to do, and what it costs, before it is done and without a call."""
+
+import math
+import tempfile
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from storage.artifacts import ArtifactStore, kept_artifacts
+from storage.locations import calls_folder, steps_folder
+from storage.memo import StepMemo
+from storage.records.documents import Node
+from storage.runs.replies import CallCache
+from tasks.content_graph.analysis import analyze_nodes
+from tasks.content_graph.description import describing, description_calls
+from tasks.content_graph.structure import structure_document
+from tasks.finding.plan import DocumentWork
+from tasks.ingest.model import EVOLVING
+from tasks.ingest.remembered import is_remembered
+from tasks.models.chat.budget import price
+from tasks.models.chat.request import picture_tokens, text_tokens
+from tasks.models.endpoints import chat_endpoint
+from tasks.parsing.parse import ParseError, count_pages, rules_for, sample_file
+from tasks.prompts.prompt import load_prompt
+from tasks.settings.ingest import IngestSettings
+
+SECONDS_A_PAGE = 0.3
+"""What a born-digital page costs on two cores; `make bench-ingest` measures it."""
+STARTING_SECONDS = 10.0
+"""What every run costs before its first page: the server, the models."""
+
+SAMPLED_PAGES = 8
+"""Pages of a PDF that are really parsed; the calls for the others are taken to be as many and as long."""
+SAMPLED_DOCUMENTS = 40
+"""Documents that are sampled; the others are taken to be like them, page for page."""
+
+DESCRIPTION_TOKENS = 120
+JUDGED_TOKENS = 310
+JUDGEMENT_TOKENS = 170
+"""Tokens of a node: written to describe it, read and written to judge it in one round, where each round rewrites every node;
+`make bench-models` measures them against replies of a usual length."""
+WRITTEN_TOKENS_A_SECOND = 30.0
+"""What one call of a 32B model writes on four GPUs beside sixty others; assumed, not measured here."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentEstimate:
+    """What lies ahead of one document; one without pages of its own counts as one page. Remembered replies are left out."""
+
+    name: str
+    pages: int
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def scaled(self, of: "DocumentEstimate", share: float) -> "DocumentEstimate":
+        """Return the estimate of a document with this share of the calls that are estimated here."""
+        asked = (self.calls, self.input_tokens, self.output_tokens)
+        return DocumentEstimate(of.name, of.pages, *(round(number * share) for number in asked))
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What lies ahead, by document and in all."""
+
+    documents: int
+    pages: int
+    megabytes: float
+    seconds: float
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    by_document: tuple[DocumentEstimate, ...]
+
+
+def estimate(work: Sequence[DocumentWork], settings: IngestSettings) -> Estimate:
+    """Look at the documents in work, page by page where they are few; a file that cannot be read is a page without calls.
+
+    No model is asked, and nothing is kept of what is parsed.
+    """
+    memo = StepMemo(steps_folder(), kept_artifacts())
+    fresh = [document for document in work if not is_remembered(document, memo)]
+    look = _looking_like(fresh, settings) if settings.reading.analysis.by == "model" else partial(_counted, settings=settings)
+    known = {document.document_id: look(document) for document in fresh}
+    found = tuple(known.get(document.document_id, DocumentEstimate(document.name, 0)) for document in work)
+    whole = _sum(found)
+    return Estimate(
+        documents=len(work),
+        pages=whole.pages,
+        megabytes=sum(document.size_bytes for document in work) / 1e6,
+        seconds=STARTING_SECONDS + whole.pages * SECONDS_A_PAGE + _asking_seconds(whole, settings) if work else 0.0,
+        calls=whole.calls,
+        input_tokens=whole.input_tokens,
+        output_tokens=whole.output_tokens,
+        cost=price(whole.input_tokens, whole.output_tokens, settings.models.prices),
+        by_document=found,
+    )
+
+
+def _sum(found: Collection[DocumentEstimate]) -> DocumentEstimate:
+    pages, calls = sum(one.pages for one in found), sum(one.calls for one in found)
+    return DocumentEstimate("", pages, calls, sum(one.input_tokens for one in found), sum(one.output_tokens for one in found))
+
+
+def _counted(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
+    return DocumentEstimate(document.name, count_pages(Path(document.path), rules_for(settings, None)) or 1)
+
+
+def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
+    """Sample documents spread over all; return who says of each what was found, or of one not sampled what is usual."""
+    step = max(1, math.ceil(len(documents) / SAMPLED_DOCUMENTS))
+    sampled = {document.document_id: _sampled(document, settings) for document in documents[::step]}
+    usual = _sum(sampled.values())
+
+    def look(document: DocumentWork) -> DocumentEstimate:
+        found = sampled.get(document.document_id)
+        if found is None:
+            found = _counted(document, settings)
+            found = usual.scaled(found, found.pages / max(1, usual.pages))
+        return _without_remembered(found, document)
+
+    return look
+
+
+def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
+    """Parse some pages as the run will, and make the calls up to the point of asking."""
+    reading = settings.reading
+    with tempfile.TemporaryDirectory(prefix="flowreader-estimate-") as folder:
+        artifacts = ArtifactStore(Path(folder))
+        try:
+            parsed, pages = sample_file(
+                path=Path(document.path),
+                document_id=document.document_id,
+                password=document.password,
+                pages=SAMPLED_PAGES,
+                rules=rules_for(settings, artifacts),
+            )
+        except (ParseError, OSError):
+            return DocumentEstimate(document.name, 1)
+        structured = structure_document(parsed=parsed, version=document.version, settings=reading)
+        nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=reading.analysis)
+        sample = _asked(document, nodes, settings, artifacts)
+    share = pages / max(1, len(parsed.pages))
+    return DocumentEstimate(document.name, pages, *(math.ceil(number * share) for number in sample))
+
+
+def _asked(
+    document: DocumentWork, nodes: Sequence[Node], settings: IngestSettings, artifacts: ArtifactStore
+) -> tuple[int, int, int]:
+    """Return the calls, the tokens read and the tokens written for these nodes."""
+    reading, models = settings.reading, settings.models
+    asking = describing(
+        document_id=document.document_id,
+        name=document.name,
+        nodes=nodes,
+        settings=reading.analysis,
+        ocr=reading.ocr,
+        artifacts=artifacts,
+    )
+    calls = description_calls(asking)
+    read = sum(text_tokens(len(call.prompt), 1, models.estimates) + picture_tokens(len(call.images), models) for call in calls)
+    subjects = len(asking.places)
+    rounds = reading.evolution.rounds if reading.evolution.mode == "model" else 0
+    judging = rounds * math.ceil(subjects / reading.evolution.model.nodes_per_call)
+    written = subjects * (DESCRIPTION_TOKENS + rounds * JUDGEMENT_TOKENS)
+    return len(calls) + judging, read + rounds * subjects * JUDGED_TOKENS, written
+
+
+def _without_remembered(found: DocumentEstimate, document: DocumentWork) -> DocumentEstimate:
+    """Leave out the share of the calls whose replies were kept, of today's prompts and of the model that the environment names."""
+    prompts, server = {load_prompt(name).hash for name in EVOLVING}, chat_endpoint()
+    models = {server.model} if server and server.model else set()
+    replies = CallCache(calls_folder()).recall(document.document_id).values()
+    kept = sum(reply.prompt_hash in prompts and (not models or reply.model in models) for reply in replies)
+    return found.scaled(found, max(0, found.calls - kept) / max(1, found.calls))
+
+
+def _asking_seconds(whole: DocumentEstimate, settings: IngestSettings) -> float:
+    """Return how long the replies take: as long as they are written, and as the server's limits hold them back."""
+    limits = settings.models.limits
+    return max(
+        whole.output_tokens / WRITTEN_TOKENS_A_SECOND / min(limits.in_flight, max(1, whole.calls)),
+        60 * whole.calls / (limits.requests_per_minute or math.inf),
+        60 * (whole.input_tokens + whole.output_tokens) / (limits.tokens_per_minute or math.inf),
+    )

@@ -1,0 +1,101 @@
+"""What the steps of a document share: their tools, how results are kept, and the keys by which an earlier result is found."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.artifacts import ArtifactStore, hash_bytes
+from storage.codec import decode_graph, encode_graph, from_json, to_json
+from storage.records.documents import Edge, ParsedDocument, Vectors, identify
+from tasks.content_graph.structure import Structured
+from tasks.finding.plan import DocumentWork
+from tasks.models.chat.model import ChatModel
+from tasks.models.embedding.embedder import Embedder
+from tasks.models.ocr import ocr_identity
+from tasks.parsing.parse import parse_inputs
+from tasks.settings.ingest import IngestSettings
+from tasks.step import Codec, StepKey
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What the steps of a run share; `chat` is None where rules read."""
+
+    settings: IngestSettings
+    artifacts: ArtifactStore
+    embedder: Embedder
+    chat: ChatModel | None = None
+
+    @property
+    def judges_links(self) -> bool:
+        return self.settings.reading.evolution.mode == "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A structure as a model rewrote it, with the vectors of its new words and the links it named."""
+
+    structured: Structured
+    vectors: Vectors
+    edges: tuple[Edge, ...]
+
+
+def pictures_of(parsed: ParsedDocument) -> set[str]:
+    """Return the artifacts that a parsed document points to: page images and figure crops."""
+    crops = {block.picture for page in parsed.pages for block in page.blocks}
+    return {name for name in crops | {page.image for page in parsed.pages} if name}
+
+
+def _encode_vectors(vectors: Vectors) -> list[bytes]:
+    stream = io.BytesIO()
+    np.save(stream, vectors, allow_pickle=False)
+    return [stream.getvalue()]
+
+
+PARSED = Codec(
+    encode=lambda parsed: [to_json(parsed)],
+    decode=lambda parts: from_json(ParsedDocument, parts[0]),
+    pictures=pictures_of,
+)
+VECTORS: Codec[Vectors] = Codec(encode=_encode_vectors, decode=lambda parts: np.load(io.BytesIO(parts[0]), allow_pickle=False))
+GRAPH = Codec(
+    encode=encode_graph,
+    decode=lambda parts: decode_graph(parts[0], parts[1]),
+    pictures=lambda graph: {name for name in [*(n.picture for n in graph.nodes), *(p.image for p in graph.pages)] if name},
+)
+
+
+def structured_hash(structured: Structured) -> dict[str, str]:
+    """Return the hash of what is made anew each time, for the lineage."""
+    return {"0": hash_bytes(to_json(structured))}
+
+
+def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
+    """Key by the bytes, the parser and what it is told; limits may send a page to a fallback, but a ready one is not read again."""
+    reading = tools.settings.reading
+    return StepKey(work.document_id, parse_inputs(work.document_id, reading.parse, reading.ocr), work.name)
+
+
+def words_key(work: DocumentWork, _parsed: ParsedDocument, tools: Tools) -> StepKey:
+    return StepKey(work.document_id, identify(parse_key(work, tools).inputs, ocr_identity()), work.name)
+
+
+def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
+    return StepKey(work.document_id, work.version, work.name)
+
+
+def graph_key(
+    work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, judged: Judged | None
+) -> StepKey:
+    """Key by the version; what is unfinished also by what it holds, so that nobody takes it for the document's graph."""
+    last = judged.structured if judged else structured
+    if not last.unfinished:
+        return version_key(work)
+    return StepKey(work.document_id, identify(work.version, structured_hash(last)["0"]), work.name)
+
+
+def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
+    batch = tools.settings.reading.embedding.batch_nodes
+    return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)

@@ -1,0 +1,76 @@
+"""The chat model of an ingest: whether one reads, what decides its words, and the one that is open for a run."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from storage.locations import calls_folder
+from storage.records.documents import identify
+from storage.runs.replies import CallCache
+from tasks.models.chat.call import ModelCall
+from tasks.models.chat.model import ChatModel, open_chat
+from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.prompts.prompt import load_prompt
+from tasks.settings.ingest import IngestSettings
+
+READER_VERSION = 1
+"""Counts the changes of what is made of the same replies, and of what is put into the prompts."""
+
+ANALYZING = ("analyze_text", "analyze_visual", "mend_reply")
+EVOLVING = (*ANALYZING, "evolve")
+
+
+def reader_identity(settings: IngestSettings, model: str = "") -> str:
+    """Return, as one hash, what decides the model's words beside the settings of reading; "" where no model reads.
+
+    Where neither the caller nor the environment says how the model is called, the server is asked. Raises EndpointError where
+    the environment names no server, ChatEndedError where that is not there.
+    """
+    if settings.reading.analysis.by == "rules":
+        return ""
+    prompts = EVOLVING if settings.reading.evolution.mode == "model" else ANALYZING
+    asked = settings.models
+    return identify(
+        "reader",
+        READER_VERSION,
+        model or _model_name(settings),
+        *(load_prompt(name).hash for name in prompts),
+        repr(asked.temperature),
+        asked.pictures.pixels,
+    )
+
+
+def require_model(settings: IngestSettings) -> None:
+    """Raise EndpointError or ChatEndedError, within seconds, where a model is to read and cannot be had."""
+    with reading_model(settings, lambda _call: None):
+        pass
+
+
+@contextmanager
+def reading_model(settings: IngestSettings, listener: Callable[[ModelCall], None]) -> Iterator[ChatModel | None]:
+    """Give the model that reads, with the budget of one run, and let it go; None where rules read.
+
+    Raises EndpointError or ChatEndedError, before anything is read, where the model cannot be had.
+    """
+    if settings.reading.analysis.by == "rules":
+        yield None
+        return
+    with open_chat(_endpoint(), settings.models, cache=CallCache(calls_folder()), listener=listener) as model:
+        yield model
+
+
+def _model_name(settings: IngestSettings) -> str:
+    endpoint = _endpoint()
+    if endpoint.model:
+        return endpoint.model
+    with open_chat(endpoint, settings.models, cache=CallCache(calls_folder())) as model:
+        return model.name
+
+
+def _endpoint() -> ChatEndpoint:
+    endpoint = chat_endpoint()
+    if endpoint is None:
+        raise EndpointError(
+            'reading.analysis.by = "model" needs a chat server: set FLOWREADER_CHAT_BASE_URL to something like '
+            'http://localhost:8000/v1, or by = "rules"'
+        )
+    return endpoint

@@ -1,0 +1,160 @@
+"""How the reading of one document ended, and the catalog's record of it."""
+
+import errno
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
+from storage.system import is_full_disk
+from tasks.finding.plan import UNFINISHED, DocumentWork
+from tasks.happenings import DocumentBegan, DocumentEnded, tell
+from tasks.ingest.errands import WorkersError
+from tasks.models.chat.errors import ChatEndedError
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.models.ocr import OcrError
+from tasks.parsing.supervisor import ParserStartError
+from tasks.progress import StoppedError, is_broken_off, stop_requested
+from tasks.step import workplace
+
+NOTES_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A record for the catalog, and the graph where the document is ready.
+
+    `state` is what this reading came to: a document whose new reading fails may still be ready. `told` says why there is no
+    graph in words that hold none of the document's: for logs.
+    """
+
+    record: DocumentRecord
+    graph: DocumentGraph | None
+    state: DocumentState = DocumentState.READY
+    told: str = ""
+
+
+def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:
+    """Return the outcome of a document that became a graph; an unfinished one is made again by the next ingest."""
+    return Outcome(
+        record=DocumentRecord(
+            id=work.document_id,
+            version=work.version,
+            paths=work.paths,
+            size_bytes=work.size_bytes,
+            media_type=graph.media_type,
+            title=graph.title,
+            state=DocumentState.READY,
+            reason="",
+            pages=len(graph.pages),
+            nodes=len(graph.nodes),
+            attempt=UNFINISHED if unfinished else "",
+            notes=page_notes(graph.pages),
+        ),
+        graph=graph,
+    )
+
+
+def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, told: str = "") -> Outcome:
+    """Return the outcome of a document that could not be read, with the reason in words, and in others where it is `told` to logs.
+
+    A version that is published stays, with a note. `for_good` says that the same bytes would fail the same way; else the
+    next ingest tries again.
+    """
+    if work.published is not None:
+        note = f"the reading with new settings failed, the one before is kept: {reason}"
+        attempt = work.failed_rereading if for_good else ""
+        if work.published.version == work.version:
+            note, attempt = f"the reading of what it lacks failed: {reason}", UNFINISHED
+        return Outcome(
+            record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt),
+            graph=None,
+            state=state,
+            told=told or reason,
+        )
+    return Outcome(
+        record=DocumentRecord(
+            id=work.document_id,
+            version=work.version,
+            paths=work.paths,
+            size_bytes=work.size_bytes,
+            media_type="",
+            title="",
+            state=state,
+            reason=reason,
+            pages=0,
+            nodes=0,
+            attempt=work.attempt if for_good else "",
+        ),
+        graph=None,
+        state=state,
+        told=told or reason,
+    )
+
+
+def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
+    told: dict[tuple[PageParser, str], list[int]] = {}
+    for page in pages:
+        if page.note or page.parser not in {PageParser.MINERU, PageParser.PLAIN}:
+            told.setdefault((page.parser, page.note), []).append(page.number)
+    notes = [
+        f"{_page_list(numbers)} read by {'nobody' if parser is PageParser.NONE else parser}{note and f': {note}'}"
+        for (parser, note), numbers in told.items()
+    ]
+    return tuple(notes[:NOTES_SHOWN])
+
+
+def _page_list(numbers: list[int]) -> str:
+    """Return "page 3" or "pages 1-3, 7", the runs of consecutive numbers joined."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    spans = ", ".join("-".join(str(end) for end in run) for run in runs)
+    return f"page{'s' if len(numbers) > 1 else ''} {spans}"
+
+
+def unexpected(work: DocumentWork, error: Exception) -> Outcome:
+    """Return the outcome of a document that cannot be opened or that our own code stumbled over.
+
+    Raises what would hit every document alike: a full or read-only disk, an engine that does not start, a chat model that is
+    gone or a budget that is used up, the wish to stop.
+    """
+    if stop_requested():
+        # What broke when its children were ended is no fault of the document.
+        raise StoppedError from error
+    if isinstance(error, OSError) and not is_full_disk(error) and error.errno != errno.EROFS:
+        return failed(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
+    if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError | WorkersError):
+        raise error
+    stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
+    return failed(work, DocumentState.FAILED, stumbled, for_good=False, told=type(error).__name__)
+
+
+@contextmanager
+def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
+    """Tell that a document is being read, and when the block ends the outcome that was given.
+
+    Where the block raises, no document came of it: it was `stopped`, or `failed` with what ends the whole run.
+    """
+    run, began = workplace.get().run_id, time.monotonic()
+    end = DocumentEnded(run, work.document_id, work.name, state="failed", pages=0, nodes=0, seconds=0.0, error="")
+
+    def take(outcome: Outcome) -> None:
+        nonlocal end
+        graph = outcome.graph
+        pages, nodes = (len(graph.pages), len(graph.nodes)) if graph else (0, 0)
+        end = replace(end, state=outcome.state.value, pages=pages, nodes=nodes, error=outcome.told)
+
+    tell(DocumentBegan(run, work.document_id, work.name))
+    try:
+        yield take
+    except BaseException as problem:
+        stopped = is_broken_off(problem)
+        end = replace(end, state="stopped" if stopped else "failed", error="" if stopped else type(problem).__name__)
+        raise
+    finally:
+        tell(replace(end, seconds=time.monotonic() - began))

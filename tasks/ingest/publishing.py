@@ -1,0 +1,229 @@
+"""Publishing what finished: link it with what is there, and commit both at once."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from storage.artifacts import kept_artifacts
+from storage.catalog.in_use import KEEP_SECONDS
+from storage.catalog.removals import first_removal, noted_removals
+from storage.corpus.doctor import examine_ids
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.tidying import Garbage, collect
+from storage.corpus.writer import CorpusWriter
+from storage.forgetting import forget_questions, forget_told, forget_words
+from storage.graph.checks import GraphError
+from storage.locations import CorpusLocation, pictures_folder
+from storage.memory import give_back
+from storage.mirrored_copies import forget_copies
+from storage.records.documents import DocumentGraph, DocumentState, Edge, identify
+from tasks.content_graph.evolution import LinkableDocument, link_documents
+from tasks.finding.copies import forget_mirrors
+from tasks.finding.plan import Plan
+from tasks.ingest.outcomes import Outcome
+from tasks.settings.ingest import EvolutionSettings
+from tasks.step import StepKey, step
+
+Superseded = Mapping[str, tuple[str, ...]]
+"""The documents that go when this one is ready: their files hold its content now."""
+
+NODES_AT_ONCE = 20_000
+"""Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedUp:
+    """What a clean-up deleted, and the snapshots that stay because they are young or being read.
+
+    `answers_erased` counts the answers that lost words of removed documents.
+    """
+
+    snapshots_kept: tuple[int, ...]
+    garbage: Garbage
+    answers_erased: int
+
+    @property
+    def complete(self) -> bool:
+        return not (self.snapshots_kept or self.garbage.postponed)
+
+
+def _batch_key(_corpus: CorpusWriter, outcomes: Sequence[Outcome], *_rest: object) -> StepKey:
+    versions = sorted(outcome.record.version for outcome in outcomes)
+    return StepKey("corpus", identify(*versions), f"{len(outcomes)} documents")
+
+
+def _published_as(snapshot: int) -> dict[str, str]:
+    return {"snapshot": str(snapshot)}
+
+
+@step("publish", version="1", retries=0, cache_key=_batch_key, told=_published_as)
+def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Superseded, settings: EvolutionSettings) -> int:
+    """Publish a batch, with its links to every other document; return the snapshot's number.
+
+    A document whose file got new content goes in the commit that brings its successor.
+    """
+    # Until `index` has run: a kill in between must not leave the corpus without its full text.
+    corpus.location.index_due.touch()
+    graphs = [outcome.graph for outcome in outcomes if outcome.graph]
+    published = {graph.document_id for graph in graphs}
+    removed = sorted(old for new in published for old in superseded.get(new, ()))
+    snapshot = corpus.publish(
+        graphs=graphs,
+        records=[outcome.record for outcome in outcomes],
+        cross_edges=cross_edges(corpus, graphs, without=removed, settings=settings),
+        removed=removed,
+    )
+    give_back()
+    return snapshot
+
+
+@step(
+    "rename",
+    version="1",
+    retries=0,
+    cache_key=lambda _corpus, plan: StepKey("corpus", identify(*plan.outdated), f"{len(plan.renamed)} documents"),
+    told=_published_as,
+)
+def rename(corpus: CorpusWriter, plan: Plan) -> int:
+    """Publish documents of which only the paths changed, and take out those whose files hold another one's content now."""
+    return corpus.publish(records=plan.renamed, removed=plan.outdated)
+
+
+@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), told=_published_as)
+def index(corpus: CorpusWriter) -> int:
+    """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
+    look_after(corpus)
+    return corpus.snapshot
+
+
+def look_after(corpus: CorpusWriter) -> CleanedUp:
+    """Do what an ingest does at its end: indexes, a look at the ids, and clean-up; return what that deleted."""
+    corpus.index()
+    require_unique_ids(corpus)
+    cleaned = clean_up(corpus)
+    corpus.location.index_due.unlink(missing_ok=True)
+    return cleaned
+
+
+def require_unique_ids(corpus: CorpusWriter) -> None:
+    """Raise GraphError where an id stands twice: neither LanceDB nor Prefect guarantees that it does not."""
+    with open_for_reading(corpus.location) as snapshot:
+        for finding in examine_ids(snapshot):
+            raise GraphError(f"{finding.what}; {finding.remedy}")
+
+
+def clean_up(corpus: CorpusWriter) -> CleanedUp:
+    """Delete what was replaced longer ago than any question lasts, and what nothing names any more.
+
+    Text that `documents remove` left for then goes now, once its time has come.
+    """
+    if purge_is_due(corpus.location):
+        return wipe(corpus, wait_seconds=0.0)
+    erased = erase_removed(corpus)
+    kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
+    return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS), erased)
+
+
+def purge_is_due(location: CorpusLocation) -> bool:
+    """Say whether a document was removed so long ago that nobody can still be reading it; one noted in the future counts too."""
+    since = first_removal(location)
+    return since is not None and not 0 <= time.time() - since <= KEEP_SECONDS
+
+
+def upkeep_is_due(location: CorpusLocation) -> bool:
+    """Say whether an ingest has something to do even where no file changed: a killed one's index, a removal, a repair."""
+    return location.index_due.exists() or location.damage_report.exists() or purge_is_due(location)
+
+
+def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
+    """Rewrite the corpus so that no file holds a word of what was removed, once its readers have let go.
+
+    Answers are looked at twice: at once, and when the last reader, who may just have answered from the old snapshot, is gone.
+    """
+    erased = erase_removed(corpus)
+    kept = corpus.purge(wait_seconds=wait_seconds).kept
+    erased += erase_removed(corpus)
+    forget_questions(corpus.location)
+    gone = [removal.document_id for removal in noted_removals(corpus.location)]
+    cleaned = CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=0.0, gone=gone), erased)
+    if cleaned.complete:
+        corpus.location.purge_due.unlink(missing_ok=True)
+    return cleaned
+
+
+def erase_removed(corpus: CorpusWriter) -> int:
+    """Forget what was told of removed documents, and our copies of them, unless they are back; return how many answers lost words.
+
+    A copy of what is published now at the same address stays.
+    """
+    removals, published = noted_removals(corpus.location), corpus.documents()
+    shown = {path for record in published for path in record.paths}
+    forget_copies({path for removal in removals for path in removal.paths} - shown, corpus.location.home)
+    return forget_told(corpus.location, {removal.document_id for removal in removals} - {record.id for record in published})
+
+
+def collect_garbage(own: CorpusLocation, *, keep_seconds: float, gone: Sequence[str] = ()) -> Garbage:
+    """Delete artifacts, notes of steps, words of pictures and mirrors that no corpus needs; the caller holds the lock of `own`.
+
+    `gone` are documents that were removed on purpose.
+    """
+    garbage = collect(own, keep_seconds=keep_seconds, gone=gone)
+    forget_words(artifacts=kept_artifacts(), cache_folder=pictures_folder())
+    forget_mirrors(keep_seconds=keep_seconds)
+    return garbage
+
+
+def cross_edges(
+    corpus: CorpusWriter, graphs: Sequence[DocumentGraph], *, without: Sequence[str], settings: EvolutionSettings
+) -> list[Edge]:
+    fresh = [linkable(graph) for graph in graphs]
+    replaced = {*without, *(document.document_id for document in fresh)}
+    edges: list[Edge] = []
+    for position, own in enumerate(fresh):
+        edges += link_documents(own=own, others=fresh[position + 1 :], settings=settings)
+    if fresh:
+        for others in published_documents(corpus, without=replaced):
+            for own in fresh:
+                edges += link_documents(own=own, others=others, settings=settings)
+    return edges
+
+
+def linkable(graph: DocumentGraph) -> LinkableDocument:
+    return LinkableDocument(
+        document_id=graph.document_id,
+        node_ids=tuple(node.id for node in graph.nodes),
+        meaningless=np.array([node.meaningless for node in graph.nodes], dtype=bool),
+        vectors=graph.initial_vectors,
+    )
+
+
+def published_documents(corpus: CorpusWriter, *, without: Iterable[str]) -> Iterator[list[LinkableDocument]]:
+    """Yield what linking needs of the published documents, in groups that fit in memory."""
+    left_out = set(without)
+    records = [record for record in corpus.documents() if record.state is DocumentState.READY and record.id not in left_out]
+    group: list[str] = []
+    nodes = 0
+    for record in records:
+        group.append(record.id)
+        nodes += record.nodes
+        if nodes >= NODES_AT_ONCE:
+            yield _read_group(corpus, group)
+            group, nodes = [], 0
+    if group:
+        yield _read_group(corpus, group)
+
+
+def _read_group(corpus: CorpusWriter, document_ids: Sequence[str]) -> list[LinkableDocument]:
+    batches = list(corpus.initial_vectors(document_ids))
+    owners = np.array([owner for batch in batches for owner in batch.document_ids])
+    if not len(owners):
+        return []
+    node_ids = np.array([node for batch in batches for node in batch.node_ids])
+    meaningless = np.array([empty for batch in batches for empty in batch.meaningless], dtype=bool)
+    vectors = np.concatenate([batch.vectors for batch in batches])
+    return [
+        LinkableDocument(name, tuple(node_ids[owners == name].tolist()), meaningless[owners == name], vectors[owners == name])
+        for name in sorted(set(owners.tolist()))
+    ]

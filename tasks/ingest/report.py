@@ -1,0 +1,137 @@
+"""What an ingest did: counts, failures with their reasons, time for each step."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict
+
+from storage.corpus.writer import CorpusWriter
+from storage.records.documents import DocumentState, identify
+from storage.runs.log import EntryKind
+from storage.runs.traces import trace
+from tasks.finding.plan import displayed
+from tasks.ingest.request import Survey
+from tasks.models.chat.errors import Outcome
+from tasks.step import Workplace
+from tasks.watching.markdown import lineage_key, lineage_link
+
+PROGRESS = "-progress"
+"""So the keys of bars end."""
+
+
+class Failure(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    state: str
+    reason: str
+
+
+VANISHED_SHOWN = 50
+
+
+class IngestReport(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    corpus: str
+    snapshot: int
+    read: int
+    unchanged: int
+    renamed: int
+    pages: int
+    nodes: int
+    failures: tuple[Failure, ...]
+    skipped: int
+    vanished: tuple[str, ...] = ()
+    mended: tuple[str, ...]
+    took_over: tuple[str, ...] = ()
+    step_seconds: Mapping[str, float]
+    steps_remembered: int
+    calls: int
+    calls_remembered: int
+    tokens: int
+    cost: float
+
+
+def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace, took_over: Sequence[str] = ()) -> IngestReport:
+    """Sum up a run from what the corpus holds now, what was planned, the run's own lineage, and what it took over, in words."""
+    documents = corpus.documents()
+    worked_on = {work.document_id for work in survey.plan.work}
+    mine = [record for record in documents if record.id in worked_on]
+    run = trace(place.log.path)
+    steps, calls = run.steps(), run.of(EntryKind.CALL)
+    step_seconds: defaultdict[str, float] = defaultdict(float)
+    for record in steps:
+        step_seconds[record.step] += record.seconds
+    return IngestReport(
+        corpus=name,
+        snapshot=corpus.snapshot,
+        read=sum(record.state is DocumentState.READY for record in mine),
+        unchanged=len(survey.plan.unchanged),
+        renamed=len(survey.plan.renamed),
+        pages=sum(record.pages for record in mine),
+        nodes=sum(record.nodes for record in mine),
+        failures=tuple(
+            Failure(name=record.name, state=record.state, reason=record.reason)
+            for record in documents
+            if record.state is not DocumentState.READY
+        ),
+        skipped=len(survey.found.skipped),
+        vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
+        mended=corpus.messages,
+        took_over=tuple(took_over),
+        step_seconds={step: round(total, 1) for step, total in sorted(step_seconds.items(), key=lambda item: -item[1])},
+        steps_remembered=sum(record.cache_hit for record in steps),
+        calls=sum(call["attempts"] > 0 for call in calls),
+        calls_remembered=sum(call["outcome"] == Outcome.CACHED for call in calls),
+        tokens=sum(call["input_tokens"] + call["output_tokens"] for call in calls),
+        cost=sum(call["cost"] for call in calls),
+    )
+
+
+def report_markdown(report: IngestReport) -> str:
+    """Return the report as the page that Prefect's UI shows; names from documents stand as code, never as markup."""
+    lines = [
+        f"# Corpus {report.corpus}, snapshot {report.snapshot}",
+        "",
+        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
+        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. "
+        f"{asked(report)}.",
+        "",
+        "| step | seconds, all documents together |",
+        "|---|---|",
+        *(f"| {name} | {seconds} |" for name, seconds in report.step_seconds.items()),
+    ]
+    if report.failures:
+        lines += ["", "| not ready | state | reason |", "|---|---|---|"]
+        lines += [f"| {as_code(failure.name)} | {failure.state} | {as_code(failure.reason)} |" for failure in report.failures]
+    lines += ["", *(f"- {as_code(gone)}" for gone in report.vanished)] if report.vanished else []
+    lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
+    lines += ["", *(f"- {run}" for run in report.took_over)] if report.took_over else []
+    return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
+
+
+def asked(report: IngestReport) -> str:
+    if not report.calls + report.calls_remembered:
+        return "No model was called: no tokens, no cost"
+    return (
+        f"{report.calls:,} calls of the model and {report.calls_remembered:,} remembered: {report.tokens:,} tokens, "
+        f"cost {report.cost:.2f}"
+    )
+
+
+def artifact_key(corpus: str) -> str:
+    """Return a key that Prefect takes: lower-case letters, digits and dashes; another one for each name."""
+    written = re.sub(r"[^a-z0-9-]", "-", corpus.lower())
+    plain = written == corpus and not written.endswith((PROGRESS, lineage_key("")))
+    return f"ingest-{written}" if plain else f"ingest-{written}-{identify(corpus)[:6]}"
+
+
+def progress_key(corpus: str) -> str:
+    return artifact_key(corpus) + PROGRESS
+
+
+def as_code(text: str) -> str:
+    """Return the text as Markdown shows code: what stands in it is no markup."""
+    return "`" + text.replace("`", "'").replace("|", "/").replace("\n", " ") + "`"

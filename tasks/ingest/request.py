@@ -1,0 +1,142 @@
+"""What is asked of an ingest, and what a look at the files makes of it."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from storage.catalog.catalog import CatalogDamagedError
+from storage.catalog.current import CurrentDamagedError
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.locations import corpus_location
+from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
+from storage.records.documents import DocumentRecord, EmbedderIdentity
+from tasks.finding.files import Discovery, DiscoveryError, discover
+from tasks.finding.mirror import discover_objects
+from tasks.finding.objects import Tell, tell_nobody
+from tasks.finding.plan import Plan, displayed, plan_reading
+from tasks.models.embedding.embedder import default_identity
+from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
+from tasks.settings.ingest import IngestSettings
+
+
+def whole_path(source: str) -> str:
+    """Return a path from the root on: the request is read again later, and elsewhere. An address is one already."""
+    return source if is_address(source) else str(Path(source).absolute())
+
+
+Source = Annotated[
+    str,
+    AfterValidator(checked_source),
+    AfterValidator(whole_path),
+    Field(json_schema_extra={"pattern": f"^(?!{CREDENTIALS.pattern})"}),
+]
+"""A path or an address; the server runs no validator: by the pattern it refuses credentials in one, and keeps them nowhere."""
+
+
+class IngestRequest(BaseModel):
+    """What to read, and into which corpus. Prefect's UI shows it as a form."""
+
+    # What is refused may be a password in an address: no message repeats it.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    paths: tuple[Source, ...] = Field(
+        min_length=1, description="files and folders, read recursively; s3://BUCKET/PREFIX/ for what lies in an object store"
+    )
+    corpus: str = Field("default", description="the corpus to read them into")
+    include: tuple[str, ...] = Field((), description="globs; only files that match are read")
+    exclude: tuple[str, ...] = Field((), description="globs; files that match are left out")
+    password_file: Annotated[str, AfterValidator(whole_path)] | None = Field(
+        None, description="a file of passwords, a line each: NAME, a tab, PASSWORD"
+    )
+    preset: Preset = "default"
+    settings: Annotated[IngestSettings, settings_over_preset(AllSettings.for_ingest)] = Field(
+        default_factory=lambda asked: method_of(asked["preset"]).for_ingest()
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What was found under the asked paths, and what is to be done about it."""
+
+    found: Discovery
+    plan: Plan
+
+
+def look(request: IngestRequest, tell: Tell = tell_nobody) -> Discovery:
+    """Find what is asked for; of object stores what is new is fetched, of which `tell` hears before, else nothing is written."""
+    addresses = [source for source in request.paths if is_address(source)]
+    paths = [Path(source) for source in request.paths if not is_address(source)]
+    return discover(paths, include=request.include, exclude=request.exclude) | discover_objects(
+        addresses,
+        include=request.include,
+        exclude=request.exclude,
+        file_megabytes=request.settings.limits.file_megabytes,
+        tell=tell,
+    )
+
+
+def survey(
+    request: IngestRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
+) -> Survey:
+    """Compare what was found with what is published. `reader` is `reader_identity`."""
+    plan = plan_reading(
+        files=found.files,
+        roots=[_root(source) for source in request.paths],
+        listed=found.listed,
+        published=published,
+        settings=request.settings,
+        embedder=embedder,
+        reader=reader,
+        passwords=read_passwords(request.password_file),
+    )
+    return Survey(found=found, plan=plan)
+
+
+def survey_for(request: IngestRequest, tell: Tell = tell_nobody) -> Survey:
+    """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
+
+    A damaged corpus is mended by the run itself, which then sees what there is to do. `tell` hears of what is to be fetched from
+    object stores before it is.
+    """
+    from tasks.ingest.model import reader_identity
+
+    reader, found = reader_identity(request.settings), look(request, tell)
+    try:
+        with open_for_reading(corpus_location(request.corpus)) as snapshot:
+            return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)
+    except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
+        return survey(request, found, (), embedder_for(None), reader)
+
+
+def _root(source: str) -> str:
+    """Return how the catalog shows a root."""
+    return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
+
+
+def embedder_for(remembered: EmbedderIdentity | None) -> EmbedderIdentity:
+    """Return the embedder to use: the corpus's own where it has one and the environment names no other."""
+    wanted = default_identity()
+    return remembered if remembered and remembered.name == wanted.name else wanted
+
+
+def read_passwords(path: str | None) -> Mapping[str, str]:
+    """Read `NAME<tab>PASSWORD` lines; a line without a tab is the password of every file, under "*"."""
+    if path is None:
+        return {}
+    try:
+        lines = Path(path).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise DiscoveryError(f"password file {path!r} cannot be read: {reason}; give a readable UTF-8 file") from error
+    bare = [number for number, line in enumerate(lines, 1) if line and "\t" not in line]
+    if len(bare) > 1:
+        raise DiscoveryError(
+            f"password file {path!r}: lines {', '.join(map(str, bare))} have no tab; write NAME, a tab and PASSWORD, "
+            "and at most one line with a password for all others"
+        )
+    pairs = (line.partition("\t") for line in lines if line)
+    return {name if tab else "*": password if tab else name for name, tab, password in pairs}

@@ -1,0 +1,270 @@
+"""The steps that make a graph of a document, each with its version, its key and what it calls.
+
+A step's version is raised when its code makes another result of the same inputs, and with it GRAPH_VERSION in
+tasks/finding/plan.py.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from storage.locations import pictures_folder
+from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
+from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
+from tasks.content_graph.description import described_places, describing
+from tasks.content_graph.evolution import evolve_document
+from tasks.content_graph.links import Judge
+from tasks.content_graph.model_analysis import describe_nodes
+from tasks.content_graph.model_evolution import evolve_by_model
+from tasks.content_graph.structure import Structured, structure_document
+from tasks.finding.plan import DocumentWork
+from tasks.ingest.keys import (
+    GRAPH,
+    PARSED,
+    VECTORS,
+    Judged,
+    Tools,
+    graph_key,
+    parse_key,
+    structured_hash,
+    vectors_key,
+    version_key,
+    words_key,
+)
+from tasks.models.chat.errors import ChatError, Outcome
+from tasks.models.chat.model import ChatModel
+from tasks.models.embedding.embedder import Embedder
+from tasks.parsing.parse import ParseError, parse_file, rules_for
+from tasks.parsing.pictures_read import read_words
+from tasks.progress import report
+from tasks.step import step
+
+
+def embed_nodes(*, texts: Sequence[str], embedder: Embedder, batch_nodes: int, on_nodes: Callable[[int, int], None]) -> Vectors:
+    """Embed the texts of one document, (texts, dimension); batches are cut in node order, so that a second run cuts the same.
+
+    `on_nodes(done, total)` is called after each batch.
+    """
+    vectors = np.zeros((len(texts), embedder.identity.dimension), dtype=np.float32)
+    for first in range(0, len(texts), batch_nodes):
+        batch = texts[first : first + batch_nodes]
+        vectors[first : first + len(batch)] = embedder.embed_documents(batch)
+        on_nodes(first + len(batch), len(texts))
+    return vectors
+
+
+def page_vectors(*, pages: Sequence[Page], nodes: Sequence[Node], vectors: Vectors) -> Vectors:
+    """Return for each page the unit mean of its nodes' vectors, weighted by their words; zeros for a page without nodes.
+
+    A node without words counts as one word.
+    """
+    row_of_page = {page.number: row for row, page in enumerate(pages)}
+    sums = np.zeros((len(pages), vectors.shape[1]), dtype=np.float64)
+    for node, vector in zip(nodes, vectors, strict=True):
+        words = max(1, len(node.search_text.split()))
+        sums[row_of_page[node.page]] += words * vector.astype(np.float64)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    mean: Vectors = np.divide(sums, lengths, out=np.zeros_like(sums), where=lengths > 0).astype(np.float32)
+    return mean
+
+
+class UnansweredError(RuntimeError):
+    """Too many nodes got no usable reply: the document fails, what came is kept, and the next ingest asks for the rest."""
+
+
+def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share: float) -> None:
+    """Raise UnansweredError where more than this share of the nodes asked about, and more than one, got no usable reply."""
+    if len(errors) > max(1.0, share * asked):
+        first = next(iter(errors.values()))
+        raise UnansweredError(
+            f"{len(errors)} of {asked} nodes got no usable reply from the model, the first: {first}; "
+            "what came is kept, the next ingest asks for the rest"
+        )
+
+
+def may_be_mended(errors: Mapping[int, ChatError]) -> bool:
+    """Say whether asking again may help: no reply came. What the model declined or twice got wrong it will again."""
+    return any(error.outcome == Outcome.FAILED for error in errors.values())
+
+
+def noted_pages(pages: Sequence[Page], nodes: Sequence[Node], errors: Mapping[int, ChatError], what: str) -> tuple[Page, ...]:
+    """Return the pages; one with nodes that got no usable reply says of how many, what they have instead, and why."""
+    troubles: dict[int, Counter[str]] = {}
+    for place, error in errors.items():
+        troubles.setdefault(nodes[place].page, Counter())[str(error.outcome)] += 1
+    return tuple(
+        replace(page, note="; ".join(filter(None, (page.note, _note(troubles[page.number], what)))))
+        if page.number in troubles
+        else page
+        for page in pages
+    )
+
+
+def _note(outcomes: Counter[str], what: str) -> str:
+    count = outcomes.total()
+    reasons = ", ".join(f"{outcome} {number} times" if number > 1 else outcome for outcome, number in sorted(outcomes.items()))
+    return f"{count} {'element' if count == 1 else 'elements'} {what}, for want of a usable reply of the model ({reasons})"
+
+
+@step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)
+def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
+    """Read a file into pages of blocks, in a child process."""
+    return parse_file(
+        path=Path(work.path),
+        document_id=work.document_id,
+        password=work.password,
+        rules=rules_for(tools.settings, tools.artifacts),
+        on_pages=partial(report, work.document_id, "parse"),
+    )
+
+
+@step("read-words", version="1", retries=1, cache_key=words_key, codec=PARSED)
+def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> ParsedDocument:
+    """Read pages and figures without text by OCR; raise ParseError where nothing can be read at all."""
+    settings = tools.settings.reading.ocr
+    readable = read_words(
+        parsed=parsed,
+        settings=settings,
+        artifacts=tools.artifacts,
+        cache_folder=pictures_folder(),
+        on_pictures=partial(report, work.document_id, "read-words"),
+    )
+    require_something_to_read(readable, ocr_enabled=settings.enabled)
+    return readable
+
+
+@step("structure", version="1", retries=0, cache_key=version_key, told=structured_hash)
+def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Structured:
+    """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
+    structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
+    report(work.document_id, "structure", 1, 1)
+    return structured
+
+
+@step("analyze", version="1", retries=0, cache_key=version_key, told=structured_hash)
+def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
+    """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
+    settings = tools.settings.reading.analysis
+    nodes = analyze_nodes(nodes=structured.nodes, rows=structured.rows, settings=settings)
+    analyzed = replace(structured, nodes=nodes)
+    if tools.chat is not None:
+        analyzed = _described(work, analyzed, tools, tools.chat)
+    report(work.document_id, "analyze", 1, 1)
+    return replace(analyzed, pages=summarize_pages(pages=analyzed.pages, nodes=analyzed.nodes, settings=settings))
+
+
+def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: ChatModel) -> Structured:
+    """Have the model describe what rules have read; raise UnansweredError where it fails on too much."""
+    reading = tools.settings.reading
+    asking = describing(
+        document_id=work.document_id,
+        name=work.name,
+        nodes=analyzed.nodes,
+        settings=reading.analysis,
+        ocr=reading.ocr,
+        artifacts=tools.artifacts,
+    )
+    described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
+    require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
+    return replace(
+        analyzed,
+        nodes=described.nodes,
+        pages=noted_pages(analyzed.pages, analyzed.nodes, described.errors, "described by rules"),
+        unfinished=may_be_mended(described.errors),
+    )
+
+
+@step("embed", version="1", retries=1, cache_key=vectors_key, codec=VECTORS)
+def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
+    """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
+    return embed_nodes(
+        texts=texts,
+        embedder=tools.embedder,
+        batch_nodes=tools.settings.reading.embedding.batch_nodes,
+        on_nodes=partial(report, work.document_id, "embed"),
+    )
+
+
+@step("judge-links", version="1", retries=0, cache_key=version_key, told=lambda judged: structured_hash(judged.structured))
+def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, tools: Tools) -> Judged:
+    """Have the model rewrite the nodes and name their links for T rounds (eq. 14); raise UnansweredError as `analyze` does."""
+    assert tools.chat is not None
+    reading = tools.settings.reading
+    subjects = described_places(structured.nodes, reading.analysis, reading.ocr)
+    judge = Judge(
+        document_id=work.document_id,
+        name=work.name,
+        settings=reading.evolution.model,
+        chat=tools.chat,
+        on_nodes=partial(report, work.document_id, "judge-links"),
+        total=len(subjects) * reading.evolution.rounds,
+    )
+    evolved = evolve_by_model(
+        nodes=structured.nodes,
+        initial_vectors=initial,
+        subjects=subjects,
+        settings=reading.evolution,
+        judge=judge,
+        embed=lambda texts: embed(work, tuple(texts), tools),
+    )
+    require_enough_replies(evolved.errors, asked=len(subjects), share=tools.settings.limits.undescribed_share)
+    pages = noted_pages(structured.pages, structured.nodes, evolved.errors, "linked as the round before left them")
+    rewritten = replace(
+        structured,
+        nodes=evolved.nodes,
+        pages=summarize_pages(pages=pages, nodes=evolved.nodes, settings=reading.analysis),
+        unfinished=structured.unfinished or may_be_mended(evolved.errors),
+    )
+    return Judged(rewritten, evolved.vectors, evolved.edges)
+
+
+@step("evolve", version="1", retries=0, cache_key=graph_key, codec=GRAPH)
+def evolve(
+    work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, judged: Judged | None
+) -> DocumentGraph:
+    """Gather the finished graph: evolved by rule for T rounds, or as a model judged it (eq. 14)."""
+    if judged is not None:
+        structured, vectors, edges = judged.structured, judged.vectors, judged.edges
+    else:
+        vectors, edges = evolve_document(
+            document_id=work.document_id,
+            nodes=structured.nodes,
+            initial_vectors=initial,
+            settings=tools.settings.reading.evolution,
+        )
+    report(work.document_id, "evolve", 1, 1)
+    return DocumentGraph(
+        document_id=work.document_id,
+        version=work.version,
+        title=structured.title,
+        media_type=parsed.media_type,
+        pages=structured.pages,
+        sections=structured.sections,
+        nodes=structured.nodes,
+        rows=structured.rows,
+        edges=structured.edges + edges,
+        initial_vectors=initial,
+        vectors=vectors,
+        page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
+    )
+
+
+def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:
+    return tuple(embedding_text(node, tools.settings.reading.embedding.text) for node in nodes)
+
+
+def require_something_to_read(parsed: ParsedDocument, *, ocr_enabled: bool) -> None:
+    """Raise ParseError, with the first page's reason, where no page has a block and nobody could read one."""
+    if any(page.blocks for page in parsed.pages):
+        return
+    if not ocr_enabled and any(page.image for page in parsed.pages):
+        raise ParseError(
+            DocumentState.OCR_REQUIRED, "its pages are pictures and OCR is off; set reading.ocr.enabled = true and ingest it again"
+        )
+    notes = next((page.note for page in parsed.pages if page.note), "no page holds text, a table or a figure")
+    if all(page.parser is PageParser.NONE for page in parsed.pages):
+        raise ParseError(DocumentState.FAILED, f"nothing could be read: {notes}")

@@ -1,0 +1,187 @@
+"""Looking after corpora: which, what is done and found, as steps of a run and as the page of it, and what goes by age."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from storage.catalog.in_use import corpora_in, delete_files, is_older
+from storage.corpus.doctor import examine
+from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
+from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
+from storage.corpus.writer import CorpusWriter
+from storage.locations import (
+    CORPUS_NAME,
+    CorpusLocation,
+    called_with_folder,
+    corpora_folder,
+    corpus_location,
+    reports_folder,
+)
+from storage.records.documents import Finding
+from storage.runs.answers import answer_ids
+from tasks.ingest.publishing import CleanedUp, look_after
+from tasks.step import StepKey, step
+from tasks.watching.markdown import as_text, table_row
+
+CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
+
+
+class MaintainRequest(BaseModel):
+    """What to look after. Prefect's UI shows it as a form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    corpora: tuple[CorpusName, ...] = Field((), max_length=1_000, description="only these corpora; all of them by default")
+    wait_seconds: float = Field(
+        5.0, ge=0, le=3_600, description="seconds to wait for a corpus that is being written; it is skipped then"
+    )
+
+
+def corpora_to_maintain(request: MaintainRequest) -> tuple[CorpusLocation, ...]:
+    """Return where the corpora lie, by name; raise UnknownCorpusError for a named one that is not there."""
+    there = {location.name: location for location in corpora_in(corpora_folder())}
+    for name in request.corpora:
+        if name not in there:
+            raise unknown_corpus(corpus_location(name), "name one of them, or none to look after all")
+    return tuple(location for name, location in there.items() if name in request.corpora or not request.corpora)
+
+
+PAGE = ".html"
+
+
+class AgedOut(BaseModel):
+    """How many files went: pages of answers that no corpus keeps, results kept by Prefect, what questions were called with."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reports: int = 0
+    results: int = 0
+    called_with: int = 0
+    bytes_freed: int = 0
+
+
+def age_out() -> AgedOut:
+    """Delete what is older than a month and no answer's that a corpus of this home keeps; return what went."""
+    before = time.time() - KEEP_UNNAMED_SECONDS
+    old, called_with = list(_older(reports_folder(), before)), list(_older(called_with_folder(), before))
+    pages = [path for path in old if path.suffix == PAGE]
+    kept = {answer for corpus in corpora_in(corpora_folder()) for answer in answer_ids(corpus)} if pages else set()
+    reports, of_reports = delete_files(path for path in pages if path.stem not in kept)
+    results, of_results = delete_files(path for path in old if path.suffix != PAGE)
+    calls, of_calls = delete_files(called_with)
+    size = of_reports + of_results + of_calls
+    return AgedOut(reports=len(reports), results=len(results), called_with=len(calls), bytes_freed=size)
+
+
+def _older(folder: Path, before: float) -> Iterator[Path]:
+    if folder.is_dir():
+        yield from (path for path in folder.iterdir() if path.is_file() and is_older(path, before))
+
+
+class Upkeep(BaseModel):
+    """What was done for one corpus and what doctor found; `skipped` says why nothing was done, `killed` which runs were."""
+
+    model_config = ConfigDict(frozen=True)
+
+    corpus: str
+    skipped: str = ""
+    killed: tuple[str, ...] = ()
+    mended: tuple[str, ...] = ()
+    artifacts_deleted: int = 0
+    bytes_freed: int = 0
+    answers_erased: int = 0
+    postponed: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    @classmethod
+    def of(cls, corpus: CorpusWriter, cleaned: CleanedUp) -> Upkeep:
+        return cls(
+            corpus=corpus.location.name,
+            mended=corpus.messages,
+            artifacts_deleted=len(cleaned.garbage.artifacts),
+            bytes_freed=cleaned.garbage.bytes_freed,
+            answers_erased=cleaned.answers_erased,
+            postponed=cleaned.garbage.postponed,
+        )
+
+
+def _told(cleaned: CleanedUp) -> Mapping[str, str]:
+    return {"artifacts": str(len(cleaned.garbage.artifacts)), "bytes": str(cleaned.garbage.bytes_freed)}
+
+
+@step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), told=_told)
+def upkeep(corpus: CorpusWriter) -> CleanedUp:
+    """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
+    return look_after(corpus)
+
+
+@step(
+    "doctor",
+    version="1",
+    retries=0,
+    cache_key=lambda location: StepKey("corpus", "", location.name),
+    told=lambda findings: {"findings": str(len(findings))},
+)
+def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
+    """Check every promise of the corpus; one in which nothing was published yet promises nothing."""
+    try:
+        return tuple(examine(location))
+    except UnknownCorpusError:
+        return ()
+
+
+COLUMNS = ("corpus", "outcome", "files deleted", "bytes freed", "answers erased")
+
+
+def upkeep_markdown(done: Sequence[Upkeep], aged: AgedOut | None = None) -> str:
+    """Return a table of the corpora, what the home lost by age, and what was mended, postponed and found, each with its remedy."""
+    lines = ["# Maintenance", "", summary(done), ""]
+    if done:
+        lines += [table_row(COLUMNS), "|---|---|--:|--:|--:|"]
+        lines += [table_row(_cells(one)) for one in done]
+    if aged is not None:
+        lines += ["", as_text(told_of_age(aged))]
+    return "\n".join([*lines, *(line for one in done for line in _details(one))]) + "\n"
+
+
+def summary(done: Sequence[Upkeep]) -> str:
+    skipped, findings = sum(bool(one.skipped) for one in done), sum(len(one.findings) for one in done)
+    if not done:
+        return "there is no corpus yet"
+    corpora = "1 corpus" if len(done) - skipped == 1 else f"{len(done) - skipped} corpora"
+    return f"{corpora} looked after, {skipped} skipped, {_findings(findings)}"
+
+
+def told_of_age(aged: AgedOut) -> str:
+    days = f"{KEEP_UNNAMED_SECONDS / 86_400:.0f} days"
+    return (
+        f"Deleted for their age, {days}: {aged.reports} reports of answers that no corpus keeps, {aged.results} results "
+        f"that Prefect kept, what {aged.called_with} killed questions were called with; {aged.bytes_freed:,} bytes."
+    )
+
+
+def _findings(count: int) -> str:
+    return "1 finding" if count == 1 else f"{count} findings"
+
+
+def _cells(one: Upkeep) -> tuple[str, ...]:
+    outcome = "skipped" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
+    counts = (one.artifacts_deleted, one.bytes_freed, one.answers_erased)
+    return one.corpus, outcome, *(f"{count:,}" for count in counts)
+
+
+def _details(one: Upkeep) -> Iterator[str]:
+    told = [
+        *([f"skipped: {one.skipped}"] if one.skipped else []),
+        *(f"mended: {message}" for message in one.mended),
+        *one.killed,
+        *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
+        *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
+    ]
+    if told:
+        yield from ("", f"## {as_text(one.corpus)}", "", *(f"- {as_text(line)}" for line in told))

@@ -1,0 +1,198 @@
+"""Runs that were killed or are at work: how far they came, what is shown of them, and which of them an ingest does the rest of."""
+
+import os
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
+from storage.locations import CorpusLocation
+from storage.memo import HEXADECIMAL
+from storage.object_address import is_address
+from storage.runs.at_work import close, drop_empty_signs, is_news, killed_runs, runs_at_work
+from storage.runs.log import EntryKind
+from storage.runs.traces import ALWAYS_READ, RunTrace, trace
+from tasks.finding.plan import displayed
+from tasks.happenings import RunKilled, tell
+from tasks.ingest.request import IngestRequest
+from tasks.lineage.records import RunKind
+from tasks.lineage.runs import KILLED, RunStory, story_of
+from tasks.watching.json_log import step_outcome
+from tasks.watching.prefect_log import say_to_prefect
+from tasks.watching.watching import is_wanted, watched
+
+SIGNS = tuple(f'"kind": "{kind}"'.encode() for kind in (EntryKind.PLAN, EntryKind.STEP))
+LAST_STEP = "evolve"
+"""With it a document is read: what is left is to publish it, and the next run finds it done."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunProgress:
+    """How many documents are read, how many could not be, and of how many, None before the files were looked through."""
+
+    read: int
+    failed: int
+    documents: int | None
+
+
+def progress_of(run_file: Path) -> RunProgress:
+    """Return how far the run came since it began last: Prefect may try it again in the same file."""
+    story = story_of(_last_try(trace(run_file, SIGNS)))
+    last = {step.subject: step for step in story.steps if HEXADECIMAL.fullmatch(step.subject)}
+    failed = sum(step_outcome(step) == "failed" for step in last.values())
+    read = sum(step.step == LAST_STEP and not step.error for step in last.values())
+    return RunProgress(read, failed, story.planned)
+
+
+def _last_try(found: RunTrace) -> RunTrace:
+    begins = [place for place, entry in enumerate(found.entries) if entry["kind"] is EntryKind.RUN]
+    return replace(found, entries=found.entries[begins[-1] if begins else 0 :])
+
+
+@dataclass(frozen=True, slots=True)
+class IngestAtWork:
+    """An ingest of these paths. `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done.
+
+    `failed` of those that are done could not be read.
+    """
+
+    run_id: str
+    began: str
+    paths: tuple[str, ...]
+    done: int
+    failed: int
+    documents: int | None
+
+    @property
+    def told(self) -> str:
+        failed = f", {self.failed} of them failed" if self.failed else ""
+        far = "documents are looked for" if self.documents is None else f"{self.done} of {self.documents} documents done{failed}"
+        return f"the ingest{named(self.paths)} that began at {minute(self.began)} UTC is at work: {far}"
+
+
+def ingests_at_work(location: CorpusLocation) -> tuple[IngestAtWork, ...]:
+    """Return the ingests at work, the oldest first."""
+    found: list[IngestAtWork] = []
+    for run in runs_at_work(location):
+        story = _story(run.path)
+        if story.head.kind is RunKind.INGEST:
+            far, paths = progress_of(run.path), tuple(map(str, story.parameters["paths"]))
+            done = far.read + far.failed
+            found.append(IngestAtWork(run.path.stem, told_moment(run.began), paths, done, far.failed, far.documents))
+    return tuple(found)
+
+
+def named(paths: Sequence[str]) -> str:
+    """Return " of" and what is read, the first of several paths; "" where there are none."""
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return f" of {displayed(paths[0])}{more}" if paths else ""
+
+
+def told_moment(seconds: float) -> str:
+    """Return seconds since 1970 as an ISO 8601 time in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def minute(moment: str) -> str:
+    """Return an ISO 8601 time to the minute."""
+    return moment[:16].replace("T", " ")
+
+
+NAMES = {RunKind.INGEST: "ingest", RunKind.EVALUATE: "evaluation", RunKind.ASK: "run that answered", RunKind.UNKNOWN: "run"}
+
+
+@dataclass(frozen=True, slots=True)
+class KilledRun:
+    """A run whose process is gone. `began` is an ISO 8601 time in UTC; `paths` are those of an ingest that still exist."""
+
+    run_id: str
+    kind: RunKind
+    began: str
+    paths: tuple[str, ...]
+
+    @property
+    def told(self) -> str:
+        """What to say of it, with the remedy where there is one."""
+        remedy = "; the same command goes on with the rest" if self.goes_on else ""
+        return f"the {NAMES[self.kind]}{named(self.paths)} that began at {minute(self.began)} UTC was killed{remedy}"
+
+    @property
+    def goes_on(self) -> bool:
+        return self.kind is RunKind.INGEST and bool(self.paths)
+
+
+def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
+    """Return the corpus's killed runs that nobody took over yet, the oldest first."""
+    found: list[KilledRun] = []
+    for run in killed_runs(location):
+        story = _story(run.path)
+        there = tuple(path for path in _paths(story) if is_address(path) or os.path.lexists(path))
+        found.append(KilledRun(story.head.run_id, story.head.kind, told_moment(run.began), there))
+    return tuple(found)
+
+
+def rest_of(location: CorpusLocation, request: IngestRequest) -> list[Path]:
+    """Return the files of the killed ingests that read nothing but what this one reads too."""
+    return [each.path for each in killed_runs(location) if _is_covered(_story(each.path), request)]
+
+
+def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[KilledRun, ...]:
+    """Return the killed runs; those that no command goes on with, or that nobody went on with for a month, are told this once.
+
+    Of a run that was killed before its first line nothing stays after that time.
+    """
+    found, before = killed(location), time.time() - KEEP_UNNAMED_SECONDS
+    drop_empty_signs(location, before=before)
+    for run in found:
+        if not run.goes_on or datetime.fromisoformat(run.began).timestamp() <= before:
+            close(location.runs / f"{run.run_id}.jsonl", outcome=KILLED, snapshot=snapshot)
+    return found
+
+
+def _story(run_file: Path) -> RunStory:
+    return story_of(trace(run_file, ALWAYS_READ))
+
+
+def _paths(story: RunStory) -> Sequence[str]:
+    return [str(path) for path in story.parameters.get("paths", ())] if story.head.kind is RunKind.INGEST else ()
+
+
+def _is_covered(story: RunStory, request: IngestRequest) -> bool:
+    chosen = {name: list(getattr(request, name)) for name in ("include", "exclude")}
+    if story.head.kind is not RunKind.INGEST or any(story.parameters.get(name, []) != given for name, given in chosen.items()):
+        return False
+    return all(any(Path(path).is_relative_to(named) for named in request.paths) for path in _paths(story))
+
+
+def tell_of_killed(location: CorpusLocation) -> None:
+    """Tell whoever the environment wants to watch of each killed run of the corpus that nobody was told of."""
+    if is_wanted() and (killed := killed_runs(location)):
+        with watched():
+            for run in killed:
+                if is_news(run.path):
+                    kind, read = _story(run.path).head.kind.value, progress_of(run.path).read
+                    tell(RunKilled(run.path.stem, kind, location.name, told_moment(run.began), read))
+
+
+@contextmanager
+def taking_over(location: CorpusLocation, rest: Collection[Path]) -> Iterator[tuple[str, ...]]:
+    """Say that the run inside the block does the rest of these killed ones, to watchers and on its page; give the words."""
+    told = words_of(location, rest)
+    with watched():
+        tell_of_killed(location)
+        for words in told:
+            say_to_prefect(words)
+        yield told
+
+
+def words_of(location: CorpusLocation, rest: Collection[Path]) -> tuple[str, ...]:
+    """Return what to say to people of these killed runs before their rest is done, the oldest first."""
+    told = []
+    for run in (run for run in killed_runs(location) if run.path in rest):
+        began, far = minute(told_moment(run.began)), progress_of(run.path)
+        kept = f"{far.read} of its {'' if far.documents is None else f'{far.documents} '}documents"
+        told.append(f"the earlier run of {began} UTC was killed; {kept} were kept, the rest is read now")
+    return tuple(told)

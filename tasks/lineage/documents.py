@@ -1,0 +1,149 @@
+"""Documents with who parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
+
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from storage.artifacts import ArtifactDamagedError, kept_artifacts
+from storage.codec import CodecError, from_json
+from storage.records.answers import NamedDocument
+from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, StepRecord, identify
+from storage.runs.traces import other_files, trace, traces
+from tasks.lineage.names import Shelf
+from tasks.lineage.records import CallTold, Damage, DocumentTold, NodePlace, Reading, Standing
+from tasks.lineage.runs import PUBLISHES, RunStory, did_publish, story_of
+from tasks.parsing.parse import parse_inputs, parser_identity
+from tasks.settings.ingest import IngestSettings
+
+T = TypeVar("T", StepRecord, CallTold)
+
+OTHER_PARSER = "another version than the one installed here, or told other settings"
+NOT_KEPT = "not known: no run that parsed it is kept"
+
+
+def documents_told(shelf: Shelf, documents: Sequence[NamedDocument]) -> tuple[tuple[DocumentTold, ...], tuple[Damage, ...]]:
+    """Return the documents with the runs that read them, in order, and what of the runs' files cannot be read."""
+    signs = [document.id.encode() for document in documents]
+    stories = [story_of(trace) for trace in traces(other_files(shelf.snapshot.location), signs)] if signs else []
+    told = tuple(_told(shelf, document, stories) for document in documents)
+    return told, tuple(story.damage for story in stories if story.damage)
+
+
+def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) -> DocumentTold:
+    record = shelf.records.get(document.id)
+    readings = [reading for story in stories if (reading := _reading(story, document.id, record)) is not None]
+    readings.sort(key=lambda reading: reading.run.began, reverse=True)
+    parsed = [(story, step) for story in stories for step in story.steps if (step.step, step.subject) == ("parse", document.id)]
+    known = record or _nothing_known(document.id)
+    return DocumentTold(
+        document=shelf.named(document),
+        standing=_standing(shelf, document, [reading.run.run_id for reading in readings]),
+        version=known.version,
+        state=known.state.value if record else "",
+        reason=known.reason,
+        paths=known.paths,
+        size_bytes=known.size_bytes,
+        media_type=known.media_type,
+        pages=known.pages,
+        nodes=known.nodes,
+        notes=known.notes,
+        parser=_parser(parsed),
+        readings=tuple(readings),
+    )
+
+
+def _standing(shelf: Shelf, document: NamedDocument, run_ids: Sequence[str]) -> Standing:
+    """Return how it stands; what has a name though it is not there was published once, for an answer used it."""
+    standing, signs = shelf.standing(document), (document.id.encode(), PUBLISHES)
+    if standing is Standing.GONE and run_ids and not document.name:
+        stories = (story_of(trace(shelf.snapshot.location.runs / f"{run_id}.jsonl", signs)) for run_id in run_ids)
+        return standing if any(did_publish(story, document.id) for story in stories) else Standing.UNPUBLISHED
+    return standing
+
+
+def _nothing_known(document_id: str) -> DocumentRecord:
+    return DocumentRecord(document_id, "", (), 0, "", "", DocumentState.FAILED, "", 0, 0)
+
+
+def _reading(story: RunStory, document_id: str, record: DocumentRecord | None) -> Reading | None:
+    """Return what a run did with the document, None where that is nothing; errors of what is not there have no words."""
+    steps = tuple(step for step in story.steps if step.subject == document_id)
+    calls = tuple(call for call in story.calls if call.about == document_id)
+    if not steps and not calls:
+        return None
+    made = record is not None and any(_made(step, record) for step in steps)
+    if record is None:
+        steps, calls = tuple(map(wordless, steps)), tuple(map(wordless, calls))
+    began = min((step.started for step in steps), default=story.head.began)
+    return Reading(replace(story.head, began=began), steps, calls, published=made)
+
+
+def _made(step: StepRecord, record: DocumentRecord) -> bool:
+    """Say whether the step made the published version: its key names it."""
+    return not step.error and step.step == "evolve" and step.key == identify(step.step, step.version, record.version)
+
+
+def wordless(told: T) -> T:
+    """Return a step or a call without the words of its error: they may be those of a document that was removed."""
+    return replace(told, error=told.error.partition(":")[0])
+
+
+def _parser(parsed: Iterable[tuple[RunStory, StepRecord]]) -> str:
+    """Return name and version of what parsed a document: a step's key proves it of the parser that is installed here."""
+    newest = max(parsed, key=lambda each: each[1].started, default=None)
+    if newest is None:
+        return NOT_KEPT
+    story, step = newest
+    try:
+        reading = IngestSettings.model_validate(story.settings).reading
+    except ValidationError:
+        return OTHER_PARSER
+    proven = step.key == identify(step.step, step.version, parse_inputs(step.subject, reading.parse, reading.ocr))
+    return parser_identity() if proven else OTHER_PARSER
+
+
+PageReader = tuple[str, int, str, str]
+"""A document, a page of it, who read it, and why a fallback did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of nodes by id, and the readers of the documents' pages."""
+
+    nodes: Mapping[str, NodePlace]
+    readers: tuple[PageReader, ...]
+
+
+def places_of(shelf: Shelf, documents: Sequence[DocumentTold], node_ids: Sequence[str]) -> Places:
+    """Return the places of those of the nodes that are published, and who read which page of the documents that are."""
+    nodes: dict[str, NodePlace] = {}
+    readers: list[PageReader] = []
+    unkept = []
+    for name, told in ((told.document.id, told) for told in documents if shelf.is_readable(told.document.id)):
+        graph = _kept_graph(told)
+        if graph is None:
+            unkept.append(name)
+        else:
+            nodes |= {node.id: _place(node) for node in graph.nodes}
+            readers += [(name, page.number, page.parser.value, page.note) for page in graph.pages]
+    if unkept:
+        readers += shelf.snapshot.page_readers(unkept)
+        found = shelf.snapshot.nodes_found([name for name in node_ids if name not in nodes])
+        nodes |= {node.id: _place(node) for node in found}
+    return Places(nodes, tuple(readers))
+
+
+def _place(node: Node) -> NodePlace:
+    return NodePlace(node.id, node.document_id, node.page, node.kind.value, None if node.box == WHOLE_PAGE else node.box)
+
+
+def _kept_graph(document: DocumentTold) -> GraphText | None:
+    """Return what the step left that made the published version; None where no run tells of it or its artifact is gone."""
+    made = (step for reading in document.readings if reading.published for step in reading.steps if step.step == "evolve")
+    for name in (step.outputs["0"] for step in made if "0" in step.outputs):
+        with contextlib.suppress(ArtifactDamagedError, CodecError, OSError):
+            return from_json(GraphText, kept_artifacts().read(name))
+    return None

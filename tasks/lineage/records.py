@@ -1,0 +1,261 @@
+"""What lineage tells: how an answer, a document or a run came to be, and what became of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from storage.records.answers import Citation, NamedDocument, PagePlace, Usage
+from storage.records.documents import Box, StepRecord
+
+
+class RunKind(StrEnum):
+    """What a run did; `unknown` where the line that says it is lost."""
+
+    ASK = "ask"
+    INGEST = "ingest"
+    EVALUATE = "evaluate"
+    UNKNOWN = "unknown"
+
+
+class Standing(StrEnum):
+    """Whether a document is there: `replaced` where its file has another content now, `gone` where none has its name.
+
+    One that runs read and never came to publish is `unpublished`.
+    """
+
+    PUBLISHED = "published"
+    REPLACED = "replaced"
+    GONE = "gone"
+    UNPUBLISHED = "unpublished"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A run's file of which something cannot be read: how many lines are cut, or why the system does not give it."""
+
+    run_id: str
+    torn: int
+    unreadable: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunHead:
+    """A run: `began` is when the first step that is told of did, `outcome` how it ended, `snapshot` what was published then.
+
+    `took_over` are the killed runs whose rest it does.
+    """
+
+    run_id: str
+    kind: RunKind
+    began: str
+    outcome: str
+    snapshot: int | None
+    code_version: str
+    took_over: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallTold:
+    """A call of a model, about an answer or a document; `prompt` is the file whose hash it is, empty where none has it any more."""
+
+    about: str
+    purpose: str
+    model: str
+    prompt: str
+    prompt_hash: str
+    key: str
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: float
+    attempts: int
+    outcome: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepSum:
+    """All of a run's work under one step's name; `attempts` is the most that one took. A stop is no failure."""
+
+    step: str
+    version: str
+    times: int
+    seconds: float
+    attempts: int
+    cache_hits: int
+    failed: int
+    stopped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CallSum:
+    """All calls for one purpose with one prompt; `outcomes` counts how they ended."""
+
+    purpose: str
+    model: str
+    prompt: str
+    prompt_hash: str
+    outcomes: Mapping[str, int]
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class PagesRead:
+    """Pages of a document that one parser read, and why a fallback did."""
+
+    document_id: str
+    parser: str
+    pages: tuple[int, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a run did with a document; `published` says that it made the version that is published now."""
+
+    run: RunHead
+    steps: tuple[StepRecord, ...]
+    calls: tuple[CallTold, ...]
+    published: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentTold:
+    """A document and the runs that read it, the newest first. `document.id` is the SHA-256 of its bytes.
+
+    What is not published any more has no files, and what is gone no name: of a removed document nothing comes back.
+    `parser` has the versions; `notes` tell of pages that another than the usual one read.
+    """
+
+    document: NamedDocument
+    standing: Standing
+    version: str
+    state: str
+    reason: str
+    paths: tuple[str, ...]
+    size_bytes: int
+    media_type: str
+    pages: int
+    nodes: int
+    notes: tuple[str, ...]
+    parser: str
+    readings: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NodePlace:
+    """A node of a path; `kind` and `document_id` are empty where it is not in the corpus any more."""
+
+    id: str
+    document_id: str = ""
+    page: int = 0
+    kind: str = ""
+    box: Box | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathTold:
+    """A path of an answer, without what its reader said."""
+
+    nodes: tuple[NodePlace, ...]
+    pages: tuple[PagePlace, ...]
+    flow: float
+    quality: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerWalk:
+    """From an answer back to the bytes. `published` is the snapshot that readers see now, `snapshot` the answer's.
+
+    `read_by` tells of the pages that it cites or that were read for it.
+    """
+
+    answer_id: str
+    asked: str
+    question: str
+    status: str
+    reader: str
+    corpus: str
+    snapshot: int
+    published: int
+    scope: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    models: Mapping[str, str]
+    notes: tuple[str, ...]
+    usage: Usage
+    run: RunHead
+    steps: tuple[StepRecord, ...]
+    calls: tuple[CallTold, ...]
+    citations: tuple[Citation, ...]
+    paths: tuple[PathTold, ...]
+    read_by: tuple[PagesRead, ...]
+    documents: tuple[DocumentTold, ...]
+    damaged: tuple[Damage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """An answer in a list."""
+
+    answer_id: str
+    run_id: str
+    asked: str
+    question: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerUse:
+    """How an answer used a document: the pages that it cites and those that were read for it.
+
+    `document_id` is another than was asked about where it was an earlier content of the same file.
+    """
+
+    answer: AnswerLine
+    document_id: str
+    cited_pages: tuple[int, ...]
+    read_pages: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentWalk:
+    """From a document to the runs that read it and to every answer that used it or an earlier content of its file."""
+
+    corpus: str
+    document: DocumentTold
+    earlier: tuple[DocumentTold, ...]
+    answers: tuple[AnswerUse, ...]
+    damaged: tuple[Damage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInRun:
+    """A document that a run had to do with; what is not published has no name here, and `why` says why it is not."""
+
+    document: NamedDocument
+    published: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunWalk:
+    """From a run to all that it did. `documents` are those that it read, or that its answers used; `failed` the steps that did."""
+
+    corpus: str
+    run: RunHead
+    parameters: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    steps: tuple[StepSum, ...]
+    failed: tuple[StepRecord, ...]
+    calls: tuple[CallSum, ...]
+    documents: tuple[DocumentInRun, ...]
+    answers: tuple[AnswerLine, ...]
+    damaged: tuple[Damage, ...]
+
+
+Walk = AnswerWalk | DocumentWalk | RunWalk

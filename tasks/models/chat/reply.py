@@ -1,0 +1,83 @@
+"""From the words of a reply to a value of its form, or to what is wrong with them, in words for the model."""
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from tasks.models.chat.call import ChatCall
+from tasks.models.chat.stream import Completion
+
+T = TypeVar("T", bound=BaseModel)
+
+COMPLAINTS = 3
+"""So many errors of a form are named; the rest is mostly of the same kind."""
+SHOWN_CHARACTERS = 200
+
+
+class UnusableReplyError(ValueError):
+    """The words are not what was asked for; the message can be said to the model."""
+
+
+class DeclinedReplyError(ValueError):
+    """The model, or a filter behind it, will not answer."""
+
+
+def value_of(completion: Completion, call: ChatCall[T]) -> T:
+    """Return the value of the reply; raise UnusableReplyError, or DeclinedReplyError where asking again is of no use."""
+    if completion.refusal or completion.finish_reason == "content_filter":
+        raise DeclinedReplyError(_short(completion.refusal) or "its filter held the reply back")
+    if completion.problem:
+        raise UnusableReplyError(completion.problem)
+    if completion.finish_reason == "length":
+        raise UnusableReplyError(f"it was cut after {call.max_output_tokens} tokens; it must be shorter")
+    if completion.finish_reason != "stop":
+        raise UnusableReplyError(f"it ended by {_short(completion.finish_reason)!r}, not by itself")
+    value = parsed(completion.text, call.form)
+    if wrong := call.check(value):
+        raise UnusableReplyError(_short(wrong))
+    return value
+
+
+def parsed(text: str, form: type[T]) -> T:
+    """Return the JSON text as a value of the form; raise UnusableReplyError for anything but exactly that.
+
+    Read twice: pydantic's own reader takes the last of two equal names, and NaN for a number.
+    """
+    try:
+        json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
+        return form.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        raise UnusableReplyError("; ".join(_complaints(error))) from error
+    except UnusableReplyError:
+        raise
+    except RecursionError as error:
+        raise UnusableReplyError("it is nested too deeply") from error
+    except ValueError as error:
+        raise UnusableReplyError(f"it is not JSON alone: {_short(str(error)) if text.strip() else 'it is empty'}") from error
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise UnusableReplyError("a name stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:  # noqa: ANN401 - json's own signature
+    raise UnusableReplyError(f"{name} is not a JSON value")
+
+
+def _complaints(error: ValidationError) -> list[str]:
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    told = []
+    for wrong in found[:COMPLAINTS]:
+        # The name of an extra field is the model's own: a document's words must not come back from us, outside their fence.
+        place = wrong["loc"][:-1] if wrong["type"] == "extra_forbidden" else wrong["loc"]
+        told.append(f"{_short('.'.join(map(str, place))) or 'the reply'}: {_short(wrong['msg'])}")
+    return told if len(found) <= COMPLAINTS else [*told, f"and {len(found) - COMPLAINTS} more errors"]
+
+
+def _short(text: str) -> str:
+    """Return the text as one line that can be shown and sent: nothing unprintable, not too long."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:SHOWN_CHARACTERS]

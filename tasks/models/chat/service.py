@@ -1,0 +1,190 @@
+"""One server, as the whole process uses it: its connections, limits and breaker are shared by all runs."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager
+from typing import Any, TypeAlias, TypeVar
+
+from tasks.models.chat.call import Tally
+from tasks.models.chat.errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
+from tasks.models.chat.faults import FaultError, FaultKind, problem_of, without_key
+from tasks.models.chat.patience import Breaker, Minute, Patience
+from tasks.models.chat.request import Request, text_tokens
+from tasks.models.chat.stream import Completion
+from tasks.models.chat.transport import ChatTransport
+from tasks.models.endpoints import ChatEndpoint, ServedModel, chosen_model, same_model
+from tasks.settings.models import ChatBudget, ChatPrices, ModelSettings
+
+R = TypeVar("R")
+
+_starting = threading.Lock()
+_loops: list[asyncio.AbstractEventLoop] = []
+
+
+def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
+    """Start the work on the loop, which is started with the first; the result may be waited for in any other thread."""
+    with _starting:
+        if not _loops:
+            _loops.append(asyncio.new_event_loop())
+            threading.Thread(target=_loops[0].run_forever, name="chat", daemon=True).start()
+    return asyncio.run_coroutine_threadsafe(work, _loops[0])
+
+
+NO_REQUEST = Request(b"", 0, 0)
+STOP_POLL_SECONDS = 0.2
+"""How often whoever waits for a server looks whether the user ends it."""
+
+Spending: TypeAlias = Callable[[Request, Tally, int], AbstractAsyncContextManager[None]]
+"""What a request is sent inside: it may have it wait, or raise what ends the run; the number is of the calls that begin."""
+
+
+class ChatService:
+    """Gets one completion for each call, of many at a time; belongs to one event loop."""
+
+    def __init__(self, endpoint: ChatEndpoint, settings: ModelSettings) -> None:
+        self._endpoint, self._settings = endpoint, settings
+        self._transport = ChatTransport(endpoint, settings)
+        self._breaker = Breaker(settings.retries, self._look_again)
+        self._minute = Minute(settings.limits)
+        self._lost_in_a_row = 0
+        self.users = 0
+        self.places = asyncio.Semaphore(settings.limits.in_flight)
+        self.model = ServedModel("", 0)
+
+    async def open(self) -> None:
+        """Ask which models are served; raise ChatEndedError, within the deadline, where nobody answers or none fits."""
+        try:
+            self.model = await self._listed_model()
+        except FaultError as error:
+            raise ChatServerDownError(
+                f"no chat server: {error}; start one there, or set FLOWREADER_CHAT_BASE_URL to where one is"
+            ) from error
+
+    @property
+    def given_up(self) -> bool:
+        """Whether the server stayed away so long that no call of this service passes any more."""
+        return self._breaker.given_up
+
+    async def close(self) -> None:
+        await self._breaker.close()
+        self._transport.close()
+
+    async def complete(self, request: Request, tally: Tally, spending: Spending) -> Completion:
+        """Return a reply, however many requests it takes; the tally grows by all that was read and written for it.
+
+        Each request is sent inside `spending`, with 1 for the first and 0 for a retry: what that raises ends it.
+
+        Raises ChatError where this request gets none, ChatEndedError where no other would get one either.
+        """
+        patience = Patience(self._settings.retries)
+        calls = 1
+        while True:
+            try:
+                async with spending(request, tally, calls):
+                    completion = await self._attempt(request, tally)
+            except FaultError as fault:
+                calls = 0
+                if not await patience.after(fault):
+                    raise self._lost(
+                        ChatError(f"{fault} ({tally.attempts} requests); give the same command again later")
+                    ) from fault
+            except ContextTooLongError:
+                raise
+            except ChatError as error:
+                raise self._lost(error) from error
+            else:
+                self._lost_in_a_row = 0
+                if not same_model(self.model.name, completion.model):
+                    told_model = without_key(completion.model, self._endpoint)[:80]
+                    raise UnknownModelError(
+                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {told_model!r}; "
+                        "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL"
+                    )
+                return completion
+
+    async def _attempt(self, request: Request, tally: Tally) -> Completion:
+        """Send the request once, when the server is well and the minute has room."""
+        await self._breaker.wait()
+        sent = await self._minute.admit(request.input_tokens + request.output_tokens)
+        tally.attempts += 1
+        try:
+            completion = await self._transport.complete(request, limit_tokens=self.model.context_tokens)
+        except FaultError as fault:
+            if fault.kind == FaultKind.DOWN:
+                self._breaker.failed(fault)
+            if fault.output_tokens is not None:
+                sent.tokens = _add(tally, request.input_tokens, fault.output_tokens)
+            raise
+        self._breaker.succeeded()
+        told_input, told_output = completion.input_tokens, completion.output_tokens
+        written = text_tokens(len(completion.text), 0, self._settings.estimates)
+        sent.tokens = _add(
+            tally, request.input_tokens if told_input is None else told_input, written if told_output is None else told_output
+        )
+        return completion
+
+    def _lost(self, error: ChatError) -> Exception:
+        """Return the error, or the end of the run where calls are lost one after the other."""
+        self._lost_in_a_row += 1
+        if self._lost_in_a_row < self._settings.retries.lost_until_end:
+            return error
+        return ChatServerDownError(
+            f"{self._lost_in_a_row} calls in a row got no reply, the last one: {error}; what is done is kept: mend the server and "
+            "give the same command again"
+        )
+
+    async def _look_again(self) -> None:
+        """Raise FaultError while the server does not list its models, ChatEndedError where ours is not the one any more."""
+        model = await self._listed_model()
+        if model.name != self.model.name:
+            raise UnknownModelError(
+                f"{self._endpoint.base_url} had {self.model.name} and has another model now, {model.name}; "
+                "what is done is kept: give the same command again"
+            )
+
+    async def _listed_model(self) -> ServedModel:
+        answered = await self._transport.models()
+        if answered.status != 200:
+            problem = problem_of(answered, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+            if isinstance(problem, ChatError):  # of no item: nothing was asked
+                raise ChatServerDownError(f"{problem}; check FLOWREADER_CHAT_BASE_URL") from problem
+            raise problem
+        return chosen_model(answered.body, self._endpoint)
+
+
+def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
+    tally.input_tokens += input_tokens
+    tally.output_tokens += output_tokens
+    return input_tokens + output_tokens
+
+
+_shared: dict[tuple[ChatEndpoint, ModelSettings], ChatService] = {}
+_opening = asyncio.Lock()
+
+
+async def borrow(endpoint: ChatEndpoint, settings: ModelSettings) -> ChatService:
+    """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits."""
+    key = endpoint, settings.model_copy(update={"budget": ChatBudget(), "prices": ChatPrices()})
+    async with _opening:
+        service = _shared.get(key)
+        if service is None or service.given_up:
+            service = ChatService(endpoint, settings)
+            try:
+                await service.open()
+            except BaseException:
+                await service.close()
+                raise
+            _shared[key] = service
+        service.users += 1
+        return service
+
+
+async def give_back(service: ChatService) -> None:
+    """Let go; the last user closes the connections."""
+    service.users -= 1
+    if service.users == 0:
+        for key in [key for key, known in _shared.items() if known is service]:
+            del _shared[key]
+        await service.close()

@@ -1,0 +1,273 @@
+"""`doctor --models`: each served model is asked in small what the pipeline will ask of it, before a run of a week finds out."""
+
+import asyncio
+import io
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from PIL import Image
+from pydantic import BaseModel, ConfigDict
+
+from storage.records.documents import Vectors
+from tasks.models.chat.call import ChatCall
+from tasks.models.chat.errors import ChatEndedError, ChatError, RejectedCallError
+from tasks.models.chat.faults import FaultError, problem_of, without_key
+from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
+from tasks.models.chat.request import first_messages, request_of
+from tasks.models.chat.service import NO_REQUEST, on_the_loop
+from tasks.models.chat.stream import Completion
+from tasks.models.chat.transport import ChatTransport
+from tasks.models.embedding.served import EmbeddingService
+from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
+from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_endpoint, chosen_model, embedding_endpoint, same_model
+from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
+
+REPLY_SECONDS = 60.0
+"""A server that is well answers in a few; one that is just busy may take so long."""
+REPLY_TOKENS = 200
+FEW_TOKENS = 64
+"""Enough for a reply of the form, and little enough to be soon full of white space."""
+PICTURE_PIXELS = 128
+LEAST_CONTEXT_TOKENS = 16_384
+"""What the largest call of the default settings takes, read and written: an answer from 40,000 characters of evidence."""
+SAME = 0.999
+"""Cosine of two vectors of one text at least: batches of bf16 differ in the last digits, other texts by far more."""
+UNIT_TOLERANCE = 1e-3
+
+TALK = "Describe a quiet street in one sentence."
+SPACE = "Begin with fifty empty lines. Then name a colour."
+LOOK = "Which colour has the picture?"
+TEXTS = ("The harbour was closed by ice in January.", "Revenue per share", "7")
+
+START = "start the server as deployments/vllm/README.md says"
+STRUCTURED = f"{START}, with structured outputs"
+UNSPACED = f'{START}, with --structured-outputs-config \'{{"backend": "xgrammar", "disable_any_whitespace": true}}\''
+SEEING = "serve a model that sees, such as Qwen3-VL, with --limit-mm-per-prompt '{\"image\": 16}' or more"
+LONGER = f"give the server --max-model-len {LEAST_CONTEXT_TOKENS} or more, or keep to shorter texts in the settings"
+COUNTED = "use a server that counts tokens in its replies (stream_options.include_usage); budgets and costs would be guesses"
+WAIT = "wait until it has loaded its model or has less to do; its log says more"
+RENAME = "mend the server, or set FLOWREADER_CHAT_MODEL to the model that answers"
+START_EMBEDDINGS = "start an embeddings server as deployments/vllm/README.md says"
+OTHER = "use another embeddings server, or another model on it"
+
+ERRORS = (FaultError, ChatError, ChatEndedError)
+Reply = Completion | Exception
+"""What came back, or the error in place of it."""
+
+
+class Crossing(BaseModel):
+    """A form that nobody fills in who is not made to: the prompt asks for something else."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    light: Literal["red", "amber", "green"]
+    cars: int
+
+
+class Colour(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    colour: Literal["red", "green", "blue"]
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCheck:
+    """One thing that was looked at; `remedy` says what to do where it is wrong, and is empty where all is well."""
+
+    check: str
+    found: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """All that was looked at of one server, which is `chat` or `embeddings`."""
+
+    server: str
+    address: str
+    checks: tuple[ServerCheck, ...]
+
+    @property
+    def wrong(self) -> tuple[ServerCheck, ...]:
+        return tuple(check for check in self.checks if check.remedy)
+
+
+def check_models() -> list[Checkup]:
+    """Look at the servers that the environment names; raise EndpointError where it names none."""
+    chat, embeddings = chat_endpoint(), embedding_endpoint()
+    if not (chat or embeddings):
+        raise EndpointError(
+            "no model is served: neither FLOWREADER_CHAT_BASE_URL nor FLOWREADER_EMBED_BASE_URL is set; set the first to a chat "
+            "server such as http://localhost:8000/v1 (deployments/vllm/README.md starts one)"
+        )
+    checkups = [_checkup("chat", chat, on_the_loop(_chat_checks(chat)).result())] if chat else []
+    return [*checkups, _checkup("embeddings", embeddings, _embedding_checks(embeddings))] if embeddings else checkups
+
+
+def _checkup(server: str, endpoint: Endpoint, checks: Iterable[ServerCheck]) -> Checkup:
+    """Return the checkup without the API key, whatever the server repeated."""
+    shown = [ServerCheck(check.check, without_key(check.found, endpoint), without_key(check.remedy, endpoint)) for check in checks]
+    return Checkup(server, endpoint.base_url, tuple(shown))
+
+
+def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
+    """Return what is wrong as an error says it; its own remedy goes before the one that is given."""
+    found, _, own = str(error).partition("; ")
+    return ServerCheck(check, found, own or remedy)
+
+
+async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
+    """Ask for the models, a reply of a form, one that invites white space, and what a picture shows: once, without a retry."""
+    settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=REPLY_SECONDS, total_seconds=REPLY_SECONDS))
+    transport = ChatTransport(endpoint, settings)
+    began = time.monotonic()
+    try:
+        answered = await transport.models()
+        if answered.status != 200:
+            raise problem_of(answered, request=NO_REQUEST, endpoint=endpoint, limit_tokens=0)
+        answers = ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
+        try:
+            model = chosen_model(answered.body, endpoint)
+        except ChatEndedError as error:
+            return [answers, _problem("model", error, START)]
+        return [answers, *await _reply_checks(transport, model, settings)]
+    except ERRORS as error:
+        return [_problem("answers", error, f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is")]
+    finally:
+        transport.close()
+
+
+async def _reply_checks(transport: ChatTransport, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
+    stream = io.BytesIO()
+    Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
+    talk = _call(TALK, Crossing, REPLY_TOKENS)
+    space = _call(SPACE, Colour, FEW_TOKENS)
+    look = _call(LOOK, Colour, REPLY_TOKENS, stream.getvalue())
+    talked, spaced, looked = await asyncio.gather(*(_reply(call, transport, model, settings) for call in (talk, space, look)))
+    return [
+        _model_check(model, talked),
+        _context_check(model),
+        *_talk_checks(talk, talked),
+        _space_check(spaced),
+        _picture_check(look, looked),
+    ]
+
+
+def _call(prompt: str, form: type[BaseModel], tokens: int, *images: bytes) -> ChatCall[Any]:
+    return ChatCall("doctor", "", "doctor", prompt, "", form, max_output_tokens=tokens, images=images)
+
+
+async def _reply(call: ChatCall[Any], transport: ChatTransport, model: ServedModel, settings: ModelSettings) -> Reply:
+    messages = first_messages(call, pixels=settings.pictures.pixels)
+    request = request_of(call, messages, model=model.name, settings=settings)
+    try:
+        return await transport.complete(request, limit_tokens=model.context_tokens)
+    except ERRORS as error:
+        return error
+
+
+def _model_check(model: ServedModel, reply: Reply) -> ServerCheck:
+    if isinstance(reply, Completion) and not same_model(model.name, reply.model):
+        return ServerCheck("model", f"{model.name} was asked, and it answered as {reply.model[:80]!r}", RENAME)
+    return ServerCheck("model", model.name)
+
+
+def _context_check(model: ServedModel) -> ServerCheck:
+    if not model.context_tokens:
+        return ServerCheck("context", "the server does not say how much its model reads")
+    if model.context_tokens >= LEAST_CONTEXT_TOKENS:
+        return ServerCheck("context", f"{model.context_tokens:,} tokens")
+    return ServerCheck("context", f"{model.context_tokens:,} tokens, where a call may need {LEAST_CONTEXT_TOKENS:,}", LONGER)
+
+
+def _talk_checks(call: ChatCall[Any], reply: Reply) -> Iterator[ServerCheck]:
+    """Look at the reply that had to fill in a form: is it one, how did it end, what did it take?"""
+    if not isinstance(reply, Completion):
+        yield _no_reply("structured output", reply, STRUCTURED)
+        return
+    try:
+        value_of(reply, call)
+        yield ServerCheck("structured output", "a reply has the form that was asked for")
+    except (DeclinedReplyError, UnusableReplyError) as error:
+        yield ServerCheck("structured output", f"a reply has not the form that was asked for: {error}", STRUCTURED)
+    if reply.problem:  # then its end was not waited for
+        return
+    ended = reply.finish_reason == "stop"
+    yield ServerCheck("finish reason", reply.finish_reason or "none was told", "" if ended else STRUCTURED)
+    if reply.input_tokens is None or reply.output_tokens is None:
+        yield ServerCheck("usage", "the tokens of a reply are not told", COUNTED)
+    else:
+        yield ServerCheck("usage", f"{reply.input_tokens} tokens read, {reply.output_tokens} written")
+
+
+def _space_check(reply: Reply) -> ServerCheck:
+    """Look at the reply that was invited to begin with empty lines, and had little room."""
+    if not isinstance(reply, Completion):
+        return _no_reply("white space", reply, UNSPACED)
+    found = f"{sum(sign.isspace() for sign in reply.text)} of {len(reply.text)} characters of a reply"
+    if reply.finish_reason == "stop" and not reply.problem:
+        return ServerCheck("white space", f"{found}, which ends by itself")
+    return ServerCheck("white space", f"{found}, which runs on without end", UNSPACED)
+
+
+def _picture_check(call: ChatCall[Any], reply: Reply) -> ServerCheck:
+    if not isinstance(reply, Completion):
+        return _no_reply("picture", reply, SEEING)
+    try:
+        colour = value_of(reply, call).colour
+    except (DeclinedReplyError, UnusableReplyError) as error:
+        return ServerCheck("picture", f"it is taken, but what is said of it cannot be used: {error}", STRUCTURED)
+    if colour != "green":
+        return ServerCheck("picture", f"it is taken, but a green one is said to be {colour}", SEEING)
+    return ServerCheck("picture", "it is taken, and a green one is seen to be green")
+
+
+def _no_reply(check: str, error: Exception, remedy: str) -> ServerCheck:
+    """Return what is wrong where no reply came: a request that is refused is mended at the server, another may need time."""
+    if isinstance(error, RejectedCallError):
+        return ServerCheck(check, str(error).partition("; ")[0], remedy)
+    return _problem(check, error, WAIT)
+
+
+def _embedding_checks(endpoint: Endpoint) -> Iterator[ServerCheck]:
+    """Ask for the model, and for the vectors of a few texts, some of them twice and in another order."""
+    settings = ModelSettings(retries=ChatRetries(attempts=1, silent_attempts=1, busy_seconds=0))
+    began = time.monotonic()
+    try:
+        model = EmbeddingService(endpoint, settings).served_model()
+    except EmbeddingError as error:
+        yield _problem("answers", error, START_EMBEDDINGS)
+        return
+    yield ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
+    yield ServerCheck("model", model.name + (f", reads {model.context_tokens:,} tokens" if model.context_tokens else ""))
+    service = EmbeddingService(replace(endpoint, model=model.name), settings)
+    first, second, third = TEXTS
+    try:
+        rows = service.rows([first, second, third, first], seconds=settings.embeddings.question_seconds)
+        turned = service.rows([third, first], seconds=settings.embeddings.question_seconds)
+        vectors = unit_vectors([*rows, *turned], count=6, dimension=len(rows[0]), source=service.source)
+    except EmbeddingError as error:
+        yield _problem("vectors", error, OTHER)
+        return
+    yield ServerCheck("dimension", f"{len(rows[0])} numbers a text")
+    lengths = np.linalg.norm(np.asarray(rows, np.float64), axis=1)
+    unit = bool(np.all(np.abs(lengths - 1) < UNIT_TOLERANCE))
+    yield ServerCheck("length", "1" if unit else f"{lengths.min():.3g} to {lengths.max():.3g}; brought to 1 before they are stored")
+    yield from _place_checks(vectors)
+
+
+def _place_checks(vectors: Vectors) -> Iterator[ServerCheck]:
+    """Look whether the vectors of the first, second, third and first text, then the third and first, are where they belong."""
+    first, second, third, again, turned_third, turned_first = vectors
+    apart = max(float(first @ second), float(first @ third), float(second @ third))
+    alike = apart > SAME
+    found = f"up to cosine {apart:.2f} alike" + (": the vectors say nothing of the texts" if alike else "")
+    yield ServerCheck("other texts", found, OTHER if alike else "")
+    twice = float(first @ again)
+    yield ServerCheck("same text twice", f"cosine {twice:.6f}", "" if twice >= SAME else OTHER)
+    kept = float(first @ turned_first) >= SAME and float(third @ turned_third) >= SAME
+    found = "kept" if kept else "the vectors of a request do not stand in the order of its texts"
+    yield ServerCheck("order", found, "" if kept else OTHER)

@@ -1,0 +1,243 @@
+"""An embedder behind an OpenAI-compatible embeddings server, such as vLLM's."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from concurrent.futures import wait
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from storage.records.documents import EmbedderIdentity, Vectors
+from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
+from tasks.models.chat.faults import Answered, FaultError, FaultKind, problem_of
+from tasks.models.chat.patience import Patience
+from tasks.models.chat.request import Request, text_tokens
+from tasks.models.chat.service import NO_REQUEST, STOP_POLL_SECONDS, on_the_loop
+from tasks.models.chat.stream import Gathering
+from tasks.models.chat.transport import ChatTransport, _answered
+from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
+from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
+from tasks.progress import StoppedError, stop_requested
+from tasks.settings.models import ChatRetries, ModelSettings
+
+SHOWN_CHARACTERS = 80
+
+
+def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors]:
+    """Return the vector of each text, in the order of the texts, of any length and not yet looked into.
+
+    Raises EmbeddingError where the reply is not the protocol, is of another model, or does not answer text by text, in their
+    order: whoever mixes up places may mix up texts.
+    """
+    try:
+        told = json.loads(body)
+        model_told, entries = told.get("model") or "", told["data"]
+        places = [entry["index"] for entry in entries]
+        rows = [_row(entry["embedding"]) for entry in entries]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise EmbeddingError(
+            f"{source} gave no vectors as the OpenAI protocol has them ({_short(error)}); nothing was stored: set "
+            "FLOWREADER_EMBED_BASE_URL to an embeddings server"
+        ) from error
+    if not isinstance(model_told, str) or not same_model(model, model_told):
+        raise EmbeddingError(
+            f"{source} was asked for {model} and answered as {_short(model_told)!r}; nothing was stored: set FLOWREADER_EMBED_MODEL"
+        )
+    if len(rows) != texts:
+        raise EmbeddingError(f"{source} gave {len(rows)} vectors for {texts} texts; nothing was stored: use another server")
+    if places != list(range(texts)):
+        order = f"in the order {_short(places)}, not in that of the texts"
+        raise EmbeddingError(f"{source} gave its vectors {order}; nothing was stored: use another server")
+    return rows
+
+
+def _row(numbers: Any) -> Vectors:  # noqa: ANN401 - whatever JSON can hold
+    """Return a list of numbers as an array; raise ValueError for anything else, a list of words among them."""
+    row = np.asarray(numbers)
+    if row.ndim != 1 or row.dtype.kind not in "fi":
+        raise ValueError(f"{_short(numbers)} where a list of numbers belongs")
+    return row
+
+
+def _short(value: object) -> str:
+    shown = "".join(sign if sign.isprintable() else " " for sign in str(value)[:SHOWN_CHARACTERS])
+    return " ".join(shown.split())
+
+
+class EmbeddingTransport(ChatTransport):
+    """The connections to one server, which are kept and used as those to a chat server."""
+
+    async def embed(self, request: Request) -> Answered:
+        """Return the answer, whatever its status; raise FaultError where none comes in time, or more than is right."""
+        limits = self._settings.embeddings
+        limit = int(limits.reply_megabytes * 1_000_000)
+        with self._explained(f"gave no vectors in {limits.reply_seconds:g} s", Gathering(0)):
+            async with asyncio.timeout(limits.reply_seconds), self._answer("POST", "embeddings", request.body) as (head, body):
+                answered = await _answered(head, body, limit)
+        if len(answered.body) == limit:
+            message = f"{self._endpoint.base_url} gave more than {limits.reply_megabytes:g} MB for one request"
+            raise FaultError(FaultKind.UNWELL, message)
+        return answered
+
+
+TOO_LARGE = 413
+"""What some servers say of a text that is too long."""
+
+Reply = tuple[int, bytes]
+"""How many texts were asked for, and the body that came back."""
+
+
+class EmbeddingService:
+    """One server as one embedder uses it; any thread may ask."""
+
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
+        self.source = f"embeddings server {endpoint.base_url}" + (f" ({endpoint.model})" if endpoint.model else "")
+        self._endpoint, self._settings = endpoint, settings
+        self._transport = EmbeddingTransport(endpoint, settings)
+        self._places = asyncio.Semaphore(settings.embeddings.in_flight)
+
+    def served_model(self) -> ServedModel:
+        """Return the model that the server has for us; raise EmbeddingError, within its deadline, where it has none."""
+        return on_the_loop(self._served_model()).result()
+
+    def rows(self, texts: Sequence[str], *, seconds: float | None = None) -> list[Vectors]:
+        """Return the vector of each text as it came; a text that is too long for the model is cut.
+
+        Blocks this thread, for at most `seconds`. Raises EmbeddingError where a vector cannot be had, StoppedError where the user
+        ended the run.
+        """
+        work = on_the_loop(self._replies(texts, seconds))
+        try:
+            while not wait([work], timeout=STOP_POLL_SECONDS).done:
+                if stop_requested():
+                    raise StoppedError
+        finally:
+            work.cancel()
+        told = [rows_of(body, texts=count, model=self._endpoint.model, source=self.source) for count, body in work.result()]
+        return [row for rows in told for row in rows]
+
+    async def _served_model(self) -> ServedModel:
+        try:
+            answered = await self._transport.models()
+            if answered.status != 200:
+                raise self._problem(answered, NO_REQUEST)
+            return chosen_model(answered.body, self._endpoint)
+        except (FaultError, ChatError, ChatEndedError) as error:
+            raise self._refused(error, "does not say which model it has") from error
+        finally:
+            self._transport.close()
+
+    async def _replies(self, texts: Sequence[str], seconds: float | None) -> list[Reply]:
+        """Ask for all texts, so many in a request and so many requests at a time; the first that is lost ends the others."""
+        size = self._settings.embeddings.texts_per_request
+        try:
+            async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+                parts = [group.create_task(self._part(texts[first : first + size])) for first in range(0, len(texts), size)]
+        except TimeoutError as error:
+            raise EmbeddingError(f"{self.source} gave no vector in {seconds:g} s; ask again when it is less busy") from error
+        except BaseExceptionGroup as lost:
+            raise lost.exceptions[0] from None
+        finally:
+            self._transport.close()
+        return [reply for part in parts for reply in part.result()]
+
+    async def _part(self, texts: Sequence[str]) -> list[Reply]:
+        """Ask for some texts in one request; where they are too long, in two, and a single one for its first half."""
+        try:
+            async with self._places:
+                return [(len(texts), await self._body(texts))]
+        except ContextTooLongError as error:
+            if len(texts) > 1:
+                middle = len(texts) // 2
+                return [*await self._part(texts[:middle]), *await self._part(texts[middle:])]
+            if len(texts[0]) < 2:
+                raise self._refused(error, "takes no text at all") from error
+            return await self._part([texts[0][: len(texts[0]) // 2]])
+
+    async def _body(self, texts: Sequence[str]) -> bytes:
+        """Return the reply to one request, however many it takes."""
+        request = self._request(texts)
+        patience, attempts = Patience(self._settings.retries), 0
+        while True:
+            attempts += 1
+            try:
+                answered = await self._transport.embed(request)
+                if answered.status == 200:
+                    return answered.body
+                raise self._problem(answered, request)
+            except ContextTooLongError:
+                raise
+            except FaultError as fault:
+                if not await patience.after(fault):
+                    raise self._refused(fault, f"did not embed {len(texts)} texts in {attempts} attempts") from fault
+            except (ChatError, ChatEndedError) as error:
+                raise self._refused(error, f"did not embed {len(texts)} texts") from error
+
+    def _request(self, texts: Sequence[str]) -> Request:
+        """Return the request; half signs, which no JSON reader takes, go as question marks."""
+        sent = [text.encode("utf-8", "replace").decode() for text in texts]
+        body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float"})
+        return Request(body.encode("ascii"), text_tokens(sum(map(len, sent)), len(sent), self._settings.estimates), 0)
+
+    def _problem(self, answered: Answered, request: Request) -> Exception:
+        problem = problem_of(answered, request=request, endpoint=self._endpoint, limit_tokens=0)
+        if answered.status == TOO_LARGE:
+            return ContextTooLongError(str(problem))
+        return problem
+
+    def _refused(self, error: Exception, what: str) -> EmbeddingError:
+        """Return the error in the words of an embedder: the variables are named as those of the chat server but for one word."""
+        told = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_EMBED_").removeprefix(f"{self._endpoint.base_url} ")
+        what, _, remedy = f"{self.source} {what}: it {told}".partition("; ")
+        return EmbeddingError(f"{what}; {remedy or 'check that it is up'}")
+
+
+SOON = ChatRetries(attempts=3, silent_attempts=1, busy_seconds=15.0)
+"""How a server is asked while somebody waits, or before anything has begun: a stumble is forgiven, an absence soon told."""
+
+BLANK = " "
+"""Sent in place of an empty text, which servers refuse."""
+
+PREFIXES = {"nomic-embed-text-v1.5": ("search_document: ", "search_query: ")}
+"""What a model wants before a document and before a question, by the last part of its name."""
+
+
+class ServedEmbedder:
+    """A model that someone serves; nothing is sent before the first text is embedded."""
+
+    def __init__(self, endpoint: Endpoint, identity: EmbedderIdentity, settings: ModelSettings) -> None:
+        """Prepare; the server is asked for the model of the identity."""
+        self.identity = identity
+        self._question_seconds = settings.embeddings.question_seconds
+        self._for_documents, self._for_questions = PREFIXES.get(identity.name.rsplit("/", 1)[-1], ("", ""))
+        named = replace(endpoint, model=identity.name)
+        self._patient = EmbeddingService(named, settings)
+        self._hurried = EmbeddingService(named, settings.model_copy(update={"retries": SOON}))
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed the texts in their order; raise EmbeddingError where a vector cannot be had or must not be used."""
+        return self._unit(self._patient.rows([self._for_documents + (text or BLANK) for text in texts]))
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question; raise EmbeddingError as soon as it has waited for longer than somebody would."""
+        return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
+
+    def _unit(self, rows: Sequence[Vectors]) -> Vectors:
+        return unit_vectors(rows, count=len(rows), dimension=self.identity.dimension, source=self._patient.source)
+
+
+@lru_cache
+def served_identity(endpoint: Endpoint) -> EmbedderIdentity:
+    """Return the identity of a served model; the server is asked for its dimension, and its name where none is set, once a process.
+
+    Raises EmbeddingError soon where it does not answer: nothing has begun that would be worth waiting for.
+    """
+    settings = ModelSettings(retries=SOON)
+    name = endpoint.model or EmbeddingService(endpoint, settings).served_model().name
+    service = EmbeddingService(replace(endpoint, model=name), settings)
+    rows = service.rows(["dimension"], seconds=settings.embeddings.question_seconds)
+    vectors = unit_vectors(rows, count=1, dimension=len(rows[0]), source=service.source)
+    return EmbedderIdentity(name=name, precision=SERVED, dimension=vectors.shape[1])

@@ -1,0 +1,118 @@
+"""What the parent asks of a parser child, and what the child writes back: JSON in its folder, pictures beside it."""
+
+import os
+import stat
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from storage.records.documents import DocumentState, OutlineEntry, ParsedPage
+from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings
+
+ANSWER = "answer.json"
+REFUSAL = "refusal.json"
+CONFINEMENT = "confinement.json"
+DONE, REFUSED, OUT_OF_MEMORY, FAILED = 0, 3, 4, 5
+"""The codes a child ends with."""
+
+
+class Work(StrEnum):
+    """What a child is asked to do. All but `render` and `survey` answer with a Reading."""
+
+    SURVEY = "survey"
+    MINERU = "mineru"
+    TEXT_LAYER = "text_layer"
+    WHOLE = "whole"
+    RENDER = "render"
+
+
+class Job(BaseModel):
+    """One errand. The child may write in `folder` and nowhere else; `name` is the document's own file name."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    work: Work
+    source: Path
+    folder: Path
+    name: str
+    media_type: str = ""
+    first_page: int = 1
+    last_page: int = 1
+    dpi: int = 0
+    password: str | None = None
+    cpu_seconds: float
+    wall_seconds: float
+    parse: ParseSettings
+    ocr: OcrSettings
+    limits: LimitSettings
+
+    @property
+    def confined(self) -> bool:
+        """Every reader but MinerU's model tiers works without network, other programs and other folders."""
+        return self.work is not Work.MINERU or self.parse.tier == "flash"
+
+
+class ParseError(Exception):
+    """The document cannot be read, whoever tries: the state it ends in, and the reason in words. Every other one is unharmed."""
+
+    def __init__(self, state: DocumentState, reason: str) -> None:
+        # Both, so that it can be sent to another process.
+        super().__init__(state, reason)
+        self.state = state
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """ParseError on its way to the parent; `final` is false where another reader may fare better."""
+
+    state: DocumentState
+    reason: str
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a file is. `page_labels` has an entry for each page of a PDF, else none; `decrypted` names the copy to read."""
+
+    media_type: str
+    title: str
+    page_labels: tuple[str, ...]
+    outline: tuple[OutlineEntry, ...]
+    decrypted: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The pages read; `picture` and `image` in them are names of files in the job's folder, not yet artifacts."""
+
+    title: str
+    pages: tuple[ParsedPage, ...]
+
+
+def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
+    """Return so many bytes at most of a regular file that a child left; None for a link, a pipe, and where there is nothing.
+
+    A child that was taken over could have left anything under any name.
+    """
+    try:
+        descriptor = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            return stream.read(most_bytes)
+    finally:
+        os.close(descriptor)
+
+
+SURVEYS = TypeAdapter(Survey)
+READINGS = TypeAdapter(Reading)
+REFUSALS = TypeAdapter(Refusal)

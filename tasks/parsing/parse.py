@@ -1,0 +1,149 @@
+"""Reading a file into pages of blocks: in children with limits and no network, with a fallback for what misbehaves."""
+
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from storage.artifacts import ArtifactStore
+from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
+from tasks.parsing.desk import Desk, Rules, desk_for, read_page_ranges
+from tasks.parsing.jobs import ANSWER, SURVEYS, Reading, Survey, Work, left_in
+from tasks.parsing.jobs import ParseError as ParseError
+from tasks.parsing.media import PDF
+from tasks.parsing.supervisor import Ending
+from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
+
+READER_VERSION = 2
+"""Counts the changes of tasks/parsers that change what a document becomes."""
+
+
+def parser_identity() -> str:
+    """Return the names and versions of what reads documents; it enters their version."""
+    versions = (f"{name} {importlib.metadata.version(name)}" for name in ("mineru", "pypdfium2", "pillow"))
+    return ", ".join([*versions, f"reader {READER_VERSION}"])
+
+
+def parse_inputs(document_id: str, parse: ParseSettings, ocr: OcrSettings) -> str:
+    """Name all that decides what a file is parsed to: its bytes, the parser of this installation and what it is told."""
+    return identify(document_id, parser_identity(), parse.model_dump_json(), ocr.model_dump_json())
+
+
+def rules_for(settings: IngestSettings, artifacts: ArtifactStore | None) -> Rules:
+    reading = settings.reading
+    return Rules(parse=reading.parse, ocr=reading.ocr, limits=settings.limits, work=settings.work, artifacts=artifacts)
+
+
+def parse_file(
+    *,
+    path: Path,
+    document_id: str,
+    password: str | None,
+    rules: Rules,
+    on_pages: Callable[[int, int], None],
+) -> ParsedDocument:
+    """Read the file into pages of blocks; pictures go into the artifacts. `on_pages(done, total)` is called from this thread.
+
+    Pages without geometry (slides, sheets, DOCX, HTML, text) measure 0 by 0 points, their blocks' boxes are the whole page.
+    A range of pages that MinerU cannot read within the limits is read again page by page, and such a page by pdfium's
+    text layer; its `note` says why. Raises ParseError where no page can be read or the file is not `document_id` any more;
+    OSError where the disk is full or the file cannot be read; ParserStoppedError once the children were stopped.
+    """
+    with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
+        survey = _survey(desk)
+        on_pages(0, max(len(survey.page_labels), 1))
+        reading = _read_pdf(desk, survey, on_pages) if survey.media_type == PDF else _read_whole(desk, survey)
+        on_pages(len(reading.pages), len(reading.pages))
+    return ParsedDocument(
+        document_id=document_id,
+        media_type=survey.media_type,
+        title=survey.title or reading.title,
+        pages=reading.pages,
+        outline=survey.outline,
+    )
+
+
+def count_pages(path: Path, rules: Rules) -> int | None:
+    """Count a PDF's pages without reading them; None where the file is something else or cannot be opened."""
+    try:
+        with desk_for(path, document_id=None, password=None, rules=rules) as desk:
+            return len(_survey(desk).page_labels) or None
+    except (ParseError, OSError):
+        return None
+
+
+def sample_file(*, path: Path, document_id: str, password: str | None, pages: int, rules: Rules) -> tuple[ParsedDocument, int]:
+    """Read so many pages from the middle of a PDF, or a whole document of another kind; return them and how many there are.
+
+    Raises ParseError where they cannot be read, OSError where the file cannot.
+    """
+    with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
+        survey = _survey(desk)
+        count = len(survey.page_labels)
+        if survey.media_type == PDF:
+            first = max(1, (count - pages) // 2 + 1)
+            last = min(count, first + pages - 1)
+            ending, folder = desk.run(Work.MINERU, pages=last - first + 1, first=first, last=last)
+            _check(ending, reader="MinerU")
+            reading = desk.take_answer(ending, folder) or Reading(title="", pages=())
+        else:
+            reading = _read_whole(desk, survey)
+    return ParsedDocument(document_id, survey.media_type, survey.title, reading.pages), count or len(reading.pages)
+
+
+def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits: LimitSettings, work: WorkSettings) -> bytes:
+    """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
+    rules = Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=limits, work=work, artifacts=None)
+    with desk_for(path, document_id=None, password=password, rules=rules) as desk:
+        if not 1 <= page <= len(_survey(desk).page_labels):
+            raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
+        ending, folder = desk.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
+        _check(ending, reader=f"page {page} cannot be drawn: pdfium")
+        return left_in(folder, ANSWER, most_bytes=limits.output_megabytes << 20) or b""
+
+
+def _survey(desk: Desk) -> Survey:
+    """Learn what the file is; from here on the desk's source is the copy without encryption, if it had any."""
+    ending, folder = desk.run(Work.SURVEY, pages=1)
+    _check(ending, reader="the file cannot be opened: pdfium")
+    try:
+        survey = SURVEYS.validate_json(left_in(folder, ANSWER, most_bytes=desk.rules.limits.answer_megabytes << 20) or b"")
+    except ValueError as error:
+        raise ParseError(DocumentState.FAILED, f"pdfium's account of the file is not readable: {error}") from error
+    if survey.decrypted:
+        desk.source = _decrypted(folder)
+    return survey
+
+
+def _decrypted(folder: Path) -> Path:
+    """Return the copy without encryption; raise ParseError where it is a link to something else."""
+    copy = folder / "decrypted.pdf"
+    if copy.is_symlink() or not copy.is_file():
+        raise ParseError(DocumentState.FAILED, "the file could not be decrypted")
+    return copy
+
+
+def _check(ending: Ending, *, reader: str) -> None:
+    """Raise ParseError where the child refused the document or did not come to an answer."""
+    if ending.refusal:
+        raise ParseError(ending.refusal.state, ending.refusal.reason)
+    if ending.problem or not ending.answered:
+        raise ParseError(DocumentState.FAILED, f"{reader} {ending.problem or 'gave no answer'}")
+
+
+def _read_whole(desk: Desk, survey: Survey) -> Reading:
+    """Read a document that has no page ranges, in one child with the limits of one range."""
+    ending, folder = desk.run(Work.WHOLE, pages=desk.rules.parse.pages_per_range, media_type=survey.media_type)
+    _check(ending, reader="MinerU")
+    reading = desk.take_answer(ending, folder)
+    if reading is None or not any(page.blocks or page.image for page in reading.pages):
+        raise ParseError(DocumentState.FAILED, "nothing to read was found in it")
+    return reading
+
+
+def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
+    pages = read_page_ranges(desk, len(survey.page_labels), on_pages)
+    if all(page.parser is PageParser.NONE for page in pages):
+        raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")
+    labelled = (replace(page, label=label or None) for page, label in zip(pages, survey.page_labels, strict=True))
+    return Reading(title="", pages=tuple(labelled))

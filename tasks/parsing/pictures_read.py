@@ -1,0 +1,148 @@
+"""Reading the words of pages and figures that have no text layer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from storage.artifacts import ArtifactStore, hash_bytes, write_durably
+from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedDocument, ParsedPage, identify
+from tasks.algorithms.layout.boxes import TextLine, merge_lines, order_boxes
+from tasks.models.ocr import PictureWords, ReadLine, ocr_identity, read_pictures
+from tasks.settings.ingest import OcrSettings
+
+PICTURES_AT_ONCE = 12
+"""Enough to keep every core busy, few enough to report progress and to lose little when interrupted."""
+WHOLE_PAGE = 0.8
+"""A figure over so much of a page is the scan itself; the page's image shows it already."""
+
+CACHED = TypeAdapter(PictureWords)
+
+
+def read_words(
+    *,
+    parsed: ParsedDocument,
+    settings: OcrSettings,
+    artifacts: ArtifactStore,
+    cache_folder: Path,
+    on_pictures: Callable[[int, int], None],
+) -> ParsedDocument:
+    """Return the document with the words of its page images and figures; where OCR is off, as it is.
+
+    What a picture says is kept in `cache_folder` under the picture's hash. A picture that cannot be read leaves a note on
+    its page. `on_pictures(done, total)` is called as pictures are done.
+    """
+    if not settings.enabled:
+        return parsed
+    wanted = _wanted_pictures(parsed, settings)
+    words: dict[str, PictureWords] = {}
+    for first in range(0, len(wanted), PICTURES_AT_ONCE):
+        words |= _read_through_cache(wanted[first : first + PICTURES_AT_ONCE], artifacts, cache_folder)
+        on_pictures(len(words), len(wanted))
+    confident = {
+        name: replace(found, lines=tuple(line for line in found.lines if line.confidence >= settings.minimum_confidence))
+        for name, found in words.items()
+    }
+    return replace(parsed, pages=tuple(_fill_page(page, confident) for page in parsed.pages))
+
+
+def _wanted_pictures(parsed: ParsedDocument, settings: OcrSettings) -> list[str]:
+    """Return the artifacts to read, each once, in page order."""
+    pages_of: dict[str, set[int]] = {}
+    for page in parsed.pages:
+        for block in page.blocks:
+            if block.picture:
+                pages_of.setdefault(block.picture, set()).add(page.number)
+    wanted: dict[str, None] = {}
+    for page in parsed.pages:
+        if page.image:
+            wanted[page.image] = None
+            continue
+        for block in page.blocks:
+            if (
+                block.picture
+                and not block.picture_text
+                and _area(block.box) >= settings.minimum_figure_share
+                and len(pages_of[block.picture]) < settings.repeated_pages
+            ):
+                wanted[block.picture] = None
+    return list(wanted)
+
+
+def _area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _read_through_cache(names: Sequence[str], artifacts: ArtifactStore, folder: Path) -> dict[str, PictureWords]:
+    """Return the words of each picture; what could not be read is not kept."""
+    words = {name: found for name in names if (found := _recall(_cache_path(folder, name))) is not None}
+    missing = [name for name in names if name not in words]
+    for name, found in zip(missing, read_pictures([artifacts.read(name) for name in missing]), strict=True):
+        words[name] = found
+        if not found.problem:
+            body = CACHED.dump_json(found)
+            write_durably(_cache_path(folder, name), hash_bytes(body).encode() + b"\n" + body)
+    return words
+
+
+def _cache_path(folder: Path, picture: str) -> Path:
+    return folder / picture[:2] / picture / f"{identify(ocr_identity())}.json"
+
+
+def _recall(path: Path) -> PictureWords | None:
+    """Return what was read before, or None where nothing was, or where the file is damaged."""
+    try:
+        digest, _, body = path.read_bytes().partition(b"\n")
+        return CACHED.validate_json(body) if hash_bytes(body).encode() == digest else None
+    except (FileNotFoundError, ValidationError):
+        return None
+
+
+def _fill_page(page: ParsedPage, words: Mapping[str, PictureWords]) -> ParsedPage:
+    if page.image:
+        return _fill_image_page(page, words[page.image])
+    filled = tuple(_fill_figure(block, words) for block in page.blocks)
+    problems = [words[block.picture].problem for block in page.blocks if block.picture and block.picture in words]
+    return _with_notes(replace(page, blocks=filled), problems)
+
+
+def _fill_figure(block: Block, words: Mapping[str, PictureWords]) -> Block:
+    if block.picture is None or block.picture_text or block.picture not in words:
+        return block
+    return replace(block, picture_text=_joined(words[block.picture].lines))
+
+
+def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
+    """Make blocks of the lines: those inside a figure are its words, the others become titles and paragraphs."""
+    if not found.lines:
+        return _with_notes(page, [found.problem])
+    figures = [block for block in page.blocks if block.kind is NodeKind.FIGURE and _area(block.box) < WHOLE_PAGE]
+    inside: dict[int, list[ReadLine]] = {}
+    outside: list[TextLine] = []
+    for line in found.lines:
+        home = next((place for place, figure in enumerate(figures) if _holds(figure.box, line.box)), None)
+        if home is None:
+            outside.append(TextLine(text=line.text, box=line.box))
+        else:
+            inside.setdefault(home, []).append(line)
+    blocks = [replace(figure, picture_text=_joined(inside.get(place, ()))) for place, figure in enumerate(figures)]
+    for paragraph in merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0):
+        kind = NodeKind.TITLE if paragraph.is_title else NodeKind.PARAGRAPH
+        blocks.append(Block(kind=kind, text=paragraph.text, box=paragraph.box))
+    ordered = order_boxes([block.box for block in blocks])
+    return replace(page, parser=PageParser.OCR, blocks=tuple(blocks[place] for place in ordered))
+
+
+def _holds(outer: Box, inner: Box) -> bool:
+    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
+    return outer[0] <= x <= outer[2] and outer[1] <= y <= outer[3]
+
+
+def _joined(lines: Sequence[ReadLine]) -> str:
+    return " ".join(line.text for line in lines)
+
+
+def _with_notes(page: ParsedPage, problems: Sequence[str]) -> ParsedPage:
+    notes = [page.note, *(f"OCR: {problem}" for problem in dict.fromkeys(problems) if problem)]
+    return replace(page, note="; ".join(note for note in notes if note))

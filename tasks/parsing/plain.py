@@ -1,0 +1,67 @@
+"""Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings are titles."""
+
+import re
+from pathlib import Path
+
+from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedPage
+from tasks.parsing.media import MARKDOWN
+
+NO_PLACE: Box = (0.0, 0.0, 1.0, 1.0)
+HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
+LIST_LINE = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
+TABLE_LINE = re.compile(r"\s*\|.*\|\s*$")
+FENCE = re.compile(r"\s*(?:```|~~~)")
+
+
+def read_plain(path: Path, media_type: str) -> tuple[ParsedPage, ...]:
+    """Return the text as one page without geometry (0 by 0 points)."""
+    text = decode_text(path.read_bytes())
+    groups = _markdown_groups(text) if media_type == MARKDOWN else [group for group in re.split(r"\n\s*\n", text) if group.strip()]
+    blocks = tuple(_block(group, markdown=media_type == MARKDOWN) for group in groups)
+    page = ParsedPage(number=1, width_points=0.0, height_points=0.0, parser=PageParser.PLAIN, blocks=blocks)
+    return (page,)
+
+
+def decode_text(data: bytes) -> str:
+    """Return the text: by its byte order mark, else as UTF-8, else as Windows-1252, with plain line ends."""
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = data.decode("utf-16", "replace")
+    else:
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = data.decode("cp1252", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+
+
+def _markdown_groups(text: str) -> list[str]:
+    """Cut at empty lines and around headings, but not inside a code fence."""
+    groups: list[list[str]] = [[]]
+    fenced = False
+    for line in text.split("\n"):
+        opens = bool(FENCE.match(line))
+        if not fenced and (opens or not line.strip() or HEADING.match(line)):
+            groups.append([])
+        if line.strip() or fenced:
+            groups[-1].append(line)
+        if not fenced and HEADING.match(line):
+            groups.append([])
+        if opens and fenced:
+            groups.append([])
+        fenced = fenced != opens
+    return ["\n".join(group) for group in groups if group]
+
+
+def _block(group: str, *, markdown: bool) -> Block:
+    lines = group.strip("\n").split("\n")
+    heading = HEADING.match(lines[0]) if markdown else None
+    if heading:
+        return Block(kind=NodeKind.TITLE, text=heading[2], box=NO_PLACE, level=len(heading[1]))
+    if markdown and FENCE.match(lines[0]):
+        body = lines[1:-1] if len(lines) > 1 and FENCE.match(lines[-1]) else lines[1:]
+        return Block(kind=NodeKind.CODE, text="\n".join(body), box=NO_PLACE)
+    if markdown and len(lines) > 1 and all(TABLE_LINE.match(line) for line in lines):
+        return Block(kind=NodeKind.TABLE, text="\n".join(lines), box=NO_PLACE)
+    if all(LIST_LINE.match(line) for line in lines):
+        return Block(kind=NodeKind.LIST, text="\n".join(lines), box=NO_PLACE)
+    return Block(kind=NodeKind.PARAGRAPH, text=" ".join(line.strip() for line in lines), box=NO_PLACE)

@@ -1,0 +1,265 @@
+"""The parent's side of the parser children: a few warm processes, one job each, an account of every end."""
+
+import atexit
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.parsing.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work, left_in
+
+ROOT = Path(__file__).resolve().parents[2]
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
+PASSED_PREFIXES = ("MINERU_", "HF_", "MODELSCOPE_")
+START_SECONDS = 120.0
+GRACE_SECONDS = 15.0
+REPLY_BYTES = 1 << 16
+MEMORY_SHARE = 0.8
+
+
+class ParserStoppedError(RuntimeError):
+    """The children were stopped; no document is to blame."""
+
+
+class ParserStartError(RuntimeError):
+    """A parser process does not come up on this machine; the message says what to run to see why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a child ended. `problem` is empty where all went well, else what to say after "MinerU" or "pdfium"."""
+
+    problem: str
+    refusal: Refusal | None
+    cpu_seconds: float
+    answered: bool
+
+
+class Zygote:
+    """A warm process that forks one child at a time."""
+
+    def __init__(self) -> None:
+        environment = {name: value for name, value in os.environ.items() if name in PASSED_ON or name.startswith(PASSED_PREFIXES)}
+        # one thread: a fork copies no other, and two children share two cores; no hash seed: the same result every time
+        environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "LOGURU_LEVEL": "CRITICAL"}
+        environment |= {"PYTHONPATH": str(ROOT), "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-m", "tasks.parsing.zygote", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd="/",
+            bufsize=0,
+            start_new_session=True,
+        )
+        self._is_warm = False
+
+    def wait_until_warm(self) -> None:
+        """Return when it can serve; raise ParserStartError where it never can."""
+        self._is_warm = self._is_warm or self._receive(START_SECONDS) is not None
+        if not self._is_warm:
+            raise ParserStartError(
+                f"a parser process does not start; `cd {ROOT} && {sys.executable} -m tasks.parsing.zygote {os.getpid()}` says why"
+            )
+
+    def serve(self, job: Job) -> dict[str, object] | None:
+        """Have a child do the job; return its account, or None where the zygote itself is gone."""
+        assert self._process.stdin is not None
+        line = job.model_dump_json().encode() + b"\n"
+        try:
+            self._process.stdin.write(line)
+        except (OSError, ValueError):
+            return None
+        return self._receive(job.wall_seconds + GRACE_SECONDS)
+
+    def _receive(self, seconds: float) -> dict[str, object] | None:
+        """Return the next reply, or None where it does not come in time or the zygote is gone."""
+        assert self._process.stdout is not None
+        received, deadline = b"", time.monotonic() + seconds
+        while not received.endswith(b"\n") and len(received) < REPLY_BYTES:
+            left = deadline - time.monotonic()
+            try:
+                if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
+                    return None
+                piece = self._process.stdout.read(REPLY_BYTES)
+            except (OSError, ValueError):
+                return None
+            if not piece:
+                return None
+            received += piece
+        reply = json.loads(received)
+        return reply if isinstance(reply, dict) else None
+
+    def interrupt(self) -> None:
+        """Have the zygote kill its child and end, while another thread waits for its account or for its warmth."""
+        assert self._process.stdin is not None
+        if self._is_warm:
+            self._process.stdin.close()
+        else:
+            self._process.kill()
+
+    def close(self) -> None:
+        """End the zygote and its child. Its input closes first, so that it can kill the child's whole group."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+
+class Children:
+    """Lends zygotes to threads, so many at once as each caller allows."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._idle: list[Zygote] = []
+        self._busy: set[Zygote] = set()
+        self._stopped = 0
+
+    def run(self, job: Job, *, at_once: int) -> Ending:
+        """Do the job in a child and account for it; waits while `at_once` children are at work.
+
+        Raises ParserStoppedError once they were stopped, ParserStartError where no process comes up.
+        """
+        for _ in range(2):
+            reply = self._try(job, at_once)
+            if reply is not None:
+                return _account(job, reply)
+        # twice the warm process was lost: the kernel killed it, most likely for want of memory
+        return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, answered=False)
+
+    def warm(self) -> None:
+        """Start a zygote in the background, so that the first document need not wait for its imports."""
+        threading.Thread(target=self._warm, name="warm parser", daemon=True).start()
+
+    def _warm(self) -> None:
+        # who asks for the first job will meet the same error, and is told
+        with contextlib.suppress(ParserStartError, ParserStoppedError):
+            zygote, generation = self._borrow(1)
+            self._return(zygote, generation, usable=True)
+
+    def _try(self, job: Job, at_once: int) -> dict[str, object] | None:
+        """Do the job in a zygote of the pool; a zygote that gives no account is not used again."""
+        zygote, generation = self._borrow(at_once)
+        reply = None
+        try:
+            reply = zygote.serve(job)
+        finally:
+            stopped = self._return(zygote, generation, usable=reply is not None)
+        if stopped:
+            raise ParserStoppedError("the parser children were stopped")
+        return reply
+
+    def _return(self, zygote: Zygote, generation: int, *, usable: bool) -> bool:
+        """Put a zygote back into the pool, or end it; say whether the children were stopped since it was borrowed."""
+        with self._changed:
+            self._busy.discard(zygote)
+            stopped = self._stopped != generation
+            if usable and not stopped:
+                self._idle.append(zygote)
+            self._changed.notify_all()
+        if not usable or stopped:
+            zygote.close()
+        return stopped
+
+    def _borrow(self, at_once: int) -> tuple[Zygote, int]:
+        with self._changed:
+            generation = self._stopped
+            while len(self._busy) >= at_once:
+                self._changed.wait()
+                if self._stopped != generation:
+                    raise ParserStoppedError("the parser children were stopped")
+            zygote = self._idle.pop() if self._idle else Zygote()
+            self._busy.add(zygote)
+        try:
+            zygote.wait_until_warm()
+        except ParserStartError:
+            if not self._return(zygote, generation, usable=False):
+                raise
+        else:
+            if self._stopped == generation:
+                return zygote, generation
+            self._return(zygote, generation, usable=False)
+        raise ParserStoppedError("the parser children were stopped")
+
+    def stop(self) -> None:
+        """End every zygote and child at once; threads that wait or work get ParserStoppedError."""
+        with self._changed:
+            self._stopped += 1
+            idle, busy = self._idle, list(self._busy)
+            self._idle = []
+            self._changed.notify_all()
+        for zygote in busy:
+            zygote.interrupt()
+        for zygote in idle:
+            zygote.close()
+
+
+def _account(job: Job, reply: dict[str, object]) -> Ending:
+    code, peak = int(str(reply["code"])), float(str(reply["peak_megabytes"]))
+    refusal = _refusal(job.folder)
+    problem = "" if code == DONE else _problem(job, code, peak, late=bool(reply["late"]), refusal=refusal)
+    if written := _too_much(job):
+        problem = written
+    return Ending(
+        problem=problem,
+        refusal=refusal if refusal and refusal.final else None,
+        cpu_seconds=float(str(reply["cpu_seconds"])),
+        answered=not written and left_in(job.folder, ANSWER, most_bytes=0) is not None,
+    )
+
+
+def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal | None) -> str:
+    if late:
+        return f"hung for {job.wall_seconds:.0f} s"
+    if code == OUT_OF_MEMORY or peak > MEMORY_SHARE * job.limits.memory_megabytes:
+        return f"used more than {job.limits.memory_megabytes} MB"
+    if code == -signal.SIGXCPU:
+        return f"used more than {math.ceil(job.cpu_seconds)} s of CPU time"
+    if code < 0:
+        return f"crashed ({signal.Signals(-code).name})"
+    return f"failed ({refusal.reason})" if refusal else f"ended with code {code}"
+
+
+def _refusal(folder: Path) -> Refusal | None:
+    said = left_in(folder, REFUSAL, most_bytes=REPLY_BYTES)
+    try:
+        return REFUSALS.validate_json(said) if said else None
+    except ValueError:
+        return None
+
+
+def _too_much(job: Job) -> str:
+    """Say that the child wrote more than it may, or nothing."""
+    sizes = {path: path.lstat().st_size for path in job.folder.rglob("*")}
+    if sum(sizes.values()) > job.limits.output_megabytes << 20:
+        return f"wrote more than {job.limits.output_megabytes} MB"
+    # a page that was drawn is an answer of its own kind, and is not parsed
+    if job.work is not Work.RENDER and sizes.get(job.folder / ANSWER, 0) > job.limits.answer_megabytes << 20:
+        return f"found more than {job.limits.answer_megabytes} MB of text"
+    return ""
+
+
+def missing_confinement(folder: Path) -> tuple[str, ...]:
+    """Return what the kernel did not grant to the child that worked in the folder."""
+    said = left_in(folder, CONFINEMENT, most_bytes=REPLY_BYTES)
+    try:
+        return tuple(str(words) for words in json.loads(said)) if said else ()
+    except (ValueError, TypeError):
+        return ()
+
+
+CHILDREN = Children()
+atexit.register(CHILDREN.stop)

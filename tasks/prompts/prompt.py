@@ -1,0 +1,101 @@
+"""Prompts: their words stand in tasks/prompts, their slots are filled strictly, and what documents say in them is fenced."""
+
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from storage.artifacts import hash_bytes
+from storage.records.documents import identify
+
+FOLDER = Path(__file__).parent
+MARK_DIGITS = 8
+
+
+class PromptError(ValueError):
+    """A prompt's slots and what they are filled with do not match: a fault of ours, never of a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The words of a file in tasks/prompts; `hash` is theirs and belongs into every key that they decide."""
+
+    name: str
+    text: str
+    hash: str
+
+    def fill(self, **slots: str) -> str:
+        """Return the text with every slot filled; raise PromptError where one is missing or unknown.
+
+        What is filled in is not looked at for slots again.
+        """
+        template = Template(self.text)
+        wanted = set(template.get_identifiers())
+        if not template.is_valid() or wanted != slots.keys():
+            raise PromptError(f"prompt {self.name!r} has the slots {sorted(wanted)}, filled were {sorted(slots)}; mend the caller")
+        return template.substitute(slots).strip()
+
+
+@functools.cache
+def load_prompt(name: str) -> Prompt:
+    """Return the prompt of this name, read once."""
+    text = (FOLDER / f"{name}.md").read_text("utf-8")
+    return Prompt(name=name, text=text, hash=hash_bytes(text.encode()))
+
+
+@functools.cache
+def prompt_files() -> Mapping[str, str]:
+    """Return the names of the prompts' files by the hash that calls are told with."""
+    return {load_prompt(path.stem).hash: path.name for path in sorted(FOLDER.glob("*.md"))}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words of a document, and the one line of ours that heads them."""
+
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """Pieces as a prompt shows them: every line that begins with `mark` is ours, and no piece holds the mark."""
+
+    mark: str
+    text: str
+
+
+def fence(pieces: Iterable[Piece]) -> Fenced:
+    """Set each piece behind a line with the mark and its heading, and a line with the mark behind them all.
+
+    The mark is drawn from the words themselves and stands in none of them: no document can close the fence or forge a heading.
+    Raises PromptError where a heading is more than one line.
+    """
+    shown = [Piece(piece.heading, _encodable(piece.text)) for piece in pieces]
+    for piece in shown:
+        if len(piece.heading.splitlines()) != 1:
+            raise PromptError(f"the heading {piece.heading!r} is not one line; mend the caller")
+    mark = _mark([piece.text for piece in shown])
+    lines = [f"{mark} {piece.heading}\n{piece.text}" for piece in shown]
+    return Fenced(mark, "\n".join([*lines, f"{mark} end"]))
+
+
+def cut(text: str, characters: int) -> str:
+    """Return the text, one that is longer cut at a space where there is one, with the number of characters left out."""
+    if len(text) <= characters:
+        return text
+    head = text[:characters]
+    kept = head[: head.rfind(" ")] if " " in head[characters // 2 :] else head
+    return f"{kept} [... {len(text) - len(kept)} characters left out]"
+
+
+def _mark(texts: list[str]) -> str:
+    marks = (identify("fence", number, *texts)[:MARK_DIGITS] for number in itertools.count())
+    return next(mark for mark in marks if not any(mark in text for text in texts))
+
+
+def _encodable(text: str) -> str:
+    """Return the text without half signs, which neither a hash nor a server takes."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,103 @@
+"""From findings to an answer: what is said, shown and kept of a question."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from storage.codec import shortened
+from storage.records.answers import Answer, AnswerStatus, Citation, NamedDocument, Usage
+from storage.records.documents import WHOLE_PAGE, StepRecord
+from storage.runs.answer_json import answer_json
+from tasks.asking.calls import CallBook
+from tasks.asking.question import AskDesk
+from tasks.asking.records import Quote
+from tasks.asking.request import AskRequest
+from tasks.models.chat.errors import Outcome
+from tasks.reading.synthesis import Findings
+from tasks.step import StepKey, step, workplace
+
+
+@step(
+    "record",
+    version="1",
+    retries=0,
+    cache_key=lambda answer: StepKey(answer.answer_id, answer.answer_id, shortened(answer.question)),
+)
+def record(answer: Answer) -> None:
+    workplace.get().log.answer(answer_json(answer))
+
+
+def gathered(
+    *,
+    answer_id: str,
+    asked: str,
+    question: str,
+    findings: Findings,
+    request: AskRequest,
+    desk: AskDesk,
+    steps: Iterable[StepRecord],
+    calls: CallBook,
+) -> Answer:
+    synthesis = findings.synthesis
+    by_model = bool(desk.reader.model)
+    models = {"embedder": desk.embedder.identity.key, "reader": desk.reader.name}
+    models |= {"chat": calls.heard[0].model} if calls.heard else {}
+    models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.heard)
+    return Answer(
+        answer_id=answer_id,
+        asked=asked,
+        question=question,
+        answer=synthesis.answer,
+        answer_by=None if synthesis.status is AnswerStatus.NOT_FOUND else "model" if by_model else "rules",
+        status=synthesis.status,
+        why=synthesis.why,
+        reader=request.reader,
+        citations=tuple(citation(quote, desk.names) for quote in synthesis.quotes),
+        paths=findings.paths,
+        pages=findings.pages,
+        evidence_pages=findings.evidence_pages,
+        gate=findings.gate,
+        usage=usage(calls, steps),
+        corpus=request.corpus,
+        snapshot=desk.snapshot.number,
+        scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
+        settings=request.settings.model_dump(mode="json"),
+        models=models,
+        notes=(*synthesis.notes, *noted(calls)),
+    )
+
+
+def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
+    node = quote.node
+    return Citation(
+        document=names[node.document_id],
+        page=node.page,
+        box=None if node.box == WHOLE_PAGE else node.box,
+        node_id=node.id,
+        quote=quote.text,
+        section=node.section_path,
+        modality=node.modality,
+    )
+
+
+def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
+    seconds: dict[str, float] = defaultdict(float)
+    for said in steps:
+        seconds[said.step] += said.seconds
+    return Usage(
+        calls=sum(call.attempts > 0 for call in calls.heard),
+        input_tokens=sum(call.input_tokens for call in calls.heard),
+        output_tokens=sum(call.output_tokens for call in calls.heard),
+        cost=sum(call.cost for call in calls.heard),
+        seconds={name: round(spent, 4) for name, spent in seconds.items()},
+        cached=sum(call.outcome is Outcome.CACHED for call in calls.heard),
+        most_calls=sum(calls.bounds.values()),
+    )
+
+
+def noted(calls: CallBook) -> tuple[str, ...]:
+    proofless = "1 citation" if calls.left_out == 1 else f"{calls.left_out} citations"
+    left_out = f"{proofless} of the model named nothing that it was shown, or words that prove nothing there, and went out"
+    seen = len(calls.unchecked)
+    read_there = "1 quote is read from a picture" if seen == 1 else f"{seen} quotes are read from pictures"
+    unchecked = f"{read_there} and could not be checked"
+    return (*dict.fromkeys(calls.notes), *([left_out] if calls.left_out else []), *([unchecked] if seen else []))

@@ -1,0 +1,48 @@
+"""Who reads: rules, or the chat model where the settings say so."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from storage.corpus.snapshot import Snapshot
+from storage.locations import calls_folder
+from storage.runs.replies import CallCache, questions_owner
+from tasks.asking.calls import hear
+from tasks.asking.records import PathReader
+from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.reading.rules import ExtractiveReader
+from tasks.settings.ask import AskSettings
+
+
+def chat_server_of(settings: AskSettings) -> ChatEndpoint | None:
+    """Return where the model that reads is served, None where rules read; raise EndpointError where no server is named."""
+    if settings.reading.by == "rules":
+        return None
+    endpoint = chat_endpoint()
+    if endpoint is None:
+        raise EndpointError(
+            'a chat model is to read (reading.by = "model"), but FLOWREADER_CHAT_BASE_URL is not set; set it to something like '
+            "http://localhost:8000/v1, or have rules read"
+        )
+    return endpoint
+
+
+@contextmanager
+def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Snapshot) -> Iterator[PathReader]:
+    """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
+
+    Raises ChatEndedError where the server cannot be asked.
+    """
+    if server is None:
+        yield ExtractiveReader(settings.reading)
+        return
+    # What speaks to servers takes long to load, and rules need none of it.
+    from storage.artifacts import kept_artifacts
+    from tasks.models.chat.model import open_chat
+    from tasks.reading.model import ModelReader
+    from tasks.reading.model_calls import ModelDesk
+    from tasks.reading.shown import NodePictures
+
+    with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=hear) as model:
+        titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
+        pictures = NodePictures(snapshot, kept_artifacts())
+        yield ModelReader(ModelDesk(model, settings, questions_owner(snapshot.location.name), titles, pictures))

@@ -1,0 +1,166 @@
+"""Words of passages that may be cited: the pieces that can be quoted, and where the words of a quote stand."""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from storage.records.documents import Modality, NodeKind, Passage, TableRow
+from tasks.algorithms.quotes import tell_row
+from tasks.algorithms.text.kept import parts_of, says_something
+from tasks.algorithms.text.standing import excerpt, find_words
+from tasks.algorithms.text.word_stems import stems_in, words_in_chunk, words_of
+from tasks.algorithms.text.words import STOP_WORDS, sentences_of
+from tasks.asking.calls import call_book
+from tasks.asking.question import NAMED_PLACE
+from tasks.asking.records import PathText, Quote
+from tasks.reading.model_calls import Cited
+from tasks.reading.shown import Shown
+
+HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
+"""Kinds that name what is said elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Something that can be quoted: its text as it stands in the node, and the row that it is.
+
+    `words` is what counts as its own, the caption of its table or figure included.
+    """
+
+    text: str
+    words: str
+    node: Passage
+    row: TableRow | None = None
+
+
+def pieces_on(path: PathText) -> list[Piece]:
+    """Return the pieces of a path, in order; reference lists and the like say nothing, and are not quoted."""
+    return [piece for node in path.nodes if not node.meaningless for piece in pieces_of(node, path.rows.get(node.id, ()))]
+
+
+def pieces_of(node: Passage, rows: Sequence[TableRow]) -> Iterator[Piece]:
+    """Yield the pieces of a node in reading order; a node without words has none."""
+    if node.modality is Modality.TABLE and rows:
+        yield from (Piece(row.text, row.text, node, row) for row in rows if not row.is_header)
+    elif node.modality is Modality.FIGURE:
+        seen = " ".join((node.picture_text or node.content or node.caption).split())
+        yield from [Piece(seen, f"{node.caption} {seen}", node)] if seen else []
+    else:
+        yield from (Piece(sentence, sentence, node) for sentence in sentences_of(node.content))
+
+
+def quotes_on(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
+    """Return each piece as a quote of its full length, with the stems of the question in and beside it."""
+    asked = frozenset(path.rarity)
+    around = {node.id: asked & stems_around(node, path) for node in path.nodes}
+    place = {node.id: {NAMED_PLACE} if node.id in path.named else frozenset() for node in path.nodes}
+    quotes: list[Quote] = []
+    for piece in pieces:
+        covered, beside = asked & (stems_in(piece.words) | place[piece.node.id]), around[piece.node.id]
+        quotes.append(Quote(piece.node, piece.text, piece.text, path.worth[piece.node.id], covered, beside - covered))
+    return quotes
+
+
+def stems_around(node: Passage, path: PathText) -> frozenset[str]:
+    """Return the stems of the headings over a node and of its caption, and the names that its document is about."""
+    return stems_in(" ".join((*node.section_path, node.caption))) | path.titled.get(node.document_id, frozenset())
+
+
+def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_words: int) -> Quote:
+    """Return a quote in the length that is shown, and as the answer tells it. A row stays whole, so that it can be found."""
+    if piece.row is not None:
+        return replace(quote, told=tell_row(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
+    words = excerpt(piece.text, weights=weights, most_words=most_words)
+    is_figure = piece.node.modality is Modality.FIGURE and piece.node.caption not in words
+    return replace(quote, text=words, told=f"{piece.node.caption}: {words}" if is_figure else words)
+
+
+def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
+    """Say whether a quote only names what is said elsewhere, or only repeats the question."""
+    if quote.node.kind in HEADINGS:
+        return True
+    # Most quotes have a new word at once.
+    return not any(
+        says_something(word) and not stems >= set(parts_of(word)) for chunk in quote.text.split() for word in words_in_chunk(chunk)
+    )
+
+
+Rows = Mapping[str, tuple[TableRow, ...]]
+
+MOST_PROOFS = 2
+YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
+
+
+def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText, *, most_words: int) -> tuple[Quote, ...]:
+    """Return the citations of an answer that hold as quotes, each once; the call book counts those that do not.
+
+    Words that a model says to see in a picture cannot be looked up: such a citation keeps its place, with the passage's own words,
+    and the call book keeps what was said.
+    """
+    found = [_quote(answer, one, shown, path, most_words) for one in cited]
+    call_book.get().left_out += found.count(None)
+    return tuple({(quote.node.id, quote.text): quote for quote in found if quote is not None}.values())
+
+
+def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: int) -> Quote | None:
+    node = shown.nodes.get(cited.passage.strip())
+    if node is None or not (_telling(cited.quote) or find_words(cited.quote, answer)):
+        return None
+    text = standing_text(cited.quote, node, path.rows.get(node.id, ()), answer)
+    if text is None and node.id in shown.seen:
+        call_book.get().unchecked.add((node.id, cited.quote.strip()))
+        text = node.caption or node.picture_text or node.content or node.label
+    return None if text is None else quote_of(node, _first_words(text, most_words), path)
+
+
+def quote_of(node: Passage, text: str, path: PathText) -> Quote:
+    return Quote(node, text, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
+
+
+def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: str) -> str | None:
+    """Return the words as they stand in the node, of a table the whole row; None where they do not stand there.
+
+    Of several rows it is the one that holds most of the answer's other words; None where that does not tell which.
+    """
+    holding = {
+        row.text: None
+        for row in rows
+        if not row.is_header and (find_words(" | ".join(row.cells), words) or find_words(row.text, words))
+    }
+    if holding:
+        return _row_of(_telling(answer) - _telling(words), holding)
+    for text in (node.content, node.picture_text, node.caption):
+        if span := find_words(text, words):
+            return " ".join(text[slice(*span)].split())
+    return None
+
+
+def _row_of(wanted: frozenset[str], rows: Collection[str]) -> str | None:
+    """Return the only row, or the one that holds more of the wanted words than any other."""
+    held = {row: len(wanted & _telling(row)) for row in rows}
+    best = [row for row in rows if held[row] == max(held.values())]
+    return best[0] if len(best) == 1 else None
+
+
+def _telling(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in words_of(text)) - STOP_WORDS
+
+
+def _first_words(text: str, most: int) -> str:
+    """Return at most so many words, but a row whole, so that it can be found."""
+    words = text.split()
+    return text if len(words) <= most or " | " in text else " ".join(words[:most])
+
+
+def proofs(answer: str, cited: Sequence[Cited], shown: Shown, path: PathText) -> tuple[Quote, ...]:
+    """Return what in the passages that a model cites says the answer in its very words, where none of its quotes stands there."""
+    if YES_OR_NO.match(answer):
+        return ()
+    nodes = {node.id: node for one in cited if (node := shown.nodes.get(one.passage.strip())) is not None}
+    return tuple(quote_of(node, text, path) for node, text in _saying(answer, nodes.values(), path))[:MOST_PROOFS]
+
+
+def _saying(answer: str, nodes: Iterable[Passage], path: PathText) -> Iterator[tuple[Passage, str]]:
+    for node in nodes:
+        yield from ((node, piece.text) for piece in pieces_of(node, path.rows.get(node.id, ())) if find_words(piece.text, answer))

@@ -1,0 +1,77 @@
+"""Judging the first reading: do the answers agree, does the flow fit, is anything supported? The gate of section 3.5.2."""
+
+from collections.abc import Mapping, Sequence
+
+from storage.records.answers import Answer, AnswerStatus, Citation, Usage
+from tasks.algorithms.flow.refinement import gate
+from tasks.asking.question import AskDesk, question_key
+from tasks.asking.records import PathReading, Question, Verdict
+from tasks.routing.routing import Routed
+from tasks.step import step
+
+STATUS_WORDS = {
+    AnswerStatus.ANSWERED: "answered",
+    AnswerStatus.PARTIAL: "answered in part",
+    AnswerStatus.EVIDENCE: "evidence",
+    AnswerStatus.NOT_FOUND: "not found",
+}
+EVIDENCE_FOUND = "Evidence found, not read by a model:"
+NOTHING = "Nothing in these documents answers the question."
+WITHHELD = "The answer is not shown: it holds words of a document that was removed."
+
+
+def head_of(answer: Answer) -> str:
+    """Return what stands above the answer: that nobody read the evidence, where that is so; nothing above others."""
+    return EVIDENCE_FOUND if answer.status is AnswerStatus.EVIDENCE and answer.answer.strip() else ""
+
+
+def words_of(answer: Answer) -> str:
+    return answer.answer.strip() or (NOTHING if answer.status is AnswerStatus.NOT_FOUND else WITHHELD)
+
+
+def verdict_of(answer: Answer) -> str:
+    """Return "answered in part: " and the reason, where it still has one."""
+    return ": ".join(filter(None, (STATUS_WORDS[answer.status], answer.why)))
+
+
+def place_of(citation: Citation) -> str:
+    section = f", {' > '.join(citation.section)}" if citation.section else ""
+    return f"{citation.document.name}, page {citation.page}{section}"
+
+
+def told_calls(usage: Usage) -> str:
+    """Return "12 model calls (of 48 at most, 3 more from the cache), 4,100 + 350 tokens, $0.02"; of rules the calls alone."""
+    told = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
+    if not usage.most_calls:
+        return told
+    cached = f", {usage.cached} more from the cache" if usage.cached else ""
+    money = f", {told_money(usage.cost)}" if usage.cost else ""
+    return f"{told} (of {usage.most_calls} at most{cached}), {usage.input_tokens:,} + {usage.output_tokens:,} tokens{money}"
+
+
+def told_money(cost: float) -> str:
+    """Return "$0.0123", nothing at all as "$0"."""
+    return f"${cost:,.4f}" if cost else "$0"
+
+
+def told_of_verdict(verdict: Verdict) -> Mapping[str, str]:
+    return {
+        "consistency": f"{verdict.consistency:.4f}",
+        "saturation": f"{verdict.saturation:.4f}",
+        "trigger": verdict.trigger or "",
+    }
+
+
+@step("judge", version="1", retries=0, cache_key=question_key, told=told_of_verdict)
+def judge(question: Question, routed: Routed, readings: Sequence[PathReading], desk: AskDesk) -> Verdict:
+    settings = desk.settings.gate
+    supported = [reading for reading in readings if reading.supported]
+    consistency = desk.reader.consistency(question, supported)
+    trigger = gate(
+        supported=len(supported),
+        saturation=routed.saturation,
+        consistency=consistency,
+        saturation_below=settings.saturation,
+        consistency_below=settings.consistency,
+    )
+    return Verdict(consistency=consistency, saturation=routed.saturation, trigger=trigger if settings.enabled else None)

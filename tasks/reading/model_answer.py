@@ -1,0 +1,168 @@
+"""The answer of a model: what all readers of paths agree on, or what it makes of their answers and the passages themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from storage.records.answers import AnswerStatus
+from storage.records.documents import Passage
+from tasks.algorithms.quotes import agreement, different_answers, plain_answer
+from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.asking.request import clean
+from tasks.models.chat.errors import ChatError
+from tasks.prompts.prompt import Piece, cut
+from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
+from tasks.reading.model_calls import ModelDesk, WholeAnswer
+from tasks.reading.rules import NOT_FOUND, listed, lost_names
+from tasks.reading.shown import Shown, show_passages
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEvidence:
+    """The pieces of the prompt, the passages by the ids in it, and these passages as one path."""
+
+    pieces: tuple[Piece, ...]
+    shown: Shown
+    path: PathText
+
+
+def show_evidence(desk: ModelDesk, question: Question, readings: Sequence[PathReading], *, tokens: int) -> ShownEvidence:
+    """Return the evidence of readings that a model made, of at least one path.
+
+    Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
+    """
+    settings = desk.settings.reading.model
+    chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
+    nodes = list({node.id: node for passages in chosen for node in passages}.values())
+    said = [_said(reading) for reading in readings]
+    room = desk.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, said))
+    first = _path(readings[0])
+    texts = show_passages(nodes, titles=desk.titles, stems=first.rarity, room=max(0, room), pictures={})
+    quoted = (quote.node for reading in readings for quote in reading.quotes)
+    shown = replace(texts, seen=frozenset(node.id for node in quoted if node.picture is not None))
+    ids = {node.id: name for name, node in shown.nodes.items()}
+    readers = [
+        Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
+        for number, (words, passages) in enumerate(zip(said, chosen, strict=True), 1)
+    ]
+    return ShownEvidence((*readers, *shown.pieces), shown, replace(first, nodes=tuple(nodes)))
+
+
+def _key_passages(reading: PathReading, most: int) -> list[Passage]:
+    """Return what the reader cites, then the worthiest of the path, so many in all; whatever is cited is shown."""
+    path = _path(reading)
+    cited = {quote.node.id: quote.node for quote in reading.quotes}
+    others = [node for node in sorted(path.nodes, key=lambda node: -path.worth[node.id]) if node.id not in cited]
+    return [*cited.values(), *others[: max(0, most - len(cited))]]
+
+
+def _said(reading: PathReading) -> str:
+    return f"Answer: {reading.answer}\nFacts: {reading.facts}" if reading.supported else "It found no answer."
+
+
+def _path(reading: PathReading) -> PathText:
+    assert reading.path is not None, "a model reads paths"
+    return reading.path
+
+
+NOT_TOGETHER = "the model did not put them together"
+UNPROVEN = "nothing that the model was shown proves the answer that it gave"
+MISSING_CHARACTERS = 200
+
+
+def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
+    """Return the one answer that all supporting readings give to the whole question; None where there is none."""
+    supporting = [reading for reading in readings if reading.supported]
+    if len(different_answers([reading.answer for reading in supporting])) != 1 or not all(reading.whole for reading in supporting):
+        return None
+    return _answered(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
+
+
+def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
+    """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
+    if not readings:
+        return _nothing(question, readings, "there was no passage to read")
+    tokens = desk.settings.reading.model.answer_tokens
+    evidence = show_evidence(desk, question, readings, tokens=tokens)
+    call = desk.call(
+        "synthesis", "the answer", WholeAnswer, question=question.text, pieces=evidence.pieces, tokens=tokens, check=_wrong_form
+    )
+    (value,) = desk.ask([call])
+    consistency = _equal_share(readings) if verdict is None else verdict.consistency
+    if isinstance(value, ChatError):
+        return _most_given(question, readings, consistency, NOT_TOGETHER)
+    if value.kind == "none":
+        return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
+    answer = _told(value)
+    quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=desk.settings.reading.words)
+    saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
+    quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(saying)
+    if not quotes:
+        return _most_given(question, readings, consistency, UNPROVEN)
+    missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
+    notes = () if value.whole else (f"the model found nothing for: {missing}",)
+    return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
+
+
+def _answered(
+    answer: str, quotes: Sequence[Quote], readings: Sequence[PathReading], *, consistency: float, notes: tuple[str, ...] = ()
+) -> Synthesis:
+    """Return an answer on its quotes, each once; with notes it answers the question in part."""
+    supporting = sum(reading.supported for reading in readings)
+    told = "1 path supports" if supporting == 1 else f"{supporting} paths support"
+    agreeing = "" if supporting == 1 else "; they agree" if consistency == 1 else "; not all of them agree"
+    return Synthesis(
+        answer=answer,
+        status=AnswerStatus.PARTIAL if notes else AnswerStatus.ANSWERED,
+        quotes=tuple({(quote.node.id, quote.text): quote for quote in quotes}.values()),
+        why=f"{told} an answer, of {len(readings)} that were read{agreeing}",
+        notes=notes,
+    )
+
+
+def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
+    lost = lost_names(question, readings)
+    notes = (f"the documents say nothing of {listed(lost)}",) if lost else ()
+    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
+
+
+def _most_given(question: Question, readings: Sequence[PathReading], consistency: float, why: str) -> Synthesis:
+    """Return the answer that most readings give, the earliest of several, and why the model's own is not given."""
+    supporting = [reading for reading in readings if reading.supported]
+    if not supporting:
+        return _nothing(question, readings, f"no path answers by itself, and {why}")
+    largest = max(different_answers([reading.answer for reading in supporting]), key=len)
+    most = [supporting[place] for place in largest]
+    notes = (f"of the paths' answers the one that most of them give stands here: {why}",)
+    return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
+
+
+def _equal_share(readings: Sequence[PathReading]) -> float:
+    """Return how far the supported answers agree by their words alone: the baseline compares none."""
+    sizes = [len(group) for group in different_answers([reading.answer for reading in readings if reading.supported])]
+    pairs = [(one, other) for other in range(len(sizes)) for one in range(other)]
+    return agreement(sizes=sizes, compared=pairs, contradicting=pairs)
+
+
+def _quotes_of(readings: Sequence[PathReading]) -> tuple[Quote, ...]:
+    return tuple(quote for reading in readings for quote in reading.quotes)
+
+
+def _told(value: WholeAnswer) -> str:
+    if value.kind != "list":
+        return clean(value.answer)
+    items = [clean(item) for item in value.items]
+    return ("; " if any("," in item for item in items) else ", ").join(filter(None, items))
+
+
+def _wrong_form(value: WholeAnswer) -> str:
+    if value.kind == "list":
+        return "" if any(map(clean, value.items)) else "a list has at least one item in items"
+    if value.kind != "none" and not clean(value.answer):
+        return f"the answer is empty, but its kind is {value.kind}"
+    if value.kind == "yes_no" and not YES_OR_NO.match(value.answer.strip()):
+        return "an answer of the kind yes_no begins with Yes or No"
+    if value.kind == "number" and not any(sign.isdigit() for sign in value.answer):
+        return "an answer of the kind number holds digits"
+    return ""

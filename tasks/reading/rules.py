@@ -1,0 +1,222 @@
+"""Finding evidence without a model: the best sentences, table rows and words of figures on a path, quoted as they stand."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from storage.records.answers import AnswerStatus
+from storage.records.documents import Passage
+from tasks.algorithms.arrays import strongest
+from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, holds_kind, question_parts
+from tasks.algorithms.questions.places import named_places
+from tasks.algorithms.questions.terms import question_terms
+from tasks.algorithms.quotes import Coverage, Scores, choose_quotes, joint_coverage, marked, quote_scores, term_shares
+from tasks.algorithms.text.kept import says_something
+from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.values import value_consistency
+from tasks.asking.question import NAMED_PLACE
+from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict
+from tasks.reading.cited import pieces_on, quotes_on, says_nothing_new, shortened
+from tasks.settings.ask import ReadingOutSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A thing that the question asks: its words, the kind of its answer, and what the stems of the question weigh for it, (m,).
+
+    `only_place` says that it asks what stands in a place that it names, and nothing else.
+    `asked` weighs what the part asks for alone; `all` the names of the whole question as well, and a share of its other words:
+    "what did it cost" speaks of what stands before.
+    """
+
+    text: str
+    kind: AnswerKind
+    asked: Scores
+    all: Scores
+    only_place: bool
+
+
+def parts_of(question: Question, rarity: Mapping[str, float], context_share: float) -> Iterator[Part]:
+    """Yield the parts of the question; what has no words of its own is no part.
+
+    Args:
+        question: as it is understood.
+        rarity: what each stem of the question weighs.
+        context_share: what the rest of the question counts for a part of it, names aside: they count whole.
+    """
+    texts = question_parts(question.text)
+    for text in texts if len(texts) > 1 else (question.text,):
+        own = {*question_terms(text).stems, *([NAMED_PLACE] if named_places(text) else [])} & rarity.keys()
+        # A name says of whom the question speaks, not what it asks.
+        names = set(question.terms.anchors)
+        asked = own - names or own
+        if own:
+            yield Part(
+                text=text,
+                kind=expected_kind(text),
+                asked=term_shares([weight if stem in asked else 0.0 for stem, weight in rarity.items()]),
+                all=term_shares([weight if stem in own | names else context_share * weight for stem, weight in rarity.items()]),
+                only_place=asked == {NAMED_PLACE},
+            )
+
+
+NOT_FOUND = "not found in these documents"
+
+
+@dataclass(frozen=True, slots=True)
+class PartAnswer:
+    """The quotes that answer a part of the question, the best first, none where none supports it.
+
+    `covered` 0..1 is the share of what the part asks for that the best of them holds.
+    """
+
+    part: Part
+    quotes: tuple[Quote, ...]
+    covered: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveReader:
+    """Quotes instead of answers: evidence that no model read."""
+
+    settings: ReadingOutSettings
+    name: str = "extractive"
+    model: str = ""
+
+    def keywords(self, _question: str) -> tuple[str, ...]:
+        return ()
+
+    def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
+        """Quote the best pieces of each path, one path after the other: threads would only wait for each other."""
+        parts = list(parts_of(question, paths[0].rarity, self.settings.context_share)) if paths else []
+        return tuple(self._read_one(question, parts, path) for path in paths)
+
+    def _read_one(self, question: Question, parts: Sequence[Part], path: PathText) -> PathReading:
+        pieces = pieces_on(path)
+        answers = self._answers(question, parts, quotes_on(pieces, path), path.rarity)
+        sources = {(piece.node.id, piece.text): piece for piece in pieces}
+        quotes = [
+            shortened(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words) for quote in in_order(answers)
+        ]
+        return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes), said=path.said)
+
+    def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
+        quotes = [quote for reading in readings for quote in reading.quotes]
+        nodes = {quote.node.id: number for number, quote in enumerate(quotes)}
+        return value_consistency(
+            quotes=[quote.text for quote in quotes],
+            sources=[nodes[quote.node.id] for quote in quotes],
+            same_subject=self.settings.same_subject,
+            tolerance=self.settings.value_tolerance,
+            most_pairs=self.settings.compared_pairs,
+        )
+
+    def rate_pairs(
+        self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
+    ) -> list[float]:
+        """Return the cosine of the two passages times the share of the question's terms that they hold together."""
+        stems = question.terms.stems
+        held = [stems_in(f"{first.search_text} {second.search_text}") for first, second in pairs]
+        shares = marked(stems, held).mean(axis=1) if stems else np.zeros(len(held))
+        return [max(float(similarity), 0.0) * float(share) for similarity, share in zip(similarities, shares, strict=True)]
+
+    def synthesize(
+        self, question: Question, readings: Sequence[PathReading], rarity: Mapping[str, float], _verdict: Verdict | None
+    ) -> Synthesis:
+        """Put the quotes together that speak to the parts of the question, the best first; note what nothing was found for."""
+        found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
+        unnamed = lost_names(question, readings)
+        parts = list(parts_of(question, rarity, self.settings.context_share))
+        answers = [without_lost(answer, unnamed) for answer in self._answers(question, parts, list(found.values()), rarity)]
+        best = in_order(answers)[: self.settings.quotes]
+        if not best:
+            return not_found(unnamed)
+        missing = [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
+        missing += self._open_words(question, answers, rarity)
+        supporting = sum(reading.supported for reading in readings)
+        passages = "the one passage holds" if len(readings) == 1 else f"{supporting} of the {len(readings)} passages hold"
+        differing = ", but the values that they give differ" if self.consistency(question, readings) < 1 else ""
+        return Synthesis(
+            answer="\n".join(f"{quote.told} [{number}]" for number, quote in enumerate(best, 1)),
+            status=AnswerStatus.EVIDENCE,
+            quotes=tuple(best),
+            why=f"{passages} evidence for the question{differing}",
+            notes=tuple(missing),
+        )
+
+    def _answers(
+        self, question: Question, parts: Sequence[Part], quotes: Sequence[Quote], rarity: Mapping[str, float]
+    ) -> list[PartAnswer]:
+        settings, stems = self.settings, list(rarity)
+        inside = marked(stems, [quote.covered for quote in quotes])
+        beside = marked(stems, [quote.beside for quote in quotes])
+        new = np.array([not says_nothing_new(quote, rarity.keys()) for quote in quotes], dtype=bool)
+        answers: list[PartAnswer] = []
+        for part in parts:
+            # A quote that holds no more than the names says nothing of what is asked.
+            on_topic = (inside | beside) @ part.asked > 0.0
+            fits = new & on_topic & np.array([holds_kind(quote.text, part.kind, question.text) for quote in quotes], dtype=bool)
+            coverage = Coverage(inside, beside, part.all)
+            scores = quote_scores(
+                coverage=coverage,
+                worths=np.array([quote.worth for quote in quotes], dtype=np.float64),
+                fits=fits,
+                beside_share=settings.beside_share,
+                worth_share=settings.worth_share,
+                misfit=settings.misfit,
+            )
+            chosen = choose_quotes(
+                coverage=coverage, scores=scores, fits=fits, limit=settings.quotes, least=settings.least, gain=settings.gain
+            )
+            if part.only_place:
+                # Nothing in the place is nearer to the question than the rest of it.
+                chosen = strongest(scores=np.where(fits, scores, 0.0), count=settings.quotes).tolist()
+            asked = Coverage(inside, beside, part.asked)
+            covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
+            best = tuple(replace(quotes[place], support=float(scores[place])) for place in chosen)
+            # Words gathered from here and there make no answer: the best quote must support it by itself.
+            answers.append(PartAnswer(part, best if best and best[0].support >= settings.minimum_support else (), covered))
+        return answers
+
+    def _open_words(self, question: Question, answers: Sequence[PartAnswer], rarity: Mapping[str, float]) -> list[str]:
+        """Return a note where the best quote of a part holds little of what it asks: the words that no quote holds."""
+        weak = [answer for answer in answers if answer.quotes and answer.covered < self.settings.whole_support]
+        said = {stem for answer in answers for quote in answer.quotes for stem in quote.covered | quote.beside}
+        words = dict(zip(question.terms.stems, question.terms.words, strict=True))
+        asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
+        lost = dict.fromkeys(words[stem] for stem in asked if stem not in said and stem in words and says_something(words[stem]))
+        return [f"the quotes do not say {listed(list(lost))}"] if lost else []
+
+
+def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
+    """Return the quotes of all parts, each once: the best of each part, then the others."""
+    best = [quote for answer in answers for quote in answer.quotes[:1]]
+    others = [quote for answer in answers for quote in answer.quotes[1:]]
+    first = {(quote.node.id, quote.text): quote for quote in reversed([*best, *others])}
+    return list(reversed(first.values()))
+
+
+def without_lost(answer: PartAnswer, unnamed: Sequence[str]) -> PartAnswer:
+    """Return the answer of a part, without quotes where the part names what stands nowhere."""
+    return replace(answer, quotes=()) if set(unnamed) & set(question_terms(answer.part.text).words) else answer
+
+
+def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
+    """Return the names, years and numbers of the question that stand nowhere in what is asked, as the question writes them."""
+    said = {stem for reading in readings for stem in reading.said}
+    words = dict(zip(question.terms.stems, question.terms.words, strict=True))
+    return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in said))
+
+
+def not_found(unnamed: Sequence[str]) -> Synthesis:
+    reason = (
+        f"the documents say nothing of {listed(unnamed)}"
+        if unnamed
+        else "no passage that was read holds enough of the question's words"
+    )
+    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=reason)
+
+
+def listed(words: Sequence[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)

@@ -1,0 +1,154 @@
+"""Passages as a prompt shows them: fenced, under short ids that the model may cite, with their pictures beside."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from storage.artifacts import ArtifactDamagedError, ArtifactStore
+from storage.corpus.snapshot import Snapshot
+from storage.records.documents import Modality, Passage
+from tasks.algorithms.sharing import fair_shares
+from tasks.algorithms.text.word_stems import stems_in
+from tasks.asking.calls import call_book
+from tasks.prompts.prompt import Piece, cut
+
+
+@dataclass(frozen=True, slots=True)
+class NodePicture:
+    """A picture that shows a node, or the page around it; `artifact` names it."""
+
+    artifact: str
+    of_page: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NodePictures:
+    """What the corpus keeps of pictures. Nothing is drawn from the file: an answer depends on what was read in alone.
+
+    Images of pages are kept where a page has no text of its own, which is where a look at the page helps.
+    """
+
+    snapshot: Snapshot
+    artifacts: ArtifactStore
+
+    def of(self, nodes: Sequence[Passage]) -> dict[str, NodePicture]:
+        """Return the picture of each node that has one, by its id."""
+        bare = sorted({node.document_id for node in nodes if node.picture is None})
+        pages = self.snapshot.page_images(bare) if bare else {}
+        found: dict[str, NodePicture] = {}
+        for node in nodes:
+            page = pages.get((node.document_id, node.page))
+            if node.picture is not None:
+                found[node.id] = NodePicture(node.picture, of_page=False)
+            elif page is not None:
+                found[node.id] = NodePicture(page, of_page=True)
+        return found
+
+    def chosen(self, nodes: Sequence[Passage], worth: Mapping[str, float], most: int) -> tuple[dict[str, NodePicture], list[bytes]]:
+        """Return which nodes are shown by a picture, and the pictures, each once: at most so many, of the worthiest nodes.
+
+        The pictures stand in the order in which the nodes first need them. A damaged one is noted and left out.
+        """
+        all_of = self.of(nodes)
+        wanted = dict.fromkeys(
+            all_of[node.id].artifact for node in sorted(nodes, key=lambda node: -worth[node.id]) if node.id in all_of
+        )
+        taken: dict[str, bytes] = {}
+        for artifact in wanted:
+            if len(taken) == most:
+                break
+            try:
+                taken[artifact] = self.artifacts.read(artifact)
+            except ArtifactDamagedError as error:
+                call_book.get().notes.append(f"a picture was not shown to the model: {error}")
+        shown = {name: picture for name, picture in all_of.items() if picture.artifact in taken}
+        order = dict.fromkeys(shown[node.id].artifact for node in nodes if node.id in shown)
+        return shown, [taken[artifact] for artifact in order]
+
+
+HEAD_LINES = 2
+"""Of a table in Markdown: its header and the line under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`nodes` are the passages by the ids in the prompt, `seen` those that have a picture of their own, by id.
+
+    A page makes nothing seen: what is said to stand in a text must stand in the text.
+    """
+
+    pieces: tuple[Piece, ...]
+    nodes: Mapping[str, Passage]
+    seen: frozenset[str] = frozenset()
+
+
+def show_passages(
+    nodes: Sequence[Passage],
+    *,
+    titles: Mapping[str, str],
+    stems: Mapping[str, float],
+    room: int,
+    pictures: Mapping[str, NodePicture],
+) -> Shown:
+    """Return the passages to show.
+
+    Args:
+        nodes: each once.
+        titles: the name and the title of each document, by its id.
+        stems: of the question, with what each weighs; by them the lines of a long table are chosen.
+        room: characters for all of their texts.
+        pictures: of those nodes that have one, by the node's id; their numbers are those of `NodePictures.chosen`.
+    """
+    numbers = {
+        name: place for place, name in enumerate(dict.fromkeys(picture.artifact for picture in _in_order(nodes, pictures)), 1)
+    }
+    bodies = [_body(node) for node in nodes]
+    shares = fair_shares(needs=[len(body) for body in bodies], room=room)
+    pieces = [
+        Piece(_heading(place, node, pictures.get(node.id), numbers), _text(node, titles, shortened_body(node, body, share, stems)))
+        for place, (node, body, share) in enumerate(zip(nodes, bodies, shares, strict=True), 1)
+    ]
+    ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
+    seen = frozenset(node.id for node in nodes if node.id in pictures and not pictures[node.id].of_page)
+    return Shown(tuple(pieces), ids, seen)
+
+
+def _in_order(nodes: Sequence[Passage], pictures: Mapping[str, NodePicture]) -> list[NodePicture]:
+    return [pictures[node.id] for node in nodes if node.id in pictures]
+
+
+def _heading(place: int, node: Passage, picture: NodePicture | None, numbers: Mapping[str, int]) -> str:
+    shown = f", picture {numbers[picture.artifact]} shows {'its page' if picture.of_page else 'it'}" if picture else ""
+    return f"n{place}: {node.kind.value}, page {node.page}{shown}"
+
+
+def _text(node: Passage, titles: Mapping[str, str], body: str) -> str:
+    """Return the text under the heading: whose it is and what stands over it are words of the document too."""
+    section = " > ".join(node.section_path)
+    lines = [
+        f"Document: {titles[node.document_id]}",
+        section and f"Section: {section}",
+        node.caption and f"Caption: {node.caption}",
+    ]
+    if node.modality is Modality.FIGURE:
+        lines.append("Words in the picture:" if body else "No words were read in the picture.")
+    return "\n".join(line for line in [*lines, body] if line)
+
+
+def _body(node: Passage) -> str:
+    return (node.picture_text or node.content) if node.modality is Modality.FIGURE else node.content
+
+
+def shortened_body(node: Passage, body: str, room: int, stems: Mapping[str, float]) -> str:
+    """Return the text in the room that it has; of a table its header and the lines that hold most of the question, in order."""
+    lines = body.splitlines()
+    if len(body) <= room or node.modality is not Modality.TABLE or len(lines) <= HEAD_LINES:
+        return cut(body, room)
+    asked = frozenset(stems)
+    weights = [sum(stems[stem] for stem in asked & stems_in(line)) for line in lines]
+    kept, left = set(range(HEAD_LINES)), room - sum(len(line) + 1 for line in lines[:HEAD_LINES])
+    for place in sorted(range(HEAD_LINES, len(lines)), key=lambda place: (-weights[place], place)):
+        if len(lines[place]) < left:
+            kept.add(place)
+            left -= len(lines[place]) + 1
+    shown = "\n".join(lines[place] for place in sorted(kept))
+    return f"{cut(shown, room)}\n[... {len(lines) - len(kept)} rows left out]"

@@ -1,0 +1,4 @@
+"""Every tuned number, once: settings that users turn, and the record of the method.
+
+It imports nothing of the other stages.
+"""

@@ -1,0 +1,283 @@
+"""Every number of answering, once, and the two presets.
+
+The defaults are the paper's Tables 5 and 6 wherever it gives one; where a measurement went against it, `PAPER` has its value.
+"""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic_core import ErrorDetails
+
+from tasks.settings.base import MethodError, Settings, changed, leaves, turned
+from tasks.settings.ingest import IngestSettings
+from tasks.settings.models import ModelSettings
+
+SUM_TOLERANCE = 1e-9
+
+
+class CandidateSettings(Settings):
+    """How much of the corpus a question works on."""
+
+    whole_limit: int = 4000  # nodes; a scope of at most so many is taken whole
+    by_vector: int = 128  # nodes taken by the nearest vector from a larger scope
+    by_text: int = 128  # nodes taken by full text from a larger scope
+    hops: int = 2  # edges followed from those nodes
+    limit: int = 1000  # nodes of a subgraph; routing takes milliseconds at so many
+    sample: int = 2000  # nodes that tell how rare a word is in a larger scope
+
+
+class RelevanceSettings(Settings):
+    """How near a node is to the question: r, in 0..1."""
+
+    lexical_share: float = 0.5  # alpha: weight of BM25 beside the cosine
+    # what BM25 sees; content: headings, caption, text, words in the picture; paper: summary and keywords
+    text: Literal["content", "paper"] = "content"
+    page_share: float = 0.33  # weight of the page that a node stands on beside the node; 0: the paper
+    pair_share: float = 0.5  # weight of neighbouring words of the question found together, beside single ones; 0: the paper
+    # what the question is compared with; evolved: the paper, which evolves with a model
+    vectors: Literal["initial", "evolved"] = "initial"
+    saturation: float = 1.2  # BM25's k1: how soon a word's repetition stops to count
+    length_share: float = 0.75  # BM25's b: how much a long text is held against it
+
+
+class NamedSettings(Settings):
+    """What is added to the relevance of what a question names outright; all 0: the paper."""
+
+    place: float = 1.0  # a page, figure, table or section: 'page 14', 'Figure 5', 'Appendix B'
+    beside_printed: float = 0.5  # of it, for the 14th page where another has 14 printed on it
+    in_section: float = 1.0  # of it, for what stands in a named section
+    near_title: float = 0.5  # of it, where the section's title only holds the words
+    ratio: float = 1.0  # a financial statement from which a named ratio is computed
+    item: float = 0.5  # a financial statement that shows a named line
+    statement_share: float = 0.5  # of a statement's usual wording a page must hold to be it
+    title: float = 0.1  # a section whose whole title the question says in passing
+    modality: float = 0.1  # pages with figures or tables where the question asks for one
+
+
+class ScoreSettings(Settings):
+    """How relevance, propagation and diffusion become one score h (section 3.3)."""
+
+    relevance: float = 0.5  # lambda r
+    propagation: float = 0.3  # lambda phi
+    diffusion: float = 0.2  # lambda psi; the three sum to 1
+    anchor: float = 0.5  # alpha phi of eq. 4, not given in the paper: the neighbours' share
+    keep_unreached: bool = True  # a node that no arc reaches keeps its relevance; false: the paper, which lowers it
+    propagation_tolerance: float = 1e-4  # largest change of a score at which eq. 4 has settled
+    seeds: int = 8  # most relevant nodes that the random walk starts from; not given in the paper
+    # divide psi by its maximum: it sums to 1 over the graph and does nothing otherwise; false: the paper
+    scale_diffusion: bool = True
+    damping: float = 0.85  # PageRank's
+    diffusion_tolerance: float = 1e-6  # PageRank's
+    # Each step of either leaves at most 0.95 of the last change, and 1 + log(1e-9) / log(0.95) = 405.
+    steps: int = 2000  # at most so many iterations of either; 405 settle both in any case
+
+    @model_validator(mode="after")
+    def _sums_to_one(self) -> Self:
+        total = self.relevance + self.propagation + self.diffusion
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise ValueError(f"relevance, propagation and diffusion sum to {total:g} instead of 1")
+        return self
+
+
+class RoutingSettings(Settings):
+    """Sources, sinks and the flow between them (section 3.4)."""
+
+    # prizes: as many chains of related passages as pay; paper: eq. 5 and 6, which find no more than the ranking
+    formulation: Literal["prizes", "paper"] = "prizes"
+    start_pages: int = 12  # prizes: chains begin at the best node of so many pages, at most
+    entry: float = 0.7  # prizes: share of the best score that a passage needs to be evidence by itself
+    entry_surveying: float = 0.4  # prizes: the same where a question counts or collects all over a document, or has parts
+    step: float = 1.0  # prizes: share of the best score that a step costs which no relation makes cheaper
+    onward: float = 0.8  # prizes: trust in the next page and in more of the same page; of references, their weight
+    title_page: float = 0.9  # prizes: trust in a document's first page where the question speaks of the document; 0: none
+    sources: int = 8  # paper: nodes where flow enters, at most; of either: what System 2 adds to them, at most
+    sinks: int = 8  # paper: nodes where flow leaves, at most; prizes: only the gate's saturation looks there
+    diversity: float = 0.7  # paper: lambda of MMR: 1 takes the best sources, 0 the most unlike
+    # added to the answerability of figures and tables, by which sinks are chosen; prizes: only for the saturation
+    visual_bonus: float = 0.05
+    # a node with so many words is as dense as can be (rho = 1 in answerability); prizes: only for the saturation
+    dense_percentile: float = 95.0
+    demand: float = 6.0  # paper: F, evidence to route, no more than fits; prizes: only what saturation is told by
+    # paper: fixed: F for every question; question: the part of F that its search terms call for
+    demand_by: Literal["fixed", "question"] = "fixed"
+    demand_terms: int = 10  # paper: search terms that call for all of F, by question
+    # r_min: window and semantic arcs below are not used; prizes: only for the saturation, and for where to expand
+    minimum_similarity: float = 0.22
+    paths: int = 60  # paths that the flow is taken apart into, at most
+
+
+class SelectionSettings(Settings):
+    """Which paths are read (section 3.5.1)."""
+
+    # replicator: a compact, diverse set of good paths; greedy: those that carry most, an ablation
+    rule: Literal["replicator", "greedy"] = "replicator"
+    # what the first shares are in proportion to; the paper's is quality, its ablation the others
+    start: Literal["quality", "flow", "both"] = "quality"
+    flow_exponent: float = 0.2  # a of path quality: the share of the largest flow
+    peak_exponent: float = 0.5  # b: the best score on the path
+    mean_exponent: float = 0.3  # c: the mean score of the path
+    diagonal_power: float = 2.0  # of quality on the diagonal of eq. 8; the paper's 2, 1 the ablation
+    mixing: float = 0.2  # epsilon rd of eq. 10
+    tolerance: float = 1e-4  # change of the shares at which the dynamics ended
+    steps: int = 20  # at most so many steps of eq. 9
+    extinction: float = 5e-4  # paths with a smaller share are not read
+    # judge extinction on the share before mixing, which lifts every share over the threshold; false: the paper
+    extinct_before_mixing: bool = True
+    read: int = Field(11, ge=1, le=100, description="paths read, at most")
+
+
+class GateSettings(Settings):
+    """When and how the evidence is refined, once (section 3.5.2, appendix C)."""
+
+    consistency: float = 0.65  # answers that agree less fire the gate
+    saturation: float = 0.6  # a flow that fits less fires the gate
+    # connection: of the network with its sinks opened, which is low only where the graph falls apart (0.999 on average, so it
+    # hardly ever fires); paper: of the whole, which measures the sinks, and no bridge across its cut can raise it
+    saturation_of: Literal["connection", "paper"] = "connection"
+    enabled: bool = Field(True, description="false: the first pass is the answer")
+    pairs: int = 32  # pairs of passages that are rated, at most: four calls of eight
+    bridge_above: float = 0.1  # a bridge rated higher becomes an arc
+    depth: int = 2  # hops from the sources within which new ones are found
+    entry_share: float = 0.5  # prizes: what is left of the entry where nothing is supported, so that more pages are read
+    damping: float = 0.6  # lambda of the re-weighting
+    bound: float = 0.3  # a weight changes by so much at most
+    cited_boost: float = 0.1  # added to the score of nodes that readers quoted
+
+
+class ModelReadingSettings(Settings):
+    """What a chat model is shown, and how often it is asked, where `by` is model.
+
+    At most 1 call for keywords, one for each path and each pair of answers; where the gate fires as many again and those that
+    rate; one for the answer: 1 + 11 + 10, 4 + 11 + 10 and 1 are 48, the paper's own worst case.
+    """
+
+    compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each
+    rating_calls: int = 4  # calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps
+    pictures: int = 3  # pictures shown with a path, at most, the worthiest first; some 1,000 tokens each
+    path_characters: int = 24_000  # text of a path, at most; less where the model's context is shorter
+    evidence_passages: int = 2  # passages of a path that the answer is put together from, at most
+    evidence_characters: int = 40_000  # text that the answer is put together from, at most; less in a short context
+    pair_characters: int = 1500  # text of each of two passages that are rated, at most
+    keyword_tokens: int = 300  # room for the question's keywords
+    reading_tokens: int = 1200  # room for what is read out of a path
+    judging_tokens: int = 300  # room for a comparison of two answers
+    rating_tokens: int = 1000  # room for the rates of some pairs
+    answer_tokens: int = 1500  # room for the answer
+
+
+class ReadingOutSettings(Settings):
+    """Who reads the paths; what is quoted without a model, and when nothing supports the question."""
+
+    by: Literal["rules", "model"] = Field(
+        "rules", description="rules: quotes, no calls; model: the chat model at FLOWREADER_CHAT_BASE_URL reads, judges and answers"
+    )
+    minimum_support: float = 0.3  # score of a quote, of its words and its node, under which nothing is found
+    whole_support: float = 0.5  # share of what is asked, by the words' rarity, from which on a quote answers all of it
+    quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
+    words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
+    beside_share: float = 0.5  # what a word in the heading or caption counts, against one in the quote
+    worth_share: float = 0.33  # what the score of the node counts, against the words of the quote
+    misfit: float = 0.5  # what is left of a quote without the number, date or share that is asked for, or that says nothing new
+    context_share: float = 0.25  # what the rest of a question counts where a part of it is answered by itself
+    least: float = 0.6  # a further quote needs so much of the best one's score
+    gain: float = 0.15  # a further quote holds so much of the question's words, by rarity, that no other quote has
+    same_subject: float = 0.5  # share of words from which on two values are said of the same thing
+    value_tolerance: float = 0.005  # relative difference up to which two numbers agree
+    compared_pairs: int = 10  # pairs of values compared, at most
+    model: ModelReadingSettings = ModelReadingSettings()
+
+
+class AskSettings(Settings):
+    """All settings of a question; what answer you get depends on nothing else but the corpus and the models."""
+
+    candidates: CandidateSettings = CandidateSettings()
+    relevance: RelevanceSettings = RelevanceSettings()
+    named: NamedSettings = NamedSettings()
+    score: ScoreSettings = ScoreSettings()
+    routing: RoutingSettings = RoutingSettings()
+    selection: SelectionSettings = SelectionSettings()
+    gate: GateSettings = GateSettings()
+    reading: ReadingOutSettings = ReadingOutSettings()
+    models: ModelSettings = ModelSettings()
+
+
+class AllSettings(IngestSettings):
+    """What a settings file may hold: each command takes its part."""
+
+    ask: AskSettings = AskSettings()
+
+    def for_ingest(self) -> IngestSettings:
+        return IngestSettings(reading=self.reading, limits=self.limits, work=self.work, models=self.models)
+
+
+Preset = Annotated[
+    Literal["default", "paper"],
+    Field(description="the method; paper: every step as the paper writes it, default: what measured better"),
+]
+PAPER: Mapping[str, Any] = {
+    "reading.embedding.text": "paper",
+    "ask.relevance.text": "paper",
+    "ask.relevance.page_share": 0.0,
+    "ask.relevance.pair_share": 0.0,
+    "ask.relevance.vectors": "evolved",
+    "ask.named.place": 0.0,
+    "ask.named.ratio": 0.0,
+    "ask.named.item": 0.0,
+    "ask.named.title": 0.0,
+    "ask.named.modality": 0.0,
+    "ask.score.keep_unreached": False,
+    "ask.score.scale_diffusion": False,
+    "ask.routing.formulation": "paper",
+    "ask.selection.extinct_before_mixing": False,
+    "ask.gate.saturation_of": "paper",
+}
+"""What the paper does otherwise."""
+
+
+class SettingsError(ValueError):
+    """A settings file that cannot be used; the message names the value and the remedy."""
+
+
+def method_of(preset: Preset) -> AllSettings:
+    """Return the method of a preset, and every setting as it is unless a user turns it."""
+    return changed(AllSettings(), PAPER if preset == "paper" else {})
+
+
+def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValidator:
+    """Have a request's settings, as a form or a program sends them, turn its preset; settings made by us stay as they are."""
+
+    def over(given: object, request: ValidationInfo) -> object:
+        return turned(part(method_of(request.data.get("preset", "default"))), given) if isinstance(given, Mapping) else given
+
+    return BeforeValidator(over)
+
+
+def load_settings(path: Path | None, preset: Preset = "default") -> AllSettings:
+    """Return the settings of a TOML file, if any, over a preset; SettingsError where a name is unknown or a value out of bounds."""
+    try:
+        return AllSettings.model_validate(turned(method_of(preset), tomllib.loads(path.read_text("utf-8")) if path else {}))
+    except OSError as error:
+        raise SettingsError(
+            f"settings file {str(path)!r} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"
+        ) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"settings file {str(path)!r} is not TOML: {error}; `flowreader settings` shows the form") from error
+    except MethodError as error:
+        raise SettingsError(f"settings file {str(path)!r}: {error}") from error
+    except ValidationError as error:
+        wrong = ", ".join(map(_complaint, error.errors()))
+        raise SettingsError(f"settings file {str(path)!r}: {wrong}; `flowreader settings` lists names and bounds") from error
+
+
+def _complaint(found: ErrorDetails) -> str:
+    name = ".".join(str(part) for part in found["loc"])
+    if found["type"] == "value_error":
+        return f"{name}: {found['ctx']['error']}"
+    if found["type"] == "extra_forbidden":
+        near = get_close_matches(name, [known for known, _field in leaves(AllSettings)], n=1)
+        return f"there is no setting {name}" + (f" (did you mean {near[0]}?)" if near else "")
+    return f"{name} = {found['input']!r}: {found['msg'][:1].lower()}{found['msg'][1:]}"

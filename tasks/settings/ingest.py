@@ -1,0 +1,198 @@
+"""Every number of reading documents, once: what users turn with its bounds, the method with its reason.
+
+What changes the result of reading a document stands in ReadingSettings and enters the document's version;
+limits, concurrency and publishing do not.
+"""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from storage.records.documents import EdgeKind
+from tasks.settings.base import Settings
+from tasks.settings.models import ModelSettings
+
+
+class ParseSettings(Settings):
+    """How a file becomes pages of blocks."""
+
+    tier: Literal["flash", "basic", "standard", "advanced"] = Field(
+        "flash", description="MinerU's tier; all but flash need its models or a server"
+    )
+    pages_per_range: int = 24  # pages parsed by one child; bounds its memory, and what one bad page can cost
+    crop_dpi: int = 144  # resolution of figure crops; letters of 6 points stay readable
+    minimum_crop_share: float = 0.003  # figures under this share of the page are ornaments and get no crop
+
+
+class OcrSettings(Settings):
+    """When and how words are read from pictures."""
+
+    enabled: bool = Field(True, description="read pages and figures without text by OCR")
+    page_dpi: int = Field(108, ge=72, le=300, description="few characters are lost between 72 and 144 dpi, time doubles")
+    minimum_page_characters: int = 16  # a page whose text layer has fewer characters is read by OCR
+    minimum_figure_share: float = 0.03  # smaller figures (share of the page) are not read
+    repeated_pages: int = 3  # a picture on so many pages is a logo and is not read
+    minimum_confidence: float = 0.5  # RapidOCR's own threshold for a line of text
+
+
+class StructureSettings(Settings):
+    """How blocks become nodes."""
+
+    merge_words: int = 90  # short neighbours in a section are joined up to so many words
+    split_words: int = 180  # longer paragraphs are cut at a sentence; the embedder reads 256 tokens
+    repeated_share: float = 0.3  # a line at the edge of this share of the pages (three at least) is a header or footer
+    edge_band: float = 0.12  # share of the page's height at its top and bottom where headers live
+
+
+class ModelAnalysisSettings(Settings):
+    """How a model is asked what nodes say (eq. 11)."""
+
+    nodes_per_call: int = 16  # small nodes in one call; the rules are read once for all of them
+    pictures_per_call: int = 4  # pictures in one call; a server takes only so many
+    characters_per_call: int = 12_000  # of all nodes in a call; 3,000 to 4,000 tokens
+    characters_per_node: int = 4000  # of a node; what is longer is cut, with a mark
+    context_characters: int = 300  # of the text before and behind a figure or table
+    minimum_words: int = 6  # titles, and texts with fewer words, say what they are themselves
+    keywords: int = 16  # keywords of a node at most, the most telling first
+    reply_tokens: int = 300  # room in the reply for each node
+    picture_reply_tokens: int = 1000  # room for each picture, whose words are written down
+
+
+class AnalysisSettings(Settings):
+    """What a node says of itself."""
+
+    by: Literal["rules", "model"] = Field(
+        "rules", description="rules: extracts and statistics; model: the chat model at FLOWREADER_CHAT_BASE_URL describes nodes"
+    )
+    summary_words: int = 40  # words of the summary; the papers ask for one sentence
+    keywords: int = 10  # keywords of a node, by rule
+    model: ModelAnalysisSettings = ModelAnalysisSettings()
+
+
+class EmbeddingSettings(Settings):
+    """What is embedded and how."""
+
+    # content: section titles, caption, raw text and words in the picture; paper: eq. 12, summary and keywords
+    text: Literal["content", "paper"] = "content"
+    batch_nodes: int = 256  # nodes a batch, cut in node order within a document
+
+
+class StructuralWeights(Settings):
+    """What an edge weighs that the layout itself states: the surer the relation, the more."""
+
+    next: float = 0.5  # to the next element in reading order
+    part_of: float = 0.6  # to the title of its section
+    refers_to: float = 0.8  # from "see Figure 3" to the figure
+    caption_of: float = 0.9  # from a caption to its figure or table
+    continues: float = 0.9  # over a page break
+
+    def by_kind(self) -> dict[EdgeKind, float]:
+        return {EdgeKind(kind): float(weight) for kind, weight in self.model_dump().items()}
+
+
+class ModelEvolutionSettings(Settings):
+    """How a model is asked what nodes have to do with each other (eq. 14)."""
+
+    nodes_per_call: int = 16  # nodes judged in one call; those beside each other share neighbours
+    characters_per_call: int = 24_000  # of all nodes in a call and their candidates
+    content_characters: int = 0  # of a node's own text beside its summary; eq. 14 has none, 240 took a sixth more tokens
+    summary_words: int = 30  # words of a rewritten summary at most
+    keywords: int = 10  # keywords of a rewritten node at most
+    reply_tokens: int = 300  # room in the reply for each node: its links, and what is rewritten
+
+
+class EvolutionSettings(Settings):
+    """The rounds of evolution, and the edges that come of them."""
+
+    mode: Literal["lite", "model"] = Field(
+        "lite",
+        description="lite: G2-Reader's rule-based variant; model: summaries, keywords and links rewritten, with the relation",
+    )
+    rounds: int = 3  # T; more rounds smooth the vectors until nodes look alike, 0 leaves them
+    neighbours: int = 5  # semantic candidates of a node in each round
+    window: int = 3  # w: text nodes start linked this far in reading order
+    minimum_edge: float = 0.22  # r_min: window and semantic edges below this cosine are pruned
+    cross_minimum: float = 0.5  # cosine of round-0 vectors from which two documents are linked
+    cross_links: int = 8  # strongest mutual nearest neighbours linked between two documents
+    structural_weights: StructuralWeights = StructuralWeights()
+    model: ModelEvolutionSettings = ModelEvolutionSettings()
+
+
+class ReadingSettings(Settings):
+    """Everything that changes what a document becomes; it enters the document's version."""
+
+    parse: ParseSettings = ParseSettings()
+    ocr: OcrSettings = OcrSettings()
+    structure: StructureSettings = StructureSettings()
+    analysis: AnalysisSettings = AnalysisSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    evolution: EvolutionSettings = EvolutionSettings()
+
+    @model_validator(mode="after")
+    def _model_evolves_what_a_model_wrote(self) -> Self:
+        """Refuse to have a model rewrite what rules cut out: it sees little more than the summaries, and these must be whole."""
+        if self.evolution.mode == "model" and self.analysis.by == "rules":
+            raise ValueError('evolution.mode = "model" needs analysis.by = "model" as well')
+        return self
+
+    def deciding(self) -> str:
+        """Return, as JSON, what decides the result: how a model would be asked does not where none is asked."""
+        unused: dict[str, set[str]] = {}
+        if self.analysis.by == "rules":
+            unused["analysis"] = {"by", "model"}
+        if self.evolution.mode == "lite":
+            unused["evolution"] = {"model"}
+        return self.model_dump_json(exclude=unused)
+
+
+class LimitSettings(Settings):
+    """What a parser child may use. Never part of a version; a document that failed is tried again when they change."""
+
+    memory_megabytes: int = Field(3072, ge=256, le=65536, description="private memory of one parser child")
+    cpu_seconds_per_range: float = Field(30.0, gt=0, le=3600, description="CPU time of a child, whatever its pages")
+    cpu_seconds_per_page: float = Field(4.0, gt=0, le=3600, description="CPU time added for each page; flash needs 0.25")
+    cpu_seconds_per_document: float = Field(1800.0, gt=0, le=86400, description="CPU time of all children of one document")
+    wall_factor: float = 6.0  # wall time allowed, in multiples of the CPU limit; ends a hang only
+    output_megabytes: int = Field(512, ge=1, le=16384, description="what one child may write, pictures included")
+    answer_megabytes: int = 64  # text and boxes of one child's pages; we read them whole
+    file_megabytes: int = Field(1024, ge=1, le=65536, description="larger files are refused")
+    image_megapixels: int = Field(120, ge=1, le=10000, description="larger pictures are refused before they are decoded")
+    archive_megabytes: int = Field(1024, ge=1, le=65536, description="an Office file may unpack to so much by its own directory")
+    archive_ratio: int = 200  # an archive that unpacks to more times its size is a bomb
+    undescribed_share: float = 0.2  # of the nodes that a model was to describe or link; where more got no usable reply, it failed
+    archive_entries: int = 20000  # files in an Office document; large decks have some 2,000
+
+
+class WorkSettings(Settings):
+    """How the work is spread and published."""
+
+    documents_at_once: int = Field(3, ge=1, le=64, description="documents in work at the same time")
+    parsers_at_once: int = Field(2, ge=1, le=64, description="parser children at the same time, of each process; one a core")
+    runner: Literal["local", "dask"] = Field(
+        "local", description="who computes up to artifacts: this process, or the processes of a cluster, on other machines too"
+    )
+    runner_address: str = Field(
+        "",
+        pattern=r"^(([a-z]+://)?[^/@\s]+:[0-9]{1,5})?$",
+        description='the cluster\'s scheduler, as "tls://HOST:8786"; "" starts a cluster on this machine',
+    )
+    runner_processes: int = Field(2, ge=1, le=256, description="processes of the cluster; one more document is on its way to them")
+    publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
+    publish_documents: int = Field(50, ge=1, le=1000, description="so many finished documents are published at once")
+    lock_wait_seconds: float = Field(
+        5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 says who holds it"
+    )
+
+    @property
+    def documents_in_work(self) -> int:
+        """How many documents are in work at the same time, so that no process of a cluster waits for one."""
+        return self.documents_at_once if self.runner == "local" else max(self.documents_at_once, self.runner_processes + 1)
+
+
+class IngestSettings(Settings):
+    """All settings of the ingest flow."""
+
+    reading: ReadingSettings = ReadingSettings()
+    limits: LimitSettings = LimitSettings()
+    work: WorkSettings = WorkSettings()
+    models: ModelSettings = ModelSettings()

@@ -1,0 +1,219 @@
+"""What happens, as lines: JSON for programs, a few words for Prefect's UI; and the log of lines."""
+
+import io
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from logging.handlers import WatchedFileHandler
+from pathlib import Path
+from typing import TypeAlias
+
+from storage.records.documents import StepRecord
+from tasks.happenings import (
+    CallEnded,
+    DocumentBegan,
+    DocumentEnded,
+    Happening,
+    Logged,
+    QuestionBegan,
+    QuestionEnded,
+    QuestionRefused,
+    RunBegan,
+    RunEnded,
+    RunKilled,
+    StepEnded,
+    heard_by,
+)
+from tasks.models.chat.call import ModelCall
+from tasks.progress import STOPPED
+
+Line: TypeAlias = Mapping[str, str | int | float]
+
+LONGEST_TEXT = 300
+"""Signs of a name or a reason: a line stays below the size that the system appends in one piece."""
+
+EVENTS = {
+    RunBegan: "run-began",
+    RunEnded: "run-ended",
+    RunKilled: "run-killed",
+    DocumentBegan: "document-began",
+    DocumentEnded: "document-ended",
+    StepEnded: "step-ended",
+    CallEnded: "call-ended",
+    QuestionBegan: "question-began",
+    QuestionEnded: "question-ended",
+    QuestionRefused: "question-refused",
+}
+WELL = {"", "ended", "stopped", "ready", "answered", "partial", "evidence", "not_found", "remembered", "done", "ok", "cached"}
+"""States and outcomes that nobody needs to look after."""
+
+
+def line_of(happening: Logged, names: Mapping[str, str]) -> Line:
+    """Return what is to be said, empty fields left out; `names` are those of the documents at work, by id."""
+    if isinstance(happening, StepEnded):
+        fields = _of_step(happening.record, names)
+    elif isinstance(happening, CallEnded):
+        fields = _of_call(happening.call, names)
+    else:
+        fields = asdict(happening)
+    run = {} if isinstance(happening, QuestionRefused) else {"run": happening.run}
+    said = {"event": EVENTS[type(happening)], **run, **fields}
+    return {name: _shown(value) for name, value in said.items() if value != ""}
+
+
+def level_of(line: Line) -> int:
+    """Return how loud it is to be said: a failure or a refusal is a warning, the end of a run by an error or a kill an error."""
+    if line["event"] == EVENTS[RunKilled]:
+        return logging.ERROR
+    if line["event"] == EVENTS[QuestionRefused]:
+        return logging.WARNING
+    outcome = str(line.get("outcome") or line.get("state") or line.get("status") or "")
+    if outcome in WELL:
+        return logging.INFO
+    return logging.ERROR if line["event"] == EVENTS[RunEnded] else logging.WARNING
+
+
+def words_of(line: Line) -> str:
+    """Return the line in a few words: what, of which document, and how it went."""
+    subject = line.get("name") or line.get("flow") or line.get("reader") or line.get("step") or ""
+    left_out = {"event", "run", "document", "answer", "name", "flow", "reader"}
+    told = ", ".join(f"{name} {value}" for name, value in line.items() if name not in left_out)
+    return f"{str(line['event']).replace('-', ' ')}: {subject}" + (f" ({told})" if told else "")
+
+
+def step_outcome(record: StepRecord) -> str:
+    if record.error:
+        return "stopped" if error_kind(record) == STOPPED else "failed"
+    return "remembered" if record.cache_hit else "done"
+
+
+def error_kind(record: StepRecord) -> str:
+    """Return the kind of error alone: its words may quote a question or a document, and stand in the lineage."""
+    return record.error.partition(":")[0]
+
+
+def _of_step(record: StepRecord, names: Mapping[str, str]) -> dict[str, str | int | float]:
+    return {
+        "step": record.step,
+        **_subject(record.subject, names),
+        "outcome": (outcome := step_outcome(record)),
+        "seconds": record.seconds,
+        "attempts": record.attempts,
+        "error": error_kind(record) if outcome == "failed" else "",
+    }
+
+
+def _of_call(call: ModelCall, names: Mapping[str, str]) -> dict[str, str | int | float]:
+    return {
+        "purpose": call.purpose,
+        **_subject(call.subject, names),
+        "model": call.model,
+        "outcome": call.outcome.value,
+        "seconds": call.seconds,
+        "attempts": call.attempts,
+        "input_tokens": call.input_tokens,
+        "output_tokens": call.output_tokens,
+    }
+
+
+def _subject(subject: str, names: Mapping[str, str]) -> dict[str, str]:
+    return {"document": subject, "name": names[subject]} if subject in names else {"subject": subject}
+
+
+def _shown(value: str | int | float) -> str | int | float:
+    """Return a text so that no sign of it does anything: control signs, surrogates and changes of direction are written out."""
+    if isinstance(value, float):
+        return round(value, 4)
+    if not isinstance(value, str):
+        return value
+    cut = value if len(value) <= LONGEST_TEXT else value[: LONGEST_TEXT - 1] + "…"
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in cut)
+
+
+LOG = "FLOWREADER_LOG"
+STANDARD_ERROR = "-"
+LOGGER = "flowreader"
+
+
+class LogFileError(OSError):
+    """The file that FLOWREADER_LOG names cannot be written."""
+
+
+class JsonLines(logging.Formatter):
+    """A record whose message is a line's fields, as ASCII: no sign of a name ends the line, or is obeyed by a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        fields = record.args if isinstance(record.args, dict) else {}
+        return json.dumps({"time": time, "level": record.levelname.lower(), **fields})
+
+
+class _OnceToldFile(WatchedFileHandler):
+    """A file that cannot be written any more is told of once, on standard error; the work goes on."""
+
+    _told = False
+
+    def _open(self) -> io.TextIOWrapper:
+        # Nothing waits in a buffer: a line goes in one write, and one that does not fit is gone.
+        return io.TextIOWrapper(Path(self.baseFilename).open("ab", buffering=0), encoding="ascii", write_through=True)
+
+    def handleError(self, _record: logging.LogRecord) -> None:
+        if not self._told:
+            self._told = True
+            sys.stderr.write(f"{LOG}: {self.baseFilename!r} cannot be written any more ({sys.exc_info()[1]}); the run goes on\n")
+
+
+def check_log() -> None:
+    if target := os.environ.get(LOG):
+        _opened(target).close()
+
+
+@contextmanager
+def logging_to(target: str) -> Iterator[None]:
+    """Write all that happens inside the block to the file, or to standard error; raise LogFileError where it cannot be."""
+    handler = _opened(target)
+    handler.setFormatter(JsonLines())
+    logger = logging.getLogger(LOGGER)
+    logger.setLevel(logging.INFO)
+    # Prefect's handlers stand at the root: they would say it a second time.
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        with heard_by(_Teller(logger).hear):
+            yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
+class _Teller:
+    def __init__(self, logger: logging.Logger) -> None:
+        self._logger, self._names = logger, dict[str, str]()
+
+    def hear(self, happening: Happening) -> None:
+        if not isinstance(happening, Logged):
+            return
+        if isinstance(happening, DocumentBegan):
+            self._names[happening.document] = happening.name
+        line: Line = line_of(happening, self._names)
+        if isinstance(happening, DocumentEnded):
+            self._names.pop(happening.document, None)
+        self._logger.log(level_of(line), "%s", line)
+
+
+def _opened(target: str) -> logging.Handler:
+    if target == STANDARD_ERROR:
+        return logging.StreamHandler(sys.stderr)
+    path = Path(target).expanduser().absolute()
+    try:
+        return _OnceToldFile(path)
+    except OSError as error:
+        raise LogFileError(
+            error.errno,
+            f"{LOG} names {str(path)!r}, which cannot be written ({error.strerror}); name a file in a folder that exists, or -",
+        ) from error

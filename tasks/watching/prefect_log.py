@@ -1,0 +1,55 @@
+"""What happens in a run, said in Prefect's own log of it, so that its page in the UI tells it."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tasks.happenings import CallEnded, DocumentBegan, Happening, OfARun, QuestionBegan, StepEnded, heard_by
+from tasks.watching.json_log import level_of, line_of, words_of
+
+UNTOLD = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
+"""Too many for a page of the UI, which shows each step as a task with its state."""
+
+
+def flow_at_work() -> str:
+    """Return the name of the Prefect flow that runs here; "ask" where none does, for nothing else runs without."""
+    if "prefect" not in sys.modules:
+        return "ask"
+    from prefect.context import FlowRunContext
+
+    context = FlowRunContext.get()
+    return context.flow.name if context and context.flow else "ask"
+
+
+def say_to_prefect(words: str) -> None:
+    """Say it in the log of the Prefect run at work; to nobody where none is."""
+    if logger := _log_at_work():
+        logger.info("%s", words)
+
+
+@contextmanager
+def told_to_prefect(run: str) -> Iterator[None]:
+    """Say in the log of the Prefect run at work how this run's documents and questions went; nothing where none is."""
+    logger = _log_at_work()
+    if logger is None:
+        yield
+        return
+
+    def hear(happening: Happening) -> None:
+        if not isinstance(happening, OfARun) or isinstance(happening, UNTOLD) or happening.run != run:
+            return
+        line = line_of(happening, {})
+        logger.log(level_of(line), "%s", words_of(line))
+
+    with heard_by(hear):
+        yield
+
+
+def _log_at_work() -> logging.Logger | logging.LoggerAdapter[logging.Logger] | None:
+    if "prefect" not in sys.modules:
+        return None
+    from prefect.context import FlowRunContext
+    from prefect.logging import get_run_logger
+
+    return get_run_logger() if FlowRunContext.get() else None

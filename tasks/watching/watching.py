@@ -1,0 +1,86 @@
+"""Who watches, as the environment says: FLOWREADER_LOG and FLOWREADER_METRICS, both off by default. And what flows tell them."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from storage.records.answers import AnswerStatus
+from tasks.happenings import QuestionBegan, QuestionEnded, RunBegan, RunEnded, tell
+from tasks.progress import STOPPED, kind_of
+from tasks.watching.prefect_log import flow_at_work, told_to_prefect
+
+LOG, METRICS = "FLOWREADER_LOG", "FLOWREADER_METRICS"
+
+_lock = threading.Lock()
+_blocks = 0
+_opened = ExitStack()
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Log and count what happens inside the block, where the environment says so; blocks within one another watch once.
+
+    Raises LogFileError or MetricsError where that cannot be done. A process that lives long has its life in one block.
+    """
+    global _blocks
+    with _lock:
+        if _blocks == 0:
+            _open()
+        _blocks += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _blocks -= 1
+            if _blocks == 0:
+                _opened.close()
+
+
+def is_wanted() -> bool:
+    return any(map(os.environ.get, (LOG, METRICS)))
+
+
+def _open() -> None:
+    with ExitStack() as opening:
+        if target := os.environ.get(LOG):
+            from tasks.watching.json_log import logging_to
+
+            opening.enter_context(logging_to(target))
+        if address := os.environ.get(METRICS):
+            from tasks.watching.metrics_endpoint import counting
+
+            opening.enter_context(counting(address))
+        _opened.enter_context(opening.pop_all())
+
+
+@contextmanager
+def watched_run(run: str, corpus: str, outcome: Callable[[], str]) -> Iterator[None]:
+    """Watch a run on a corpus, and tell how it began and ended; `outcome` is asked at the end."""
+    flow, began = flow_at_work(), time.monotonic()
+    with watched(), told_to_prefect(run):
+        tell(RunBegan(run, flow, corpus))
+        try:
+            yield
+        finally:
+            tell(RunEnded(run, flow, corpus, outcome(), time.monotonic() - began))
+
+
+@contextmanager
+def watched_question(run: str, answer: str, reader: str) -> Iterator[Callable[[AnswerStatus], None]]:
+    """Tell of a question when the block ends: with the status that was given, or with the kind of error."""
+    began, said, error = time.monotonic(), "failed", ""
+
+    def take(status: AnswerStatus) -> None:
+        nonlocal said
+        said = status.value
+
+    tell(QuestionBegan(run, answer, reader))
+    try:
+        yield take
+    except BaseException as problem:
+        said, error = ("stopped", "") if kind_of(problem) == STOPPED else ("failed", kind_of(problem))
+        raise
+    finally:
+        tell(QuestionEnded(run, answer, reader, said, time.monotonic() - began, error))

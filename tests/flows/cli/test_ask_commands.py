@@ -1,0 +1,215 @@
+"""`ask`, `answers` and `report` as people and programs call them."""
+
+import json
+
+import pytest
+
+from flows.cli.main import main
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.locations import corpus_location
+from storage.runs.log import asking_files
+from tests.asking_worlds import COAST, TORQUE, WEIGHT
+from tests.program import flowreader
+
+PARTS = {
+    *(
+        "answer_id",
+        "asked",
+        "question",
+        "answer",
+        "answer_by",
+        "status",
+        "why",
+        "reader",
+        "citations",
+        "paths",
+        "pages",
+        "evidence_pages",
+    ),
+    *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes"),
+}
+
+
+@pytest.fixture
+def call(asked_home, monkeypatch, capsys, tmp_path):
+    """Run a command on the corpus `small`, in this process; return what it wrote to either stream."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments, code=0, corpus="small"):
+        assert main([*map(str, arguments), "--corpus", corpus]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def told(call, *arguments, **more):
+    return [json.loads(line) for line in call(*arguments, "--json", **more).out.splitlines()]
+
+
+def runs():
+    return len(asking_files(corpus_location("small")))
+
+
+def test_people_read_the_evidence_its_places_and_that_no_model_read_it(call):
+    said = call("ask", COAST).out
+    assert "1,150" in said and "[1] strategy.pptx, page 4, " in said and "evidence: " in said and "%" not in said
+    assert "Evidence found, not read by a model:" in said and ", 0 model calls, " in said
+
+
+@pytest.mark.parametrize("reader", ["flow", "top-k"])
+def test_programs_get_one_object_with_every_part(call, reader):
+    (answer,) = told(call, "ask", COAST, "--reader", reader)
+    assert set(answer) == PARTS and answer["reader"] == reader and (answer["status"], answer["answer_by"]) == ("evidence", "rules")
+    assert all(set(citation["document"]) == {"id", "name"} for citation in answer["citations"])
+    assert all(citation["page"] >= 1 and len(citation["box"] or [0] * 4) == 4 for citation in answer["citations"])
+    assert (answer["gate"] is None) == (answer["paths"] == []) == (reader == "top-k")
+    assert {"route", "read", "synthesize"} - set(answer["usage"]["seconds"]) == ({"route"} if reader == "top-k" else set())
+
+
+def test_a_batch_is_answered_one_object_a_line_in_its_order_by_one_run(call, tmp_path):
+    path, before = tmp_path / "questions.txt", runs()
+    path.write_text(f'{COAST}\n\n{{"question": "{WEIGHT}", "id": 7}}\n"{TORQUE}"\n')
+    answers = told(call, "ask", "--batch", path)
+    assert [answer["question"] for answer in answers] == [COAST, WEIGHT, TORQUE]
+    assert len({answer["answer_id"] for answer in answers}) == 3 and runs() == before + 1
+    said = call("ask", "--batch", path).out
+    assert said.index(COAST) < said.index("1,150") < said.index(WEIGHT) < said.index(TORQUE)
+
+
+def test_limits_and_settings_are_taken_from_the_command_line(call, tmp_path):
+    path = tmp_path / "settings.toml"
+    path.write_text("[ask.selection]\nread = 2\n[ask.gate]\nenabled = false\n")
+    limits = ("--document", "strategy.pptx", "--document", "budget.xlsx", "--pages", "2-4", "--modality", "table")
+    (answer,) = told(call, "ask", COAST, *limits, "--settings", path)
+    assert answer["scope"] == {"documents": ["strategy.pptx", "budget.xlsx"], "pages": "2-4", "modality": "table"}
+    assert answer["settings"]["selection"]["read"] == 2 and len(answer["paths"]) <= 2 and answer["gate"]["triggered"] == ""
+    assert {page["page"] for page in answer["pages"]} <= {2, 3, 4}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value", "remedy"),
+    [
+        (("ask",), "", 'flowreader ask "QUESTION"'),
+        (("ask", ""), "''", "ask something"),
+        (("ask", "a " * 50_000), "a a", "10,000"),
+        (("ask", COAST, "--document", "budget.xls"), "budget.xls", "documents list"),
+        (("ask", COAST, "--pages", "7-3"), "7-3", "--pages 3-7"),
+        (("ask", COAST, "--pages", "12"), "12", "--pages 1-6"),
+        (("ask", COAST, "--modality", "figure", "--document", "budget.xlsx"), "figure", "without that limit"),
+        (("ask", COAST, "--settings", "absent.toml"), "absent.toml", "flowreader settings"),
+        (("ask", COAST, "--report", "absent/report.html"), "absent", ""),
+        (("ask", "--batch", "absent.txt"), "absent.txt", "text file"),
+        (("answers", "show", "ffffffff"), "ffffffff", "answers list"),
+        (("answers", "show", "short"), "short", "answers list"),
+        (("report", "ffffffff"), "ffffffff", "answers list"),
+    ],
+)
+def test_what_cannot_be_done_exits_with_2_and_says_what_to_do(call, arguments, value, remedy):
+    before = runs()
+    said = call(*arguments, code=2)
+    assert said.err and not said.out and "Traceback" not in said.err
+    (error,) = told(call, *arguments, code=2)
+    assert set(error) == {"error"} and set(error["error"]) == {"what", "value", "remedy"}
+    assert value in error["error"]["what"] + error["error"]["value"] and remedy in error["error"]["remedy"] != ""
+    # Only where the corpus itself had to be looked at is there a run, and it says how it ended.
+    assert runs() - before in ({0, 2} if "--modality" in arguments else {0})
+
+
+@pytest.mark.parametrize("command", [("ask", COAST), ("answers", "list"), ("answers", "show", "f" * 8), ("report", "f" * 8)])
+def test_a_corpus_that_is_not_there_is_named_with_the_nearest_and_the_line_to_run(call, command):
+    (error,) = told(call, *command, code=2, corpus="smal")
+    assert "'smal', the nearest is 'small'" in error["error"]["what"] and error["error"]["value"] == "smal"
+    assert "flowreader ingest PATH --corpus smal" in error["error"]["remedy"]
+
+
+def test_where_there_is_no_corpus_ask_prints_the_home_and_the_line_to_run(call, home):
+    said = call("ask", COAST, code=2, corpus="default").err
+    assert f"FLOWREADER_HOME '{home}' holds none" in said and "`flowreader ingest PATH --corpus default`" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *[("ask", COAST, flag) for flag in ("--document", "--settings")],
+        *[("ask", flag) for flag in ("--batch",)],
+        *[("documents", "show"), ("documents", "remove"), ("answers", "show"), ("ingest",), ("documents", "export")],
+    ],
+)
+def test_a_name_with_a_semicolon_stays_whole_in_what_is_wrong(call, arguments):
+    error = told(call, *arguments, "a; b.pdf", code=2)[0]["error"]
+    assert "a; b.pdf" in error["what"] and error["value"].endswith("a; b.pdf") and error["remedy"][:1] not in ("", "b")
+
+
+def test_a_bad_line_of_a_batch_is_named_before_anything_is_asked(call, tmp_path):
+    path, before = tmp_path / "questions.jsonl", runs()
+    path.write_text(f'{{"question": "{COAST}"}}\n{{"text": "what?"}}\n')
+    (error,) = told(call, "ask", "--batch", path, code=2)
+    assert "line 2" in error["error"]["what"] and "question" in error["error"]["remedy"] and runs() == before
+
+
+def test_a_batch_is_read_from_standard_input_and_its_comments_are_not_asked(asked_home):
+    batch = f"# two questions\n\n{COAST}\n{TORQUE}\n"
+    done = flowreader("ask", "--batch", "-", "--corpus", "small", "--json", home=asked_home, check=0, input=batch)
+    assert [json.loads(line)["question"] for line in done.stdout.splitlines()] == [COAST, TORQUE]
+    empty = flowreader("ask", "--batch", "-", "--corpus", "small", home=asked_home, check=2, input="# none\n")
+    assert "batch '-' holds no question" in empty.stderr
+
+
+@pytest.mark.parametrize("more", [("--batch", "questions.txt"), ("--batch", "questions.txt", "--report", "out.html")])
+def test_a_question_and_a_batch_exclude_each_other_and_a_batch_has_no_report(call, tmp_path, more):
+    (tmp_path / "questions.txt").write_text(COAST)
+    question = () if "--report" in more else (COAST,)
+    (error,) = told(call, "ask", *question, *more, code=2)
+    assert error["error"]["remedy"] and not (tmp_path / "out.html").exists()
+
+
+def test_a_report_is_written_with_the_answer_and_again_later(call, tmp_path):
+    said = call("ask", COAST, "--report", "now.html", "--json")
+    answer = json.loads(said.out)
+    assert "now.html" in said.err
+    call("report", answer["answer_id"][:8], "--output", "later.html")
+    now, later = (tmp_path / name for name in ("now.html", "later.html"))
+    assert now.read_bytes() == later.read_bytes() and COAST in now.read_text()
+    call("report", answer["answer_id"])
+    assert (tmp_path / f"answer-{answer['answer_id'][:8]}.html").read_bytes() == now.read_bytes()
+
+
+def test_answers_are_listed_the_newest_first_and_shown_byte_for_byte(call):
+    first = call("ask", COAST, "--json").out
+    second = call("ask", TORQUE, "--reader", "top-k", "--json").out
+    (listed,) = told(call, "answers", "list")
+    assert listed["corpus"] == "small"
+    assert [answer["answer_id"] for answer in listed["answers"][:2]] == [json.loads(each)["answer_id"] for each in (second, first)]
+    for said in (first, second):
+        assert call("answers", "show", json.loads(said)["answer_id"][:12], "--json").out == said
+    table = call("answers", "list").out
+    assert json.loads(first)["answer_id"][:8] in table and "evidence" in table
+    shown = call("answers", "show", json.loads(first)["answer_id"]).out
+    assert COAST in shown and "1,150" in shown and "[1] strategy.pptx, page 4" in shown
+
+
+def test_an_answer_loses_the_words_of_a_document_that_was_removed(call, own_home):
+    (answer,) = told(call, "ask", COAST)
+    call("documents", "remove", "strategy.pptx")
+    (shown,) = told(call, "answers", "show", answer["answer_id"])
+    assert "1,150" not in json.dumps(shown) and "strategy.pptx" in json.dumps(shown["notes"])
+    assert call("answers", "show", answer["answer_id"]).out.count("document that was removed") == 1
+
+
+def test_a_corpus_that_was_not_asked_says_how_to_ask(call, own_home):
+    for path in asking_files(corpus_location("small")):
+        path.unlink()
+    assert told(call, "answers", "list") == [{"corpus": "small", "answers": []}]
+    assert 'flowreader ask "QUESTION" --corpus small' in call("answers", "list").out
+
+
+def test_an_empty_corpus_says_so(call, own_home):
+    location = corpus_location("small")
+    with open_for_reading(location) as snapshot:
+        embedder, present = snapshot.embedder, [record.id for record in snapshot.documents()]
+    with open_for_writing(location, embedder=embedder, wait_seconds=5) as corpus:
+        corpus.publish(removed=present)
+    (error,) = told(call, "ask", COAST, code=2)
+    assert "holds no document that can be read" in error["error"]["what"] and "flowreader status" in error["error"]["remedy"]

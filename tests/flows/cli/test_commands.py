@@ -1,0 +1,130 @@
+"""The commands, run as people run them, on a corpus that was really ingested."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from storage.corpus.writer import open_for_writing
+from storage.runs.at_work import at_work
+from storage.runs.log import RunLog
+from tests.program import CHEAP, flowreader, said
+from tests.storage.worlds import EMBEDDER, corpus_in
+
+
+def test_status_lists_every_document_with_its_sums(library):
+    status = said("status", "--corpus", "small", home=library)
+    assert {document["name"] for document in status["documents"]} == set(CHEAP)
+    assert all(set(document) == {"id", "name", "state", "reason", "pages", "nodes"} for document in status["documents"])
+    assert status["totals"]["states"] == {"ready": len(CHEAP)} and status["skipped"] == []
+    assert status["totals"]["nodes"] == sum(document["nodes"] for document in status["documents"]) > 40
+    assert flowreader("status", "--corpus", "small", home=library, check=0).stdout.count("ready") >= len(CHEAP)
+
+
+def test_status_tells_of_an_ingest_that_is_at_work_and_of_one_that_was_killed(library, tmp_path):
+    home = shutil.copytree(library, tmp_path / "home")
+    log = RunLog(home / "corpora" / "small" / "runs" / "0123456789ab.jsonl")
+    with at_work(log.path):
+        log.begin(run_id="0123456789ab", parameters={"paths": [str(tmp_path)]}, settings={}, code_version="1")
+        log.plan(documents=9)
+        going = flowreader("status", "--corpus", "small", home=home, check=0).stdout.splitlines()[0]
+        (told,) = said("status", "--corpus", "small", home=home)["at_work"]
+    assert going.startswith(f"01234567: the ingest of {tmp_path} that began at ") and going.endswith("0 of 9 documents done")
+    assert (told["run_id"], told["paths"], told["done"], told["documents"]) == ("0123456789ab", [str(tmp_path)], 0, 9)
+    after = said("status", "--corpus", "small", home=home)
+    assert "at_work" not in after and [each["run_id"] for each in after["killed"]] == ["0123456789ab"]
+
+
+def test_doctor_finds_nothing(library):
+    assert said("doctor", "--corpus", "small", home=library)["findings"] == []
+    assert "every promise holds" in flowreader("doctor", "--corpus", "small", home=library, check=0).stdout
+
+
+def test_a_document_is_shown_by_name_or_id(library):
+    shown = said("documents", "show", "maintenance_manual.docx", "--corpus", "small", home=library)
+    assert shown["sections"] and shown["kinds"]["title"] >= 3
+    assert said("documents", "show", shown["id"][:8], "--corpus", "small", home=library) == shown
+    assert (
+        "maintenance_manual.docx"
+        in flowreader("documents", "show", shown["id"][:8], "--corpus", "small", home=library, check=0).stdout
+    )
+
+
+def test_the_export_is_canonical(library, tmp_path):
+    flowreader("documents", "export", "--corpus", "small", "--output", tmp_path / "all.json", home=library, check=0)
+    exported = json.loads((tmp_path / "all.json").read_bytes())
+    assert len(exported) == len(CHEAP)
+    text = (tmp_path / "all.json").read_text()
+    assert str(library) not in text and "run_id" not in text
+    assert flowreader("documents", "export", "--corpus", "small", home=library, check=0).stdout == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value"),
+    [
+        (("status", "--corpus", "absent"), "absent"),
+        (("status", "--corpus", "../evil"), "../evil"),
+        (("documents", "show", "absent.pdf", "--corpus", "small"), "absent.pdf"),
+        (("documents", "show", "abc", "--corpus", "small"), "abc"),
+        (("ingest", "/absent/folder"), "/absent/folder"),
+        (("ingest",), "PATH"),
+        (("nonsense",), "nonsense"),
+        (("ingest", "/tmp", "--settings", "/absent.toml"), "/absent.toml"),
+    ],
+)
+def test_errors_name_the_value_and_exit_with_2(library, arguments, value):
+    done = flowreader(*arguments, home=library, check=2)
+    assert value in done.stderr and not done.stdout and "Traceback" not in done.stderr
+    error = json.loads(flowreader(*arguments, "--json", home=library, check=2).stdout)["error"]
+    assert set(error) == {"what", "value", "remedy"} and value in error["what"] + error["value"] and error["remedy"]
+
+
+def test_settings_are_listed_with_bounds_and_reasons(home):
+    text = flowreader("settings", home=home, check=0).stdout
+    assert "limits.memory_megabytes = 3072" in text and "private memory of one parser child" in text and "rounds" not in text
+    assert "reading.evolution.rounds = 3" in flowreader("settings", "--method", home=home, check=0).stdout
+    assert said("settings", home=home)["settings"]["limits"]["memory_megabytes"] > 0
+
+
+def test_removing_gives_a_receipt_and_leaves_nothing(library, tmp_path):
+    home = tmp_path / "copy"
+    shutil.copytree(library, home)
+    receipt = said("documents", "remove", "strategy.pptx", "--now", "--corpus", "small", home=home)
+    assert receipt["gone"]["nodes"] > 0 and receipt["gone"]["files"] > 0 and receipt["document"]["name"] == "strategy.pptx"
+    status = said("status", "--corpus", "small", home=home)
+    assert "strategy.pptx" not in {document["name"] for document in status["documents"]}
+    assert said("doctor", "--corpus", "small", home=home)["findings"] == []
+    assert not (home / "steps" / receipt["document"]["id"][:2] / receipt["document"]["id"]).exists()
+    assert b"strategy.pptx" not in b"".join(path.read_bytes() for path in (home / "artifacts").rglob("*") if path.is_file())
+    flowreader("corpora", "remove", "small", home=home, check=0)
+    assert said("corpora", "list", home=home) == {"corpora": []}
+    assert not [path for path in (home / "artifacts").rglob("*") if path.is_file()]
+
+
+def test_removing_a_corpus_says_what_its_files_wait_for(library, tmp_path):
+    home = tmp_path / "copy"
+    shutil.copytree(library, home)
+    other = corpus_in(home, "other")
+    with open_for_writing(other, embedder=EMBEDDER, wait_seconds=0):
+        removed = flowreader("corpora", "remove", "small", home=home, check=0).stdout
+        assert "its files stay for now: corpus 'other' is being written; a later ingest deletes them" in " ".join(removed.split())
+        shutil.copytree(library / "corpora" / "small", home / "corpora" / "small")
+        told = said("corpora", "remove", "small", home=home)
+    assert (told["files"], told["postponed"]) == (0, "corpus 'other' is being written")
+
+
+def test_corpora_are_listed(library):
+    (listed,) = said("corpora", "list", home=library)["corpora"]
+    assert listed["corpus"] == "small" and listed["documents"] == len(CHEAP)
+
+
+def test_head_may_leave_early(library):
+    done = subprocess.run(
+        f"FLOWREADER_HOME={library} {sys.executable} -m flows.cli.main documents export --corpus small | head -c 10",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert len(done.stdout) == 10 and "Traceback" not in done.stderr

@@ -1,0 +1,99 @@
+"""What can be said of `flowreader evaluate`: every measurement with its own defaults, and what was measured before."""
+
+from pathlib import Path
+
+import pytest
+
+from flows.cli import evaluate_commands
+from flows.cli.arguments import USAGE_EXIT, build_parser
+
+
+def parsed(*arguments):
+    return build_parser().parse_args(["evaluate", *arguments])
+
+
+READERS = {"retrieval": "flow,top-k", "answers": "flow,top-k", "ablations": "flow"}
+
+
+@pytest.mark.parametrize("what", READERS)
+def test_a_benchmark_is_measured_with_both_readers_and_ablated_with_one_each_question_asked_of_its_own_documents(what):
+    said = parsed(what, "folder")
+    assert said.run == "flows.cli.evaluate_commands:evaluate"
+    assert (said.what, said.dataset, said.reader, said.scope) == (what, "folder", READERS[what], "document")
+    assert (said.corpus, said.limit, said.out, said.judge, said.only, said.settings, said.json) == (*[None] * 4, [], None, False)
+
+
+def test_a_probe_takes_no_dataset_and_asks_all_of_a_corpus():
+    said = parsed("probe")
+    assert said.run == "flows.cli.evaluate_commands:evaluate"
+    assert (said.what, said.dataset, said.corpus, said.scope, said.judge, said.only) == (
+        "probe",
+        None,
+        "default",
+        "corpus",
+        None,
+        [],
+    )
+
+
+def test_everything_about_a_measurement_can_be_said():
+    said = parsed(
+        *("retrieval", "folder", "--reader", "top-k", "--corpus", "mine", "--scope", "corpus", "--limit", "40"),
+        *("--at-once", "8", "--out", "lines.jsonl", "--settings", "s.toml", "--json"),
+    )
+    assert (said.reader, said.corpus, said.scope, said.limit, said.at_once) == ("top-k", "mine", "corpus", 40, 8)
+    assert (said.out, said.settings, said.json) == ("lines.jsonl", Path("s.toml"), True)
+    assert parsed("answers", "folder", "--judge", "a-model").judge == "a-model"
+    assert parsed("ablations", "folder", "--only", "BM25", "--only", "rounds").only == ["BM25", "rounds"]
+
+
+@pytest.mark.parametrize("what", ["retrieval", "answers", "probe", "list"])
+def test_what_was_named_for_one_call_is_not_named_for_the_next(what):
+    parsed("ablations", "folder", "--only", "BM25")
+    assert parsed("ablations", "folder").only == []
+    dataset = ["folder"] if what in {"retrieval", "answers"} else []
+    assert getattr(parsed(what, *dataset), "only", []) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "run"),
+    [
+        (("list",), evaluate_commands.listed),
+        (("show", "0123ab"), evaluate_commands.show),
+        (("compare", "0123ab", "4567cd"), evaluate_commands.compared),
+    ],
+)
+def test_what_was_measured_is_looked_at_by_commands_of_their_own(arguments, run):
+    said = parsed(*arguments, "--json")
+    assert said.run == f"{run.__module__}:{run.__name__}" and said.json and not parsed(*arguments).json
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), "WHAT"),
+        (("speed",), "speed"),
+        (("retrieval",), "DATASET"),
+        (("probe", "folder"), "folder"),
+        (("retrieval", "folder", "--judge", "a-model"), "--judge"),
+        (("answers", "folder", "--only", "BM25"), "--only"),
+        (("retrieval", "folder", "--scope", "page"), "page"),
+        (("retrieval", "folder", "--limit", "few"), "few"),
+        (("compare", "0123ab"), "RUN"),
+        (("list", "--corpus", "small"), "--corpus"),
+    ],
+)
+def test_a_wrong_call_says_what_and_where_help_is(arguments, named, capsys):
+    with pytest.raises(SystemExit) as ended:
+        parsed(*arguments)
+    said = capsys.readouterr()
+    assert ended.value.code == USAGE_EXIT
+    assert named in said.err and "--help" in said.err and not said.out
+
+
+def test_every_measurement_explains_itself(capsys):
+    for what in ("retrieval", "answers", "ablations", "probe", "list", "show", "compare"):
+        with pytest.raises(SystemExit) as ended:
+            parsed(what, "--help")
+        text = capsys.readouterr().out
+        assert ended.value.code == 0 and f"usage: flowreader evaluate {what}" in text and "--json" in text

@@ -1,0 +1,189 @@
+"""`flowreader evaluate` as people and programs call it: what cannot be measured is refused at once, what was measured is at hand,
+and Ctrl-C loses nothing.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from flows.cli.evaluate_commands import STOPPED
+from flows.cli.main import main
+from storage.evaluations import keep_evaluation
+from storage.locations import corpus_location, evaluations_file, evaluations_folder, prefect_folder
+from storage.records.evaluations import Figure
+from tests.exams import small_benchmark
+from tests.kept_worlds import give_prefect_data
+from tests.program import CHEAP, flowreader
+from tests.storage.evaluation_worlds import evaluation, scored
+
+EARLY, LATE = "0a63db1e-early", "5f9ed5fc-late"
+STOP_SECONDS = 10.0
+QUESTIONS_MORE = 57
+"""With the three usual ones three batches: Ctrl-C comes when the first is kept."""
+
+
+@pytest.fixture
+def call(home, monkeypatch, capsys, tmp_path):
+    """Run `evaluate` in this process, in a home without any corpus; return what it wrote to either stream."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FLOWREADER_CHAT_BASE_URL", raising=False)
+
+    def run(*arguments, code=0):
+        assert main(["evaluate", *map(str, arguments)]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture
+def benchmark(tmp_path):
+    return small_benchmark(tmp_path / "reports")
+
+
+@pytest.fixture
+def kept(home):
+    """Two evaluations of the same questions: recall went up, and the demand."""
+    home.mkdir()
+    recalls = {EARLY: 0.5, LATE: 0.75}
+    for day, (run_id, recall) in enumerate(recalls.items(), start=1):
+        told = [scored("flow", f"q{number}", f"{number}.pdf", **{"recall@5": recall}) for number in range(4)]
+        figures = (Figure("flow", "all", "recall@5", recall, recall, recall, 4, 4),)
+        other = {"started": f"2026-01-0{day}T10:30:00+00:00", "figures": figures, "settings": {"routing": {"demand": 5.0 + day}}}
+        keep_evaluation(evaluations_file(), evaluation(run_id, *told, **other))
+    folder = evaluations_folder() / LATE
+    folder.mkdir(parents=True)
+    (folder / "recall-5.png").write_bytes(b"\x89PNG")
+    return folder
+
+
+REFUSED = {
+    "a folder without questions": (["retrieval", "empty"], "empty", "questions.jsonl"),
+    "a folder that is not there": (["answers", "nowhere"], "nowhere", "name the folder"),
+    "a reader that nobody knows": (["retrieval", "reports", "--reader", "flow,magic"], "magic", "--help"),
+    "no question at all": (["retrieval", "reports", "--limit", "0"], "0", "--help"),
+    "too many at once": (["retrieval", "reports", "--at-once", "65"], "65", "--help"),
+    "a judge without a server": (["answers", "reports", "--judge", "a-judge"], "a-judge", "FLOWREADER_CHAT_BASE_URL"),
+    "a model that reads without a server": (["answers", "reports", "--settings", "model.toml"], "", "FLOWREADER_CHAT_BASE_URL"),
+    "an ablation that nobody knows": (["ablations", "reports", "--only", "magic"], "magic", "without BM25"),
+    "lines in a folder that is not there": (["retrieval", "reports", "--out", "nowhere/lines.jsonl"], "nowhere", "make it"),
+    "lines in place of a folder": (["retrieval", "reports", "--out", "empty"], "empty", "name a file"),
+    "settings that are not there": (["retrieval", "reports", "--settings", "nowhere.toml"], "nowhere.toml", "flowreader settings"),
+    "a corpus that cannot be named so": (["retrieval", "reports", "--corpus", "../out"], "../out", "letters"),
+    "a probe of a corpus that is not there": (["probe", "--corpus", "nothing"], "nothing", "flowreader ingest"),
+    "an evaluation that was not kept": (["show", "123456"], "123456", "6 or more characters"),
+    "a comparison with what was not kept": (["compare", "123456", "654321"], "123456", "6 or more characters"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "value", "help_in"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_measured_is_refused_before_prefect_starts(call, benchmark, tmp_path, arguments, value, help_in):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "model.toml").write_text('[ask.reading]\nby = "model"\n')
+    said = call(*arguments, "--json", code=2)
+    error = json.loads(said.out)["error"]
+    assert value in error["value"] and value in error["what"] and help_in in f"{error['what']}; {error['remedy']}"
+    assert error["remedy"] and not said.err and not prefect_folder().exists()
+    words = call(*arguments, code=2)
+    assert not words.out and words.err.startswith("flowreader: ") and value in words.err
+
+
+def test_a_refusal_takes_no_time_to_speak_of_in_a_process_of_its_own(home, tmp_path):
+    program = (
+        "import sys\nfrom flows.cli.main import main\nbegun = __import__('time').process_time()\n"
+        "code = main(['evaluate', 'retrieval', sys.argv[1]])\n"
+        "print(code, 'prefect' in sys.modules, __import__('time').process_time() - begun)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    code, prefect, seconds = done.stdout.split()
+    assert (code, prefect) == ("2", "False") and float(seconds) < 3 and "questions.jsonl" in done.stderr
+
+
+def test_looking_at_what_was_measured_loads_nothing_heavy(home, kept):
+    heavy = {"prefect", "lancedb", "networkx", "matplotlib", "torch"}
+    program = f"import sys\nfrom flows.cli.main import main\nmain(sys.argv[1:])\nprint({heavy} & set(sys.modules))"
+    for arguments in (["list"], ["show", EARLY]):
+        done = subprocess.run([sys.executable, "-c", program, "evaluate", *arguments], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "set()"
+
+
+def test_where_nothing_was_measured_the_first_step_is_named(call):
+    assert "flowreader evaluate probe --corpus" in call("list").out
+    assert json.loads(call("list", "--json").out) == {"evaluations": []}
+
+
+def test_what_was_measured_is_listed_the_newest_first(call, kept):
+    listed = json.loads(call("list", "--json").out)["evaluations"]
+    assert [one["run_id"] for one in listed] == [LATE, EARLY] and listed[0]["arms"] == ["flow"]
+    assert not {"figures", "scored", "settings"} & set(listed[0])
+    shown = call("list").out
+    assert shown.index(LATE[:8]) < shown.index(EARLY[:8]) and "2026-01-02 10:30" in shown and "reports" in shown
+
+
+def test_of_many_arms_the_list_names_the_first_and_counts_the_rest(call, kept):
+    arms = ["full", *(f"without part {number}" for number in range(30))]
+    figures = tuple(Figure(arm, "all", "recall@5", 0.5, 0.5, 0.5, 4, 4) for arm in arms)
+    keep_evaluation(evaluations_file(), evaluation("9bcdef01-ablations", what="ablations", figures=figures))
+    assert "full and 30 more" in call("list").out and "part 7" not in call("list").out
+    assert next(one["arms"] for one in json.loads(call("list", "--json").out)["evaluations"] if one["what"] == "ablations") == arms
+
+
+def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictures(call, kept):
+    shown = call("show", LATE[:6]).out
+    assert "75.0 (75.0-75.0)*" in shown and f"picture: {kept / 'recall-5.png'}" in shown.replace("\n", "")
+    told = json.loads(call("show", LATE[:6], "--json").out)
+    assert told["run_id"] == LATE and told["pictures"] == [str(kept / "recall-5.png")]
+    assert told["figures"][0] | {"metric": "recall@5", "value": 0.75, "questions": 4} == told["figures"][0]
+    page = call("show", LATE[:6], "--markdown").out
+    assert page.startswith("# Evaluation of retrieval: reports\n") and "| flow | 75.0 (75.0-75.0)" in page
+
+
+def test_two_evaluations_are_compared_question_by_question_and_setting_by_setting(call, kept):
+    told = json.loads(call("compare", EARLY[:8], LATE[:8], "--json").out)
+    (change,) = told["changes"]
+    assert (change["before"], change["after"], change["difference"], change["beyond_luck"]) == (0.5, 0.75, 0.25, True)
+    assert told["differs"] == [{"name": "routing.demand", "before": "6.0", "after": "7.0"}]
+    shown = call("compare", EARLY[:8], LATE[:8]).out
+    assert "more than luck" in shown and "routing.demand: 6.0 -> 7.0" in shown and "+25.0" in shown
+    assert "1 of 1 metrics are the same" in call("compare", LATE[:8], LATE[:8]).out
+
+
+def asked_so_far():
+    return [line for path in corpus_location("small").evaluations.glob("*.asked") for line in path.read_bytes().splitlines()]
+
+
+@pytest.mark.torture
+def test_ctrl_c_while_questions_are_asked_ends_in_order_and_the_same_command_asks_only_the_rest(own_home, tmp_path):
+    page = {"document": CHEAP[0], "evidence_pages": [1]}
+    more = [
+        page | {"id": f"more-{number}", "question": f"Which bolts of the MT-{number} are tightened?"}
+        for number in range(QUESTIONS_MORE)
+    ]
+    folder = small_benchmark(tmp_path / "reports", *more)
+    give_prefect_data(own_home)
+    command = ["evaluate", "retrieval", str(folder), "--corpus", "small", "--reader", "flow", "--at-once", "1"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "flows.cli.main", *command],
+        env={**os.environ},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not asked_so_far() and running.poll() is None:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == STOPPED == 130 and time.monotonic() - begun < STOP_SECONDS, err
+    assert "the same command goes on" in err and not out and "Traceback" not in err
+    before = asked_so_far()
+    assert 0 < len(before) < 3 + QUESTIONS_MORE
+    done = flowreader(*command, "--json", home=own_home, check=0)
+    told = json.loads(done.stdout)
+    assert {one["questions"] for one in told["figures"] if one["group"] == "all"} == {3 + QUESTIONS_MORE}
+    after = asked_so_far()
+    assert set(before) <= set(after) and len(after) == len(set(after)) == 3 + QUESTIONS_MORE

@@ -1,0 +1,196 @@
+"""`lineage` as people and programs call it: a tree that fits its terminal, a page of Markdown, one JSON document."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flows.cli.main import main
+from flows.display.lineage_tables import READINGS_SHOWN, SHOWN, Line, heading, markdown_of, show_walk
+from flows.display.lineage_wording import call_line, document_line, pages_words, run_line, settings_words, step_line
+from flows.display.output import Output
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.records.answers import NamedDocument
+from storage.runs.log import RunLog
+from tasks.lineage.records import CallSum, DocumentTold, PagesRead, RunHead, RunKind, Standing, StepSum
+from tasks.lineage.walk import walk
+from tasks.parsing.parse import parser_identity
+from tasks.settings.ask import AskSettings
+from tests.asking_worlds import COAST, answers_to
+from tests.flows.cli.test_cli import HEAVY, LIGHT
+from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
+from tests.program import terminal
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer, citation, numbered
+
+GOLDEN = Path(__file__).parent / "golden" / "lineage.txt"
+PEOPLE, PROGRAMS = Output(as_json=False), Output(as_json=True)
+REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
+ANSWER = answer("report", "gone", question="How many of the turbines at the coast were serviced?")
+
+
+@pytest.fixture
+def location(tmp_path):
+    place = worlds.corpus_in(tmp_path)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+        corpus.index()
+    ingest_run(place, REPORT, PAPER)
+    return place
+
+
+def walked(location, asked):
+    with open_for_reading(location) as snapshot:
+        return walk(snapshot, asked)
+
+
+def shown(capsys, location, asked):
+    show_walk(walked(location, asked), PEOPLE)
+    return capsys.readouterr().out
+
+
+def test_an_answer_a_document_and_runs_are_trees_that_lead_to_each_other(location, capsys, monkeypatch):
+    log = RunLog(location.runs / f"{INGEST}.jsonl")
+    log.step(step(INGEST, "parse", PAPER.document_id, error="ParseError: it is torn"))
+    log.step(step(INGEST, "parse", "9" * 64))
+    before = replace(citation("report"), document=NamedDocument(worlds.document_id("before"), "report.pdf"), page=9)
+    earlier = replace(ANSWER, citations=(before,), paths=(), evidence_pages=(), answer_id="e" * 32, asked="2025-01-01T00:00")
+    asking_run(location, "aa00bb", [ANSWER, earlier])
+    named = (ANSWER.answer_id, "report.pdf", INGEST, "ask-aa00bb")
+    told = "".join(f"{shown(capsys, location, asked)}=======\n" for asked in named)
+    assert re.sub(r"\.md [0-9a-f]{8}", ".md HASH", told).replace(parser_identity(), "PARSER") == GOLDEN.read_text()
+    for asked in named:
+        found = walked(location, asked)
+        with terminal(monkeypatch, 80) as lines:
+            show_walk(found, PEOPLE)
+        assert max(map(len, lines)) <= 80 and len(lines) > 8
+
+
+def test_of_an_answer_of_nothing_its_limits_are_shown_and_that_nothing_was_used(location, capsys):
+    scope = {"documents": ["report.pdf"], "pages": "3-7"}
+    nothing = replace(ANSWER, citations=(), paths=(), evidence_pages=(), scope=scope, snapshot=1)
+    asking_run(location, "aa00bb", [nothing])
+    said = shown(capsys, location, ANSWER.answer_id)
+    assert "limited to documents report.pdf; pages 3-7" in said and "cited: nothing" in said and "documents: none was used" in said
+    assert "paths" not in said and "from snapshot 1 (published now: 3)" in said
+    assert "0 answers used it" in shown(capsys, location, "report.pdf")
+    assert "go on" not in shown(capsys, location, worlds.document_id("gone"))
+
+
+def test_long_lists_are_cut_and_say_so(location, capsys):
+    asking_run(location, "aa00bb", numbered(SHOWN + 5, "report"))
+    for number in range(READINGS_SHOWN + 1):
+        ingest_run(location, REPORT, run_id=f"{number}" * 8)
+    said = shown(capsys, location, "report.pdf")
+    assert said.count(": How many?") == SHOWN and "and 5 more; --json has all" in said and "and 2 earlier runs; --json" in said
+    of_run = shown(capsys, location, "ask-aa00bb")
+    assert of_run.count(" answered: How many?") == SHOWN and "questions: How many?, " in of_run and "How many? and 5 more" in of_run
+
+
+def test_an_evaluation_leads_to_its_figures(location, capsys):
+    log = RunLog(location.runs / "0123456789ab.jsonl")
+    log.begin(run_id="0123456789ab", parameters={"what": "probe", "limit": 5, "out": None}, settings={}, code_version="1")
+    said = shown(capsys, location, "012345")
+    assert "evaluation run 01234567, code 1, killed" in said and "flowreader evaluate show 01234567\n" in said
+    assert "limit: 5" in said and "out" not in said and "settings: not known" in said
+    assert "the same command goes on with the rest" in said
+
+
+def test_damage_is_shown_last(location, capsys):
+    path = asking_run(location, "aa00bb", [ANSWER])
+    path.write_bytes(path.read_bytes()[:-9])
+    for asked in (ANSWER.answer_id, "report.pdf", "ask-aa00bb"):
+        assert "the file of run ask-aa00bb has 1 line that cannot be read" in shown(capsys, location, asked).splitlines()[-1]
+    (location.runs / "ask-dd.jsonl").mkdir()
+    assert "ask-dd cannot be read: Is a directory" in shown(capsys, location, "report.pdf")
+
+
+def test_what_is_rare_has_its_words():
+    assert run_line(RunHead("0123456789", RunKind.UNKNOWN, "", "killed", None, "")) == "run 01234567, killed"
+    assert step_line(StepSum("read-words", "1", 9, 12.0, 1, 3, 2, 3)).endswith("9 times, 3 from the cache, 2 failed, 3 stopped")
+    assert step_line(StepSum("parse", "1", 1, 0.0, 2, 1, 1)) == "parse          0.00 s, from the cache, 2 attempts, failed"
+    changed = CallSum("worker", "qwen", "", "0123456789", {"ok": 10, "cached": 1}, 12_345, 2, 0.0, 3.5)
+    assert call_line(changed).endswith("10 ok, 1 cached; qwen, prompt changed since 01234567, 12,345 + 2 tokens")
+    assert pages_words(PagesRead("d", "ocr", (1, 2, 3), "")) == "pages 1-3 by ocr"
+    assert pages_words(PagesRead("d", "ocr", (1, 3), "no text")) == "pages 1, 3 by ocr (no text)"
+    failed = ("v", "failed", "it is empty", ("/a.pdf",), 1234, "", 0, 2, (), "", ())
+    assert document_line(DocumentTold(NamedDocument("0123456789", "a.pdf"), Standing.PUBLISHED, *failed)) == (
+        "a.pdf 01234567, failed: it is empty, type unknown, 1,234 bytes, 0 pages, 2 nodes"
+    )
+    never = DocumentTold(NamedDocument("0123456789", ""), Standing.UNPUBLISHED, *failed)
+    assert document_line(never) == "01234567, never published: no run that read it came so far"
+
+
+def test_settings_are_shown_where_they_differ_from_the_defaults():
+    usual = AskSettings().model_dump(mode="json")
+    changed = usual | {"selection": usual["selection"] | {"read": 2}}
+    assert settings_words(RunKind.ASK, changed) == "settings other than the defaults: selection.read = 2"
+    many = {f"s{number}": number for number in range(14)}
+    assert settings_words(RunKind.UNKNOWN, many).endswith("s11 = 11 and 2 more")
+
+
+def test_on_a_page_of_markdown_nothing_that_somebody_wrote_is_markup():
+    lines = [heading("run <b>1</b>"), Line(0, "![a](http://x)"), Line(1, "paths: /in"), Line(2, "`node`\n# torn"), heading("go on")]
+    page = markdown_of(lines)
+    assert page.startswith("## run \\<b\\>1") and "\n- paths\\: \\/in\n  - \\`node\\` \\# torn\n" in page
+    assert not re.search(r"(?<!\\)<", page) and "](http" not in page
+
+
+def test_programs_get_one_document_whatever_was_asked(location, capsys):
+    asking_run(location, "aa00bb", [replace(ANSWER, question="How m\ud800any?")])
+    show_walk(walked(location, ANSWER.answer_id), PROGRAMS)
+    (line,) = capsys.readouterr().out.splitlines()
+    told = json.loads(line)
+    assert (told["corpus"], told["question"], told["damaged"]) == ("default", "How m\\ud800any?", [])
+
+
+@pytest.fixture(scope="module")
+def asked(asked_home):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FLOWREADER_HOME", str(asked_home))
+        return answers_to(COAST)[0]
+
+
+@pytest.fixture
+def call(asked_home, monkeypatch, capsys):
+    monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
+
+    def run(*arguments, code=0, corpus="small"):
+        assert main(["lineage", *arguments, "--corpus", corpus]) == code
+        return capsys.readouterr()
+
+    return run
+
+
+def told(call, *arguments, **more):
+    return json.loads(call(*arguments, "--json", **more).out)
+
+
+def test_one_walks_from_an_answer_to_a_document_to_its_run_and_back(call, asked):
+    answer = told(call, asked.answer_id[:8])
+    assert answer["kind"] == "answer" and answer["question"] == COAST and answer["documents"]
+    document = told(call, answer["documents"][0]["document"]["id"][:8])
+    assert document["kind"] == "document" and asked.answer_id in {use["answer"]["answer_id"] for use in document["answers"]}
+    run = told(call, document["document"]["readings"][0]["run"]["run_id"][:6])
+    assert run["kind"] == "run" and document["document"]["document"] in [each["document"] for each in run["documents"]]
+    assert COAST in call(asked.answer_id[:8]).out
+
+
+def test_what_names_nothing_exits_with_2_and_lists_what_there_is(call, asked):
+    said = call("strategy.ppt", code=2)
+    assert "the nearest is 'strategy.pptx'" in said.err and not said.out
+    error = told(call, "a; b.pdf", code=2)["error"]
+    assert error["value"] == "a; b.pdf" and "name an answer or a document by 8" in error["remedy"] and COAST in error["remedy"]
+    assert told(call, "ffffffff", code=2, corpus="smal")["error"]["value"] == "smal"
+
+
+def test_a_walk_loads_neither_prefect_nor_a_model_nor_the_graph(asked_home, asked, monkeypatch):
+    monkeypatch.setenv("FLOWREADER_HOME", str(asked_home))
+    program = LIGHT.format(arguments=["lineage", asked.answer_id, "--corpus", "small"], heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

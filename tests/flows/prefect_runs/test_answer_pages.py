@@ -1,0 +1,172 @@
+"""Every ingest and every answer leaves its lineage in Prefect, with the records that `flowreader lineage` shows."""
+
+import asyncio
+import base64
+import json
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from flows.prefect_runs import pages as answer_pages
+from flows.prefect_runs.pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_markdown, page_key, run_page
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.records.answers import AnswerStatus, NamedDocument
+from tasks.finding.plan import DocumentWork
+from tasks.lineage.names import Shelf
+from tasks.lineage.records import DocumentInRun
+from tasks.lineage.walk import run_walk
+from tasks.report.write import KeptReport
+from tasks.watching.markdown import as_text
+from tests.lineage_worlds import INGEST, ingest_run
+from tests.program import flowreader
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer
+
+
+def test_an_ingest_leaves_a_bar_that_is_full(deployed):
+    assert deployed["ingest"]["state"] == "Completed"
+    kind, percent, told = deployed["pages"]["ingest-tides-progress"]
+    assert (kind, percent, told) == ("progress", 100.0, "2\\/2 documents\\, 1 pages\\; done")
+    assert "ingest-tides" in deployed["pages"]
+
+
+def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
+    async def made(**_more):
+        return "id"
+
+    async def hangs(*_arguments, **_more):
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(answer_pages, "acreate_progress_artifact", made)
+    monkeypatch.setattr(answer_pages, "aupdate_progress_artifact", hangs)
+
+    async def stopped():
+        work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
+        async with answer_pages.shown_in_prefect(work, key="ingest-x-progress", by_model=False):
+            raise KeyError("why it ended")
+
+    began = time.monotonic()
+    with pytest.raises(KeyError, match="why it ended"):
+        asyncio.run(stopped())
+    assert time.monotonic() - began < 2 * answer_pages.PATIENCE_SECONDS + 2
+
+
+REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
+
+
+@pytest.fixture
+def snapshot(tmp_path, home):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+        corpus.index()
+    ingest_run(location, REPORT, PAPER)
+    with open_for_reading(location) as opened:
+        yield opened
+
+
+def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(snapshot):
+    page = run_page(snapshot, run_walk(Shelf(snapshot), INGEST))
+    for part in (
+        "ingest run 1f2e3d4c",
+        "paths: /files",
+        "what was read, and how",
+        f"sha256 {REPORT.document_id}",
+        "parsed by mineru",
+    ):
+        assert as_text(part) in page
+    assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
+
+
+def test_of_many_documents_the_page_tells_how_many_more_there_are(snapshot):
+    told = run_walk(Shelf(snapshot), INGEST)
+    many = [DocumentInRun(NamedDocument(f"{number:064x}", "a.pdf"), True) for number in range(DOCUMENTS_SHOWN + 3)]
+    page = run_page(snapshot, type(told)(**{name: getattr(told, name) for name in told.__slots__} | {"documents": tuple(many)}))
+    assert "and 3 more\\: flowreader lineage DOCUMENT" in page and f"{DOCUMENTS_SHOWN:064x}" not in page
+
+
+def test_deployed_runs_leave_what_the_command_shows(deployed):
+    kind, page, _ = deployed["pages"]["ingest-tides-lineage"]
+    assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
+    assert "(/artifacts/key/ingest-tides-lineage)" in deployed["pages"]["ingest-tides"][1]
+    answer_id = deployed["ask"]["returned"][1]["answer_id"]
+    _, page, _ = deployed["pages"][f"answer-{answer_id[:16]}-lineage"]
+    told = json.loads(flowreader("lineage", answer_id, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
+    assert as_text(told["question"]) in page and told["documents"] and told["citations"]
+    assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
+    assert f"(/artifacts/key/answer-{answer_id[:16]}-lineage)" in deployed["pages"][f"answer-{answer_id[:16]}"][1]
+
+
+def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says_so(deployed):
+    told = deployed["without pages"]
+    assert (told["state"], told["pages"]) == ("Completed", ["ingest-plain-progress"])
+    assert [line.split(" could")[0] for line in sorted(told["log"])] == ["its lineage", "the page of this ingest"]
+    assert "secret" not in "".join(told["log"])
+
+
+def test_the_server_keeps_what_was_made_of_what(deployed):
+    made = {asset: related for event, asset, related in deployed["assets"] if event == "prefect.asset.materialization.succeeded"}
+    folder = f"file://{deployed['home']}/in"
+    (tides,) = [asset for asset in made if asset.startswith("flowreader://tides/")]
+    assert folder in made[tides] and any(name.startswith("prefect.flow-run.") for name in made[tides])
+    for way, run in (("ask", "prefect.flow-run."), ("task", "prefect.task-run.")):
+        for given in deployed[way]["returned"]:
+            related = made[f"flowreader://small/answers/{given['answer_id']}"]
+            assert f"flowreader://small/{given['citations'][0]['document']['id']}" in related
+            assert any(name.startswith(run) for name in related)
+    assert {asset for event, asset, _ in deployed["assets"] if event == "prefect.asset.referenced"} >= {folder}
+
+
+KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")
+
+
+GOLDEN = f"""\
+# How many\\?
+
+**Evidence found\\, not read by a model\\:**
+
+words of report
+
+evidence\\: two of nine
+
+## Evidence
+
+**[1]** report\\.pdf\\, page 2\\, heading of report
+
+> words of report
+
+![evidence graph](data:image/svg+xml;base64,{base64.b64encode(b"<svg/>").decode()})
+
+> extractive
+
+Corpus default, snapshot 3; 3 model calls. \
+The report, with the cited pages, is in \\/home\\/reports\\/a\\.html; \
+`flowreader answers show abababab --corpus default` shows the answer again. """
+
+
+def test_the_evidence_its_citations_the_graph_and_the_report_are_there():
+    found = replace(answer("report"), answer_id="ab" * 32, status=AnswerStatus.EVIDENCE, why="two of nine")
+    assert answer_markdown(found, KEPT).startswith(GOLDEN)
+    assert answer_markdown(answer("report"), KEPT).startswith("# How many\\?\n\nwords of report\n\nanswered\\: why")
+
+
+def test_markup_of_documents_and_people_is_text():
+    hostile = replace(answer("report"), answer="<script>x</script> ![a](http://x)", question="[q](http://y)", notes=("<b>n</b>",))
+    page = answer_markdown(hostile, KEPT)
+    assert not re.search(r"(?<!\\)<", page) and "](http" not in page and "> \\<b\\>n" in page
+
+
+def test_an_answer_without_words_says_why_and_a_huge_graph_is_left_to_the_report():
+    silent = replace(answer(), answer="", status=AnswerStatus.NOT_FOUND, why="nothing")
+    page = answer_markdown(silent, KeptReport(KEPT.path, "x" * (PICTURE_BYTES + 1)))
+    assert "Nothing in these documents answers the question" in page and "## Evidence" not in page and "data:" not in page
+    assert "document that was removed" in answer_markdown(replace(answer("report"), answer=""), KeptReport(KEPT.path, ""))
+
+
+def test_the_key_is_one_that_prefect_takes():
+    key = page_key(answer("report").answer_id)
+    assert key == key.lower() and key.replace("-", "").isalnum()

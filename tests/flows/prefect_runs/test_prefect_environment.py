@@ -1,0 +1,133 @@
+"""The temporary server: no account, no telemetry, dies with its parent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+from deployments.children import descendants
+from flows.prefect_runs import server as prefect_environment
+from flows.prefect_runs.server import PrefectServerError, prefect_server, server_is_configured
+from tests.kept_worlds import give_prefect_data
+from tests.listening import listening_addresses
+
+PROGRAM = """
+import os, sys, time
+from flows.prefect_runs.server import prefect_server
+with prefect_server() as wait_until_ready:
+    wait_until_ready()
+    print(os.environ["PREFECT_API_URL"], flush=True)
+    time.sleep(60)
+"""
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(url + "/health", timeout=2) as reply:
+            return reply.status == 200
+    except OSError:
+        return False
+
+
+def test_a_server_answers_to_this_machine_alone_runs_no_module_among_the_documents_and_dies_with_a_killed_parent(home, tmp_path):
+    give_prefect_data(home)
+    for name in ("ctypes.py", "socket.py", "flows.py"):
+        (tmp_path / name).write_text("raise SystemExit('a document was run')")
+    with subprocess.Popen([sys.executable, "-P", "-c", PROGRAM], cwd=tmp_path, stdout=subprocess.PIPE, text=True) as parent:
+        url = parent.stdout.readline().strip()
+        assert answers(url)
+        listening = listening_addresses({parent.pid, *descendants(parent.pid)})
+        assert listening == {("127.0.0.1", int(url.split(":")[2].partition("/")[0]))}
+        parent.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    while answers(url):
+        assert time.monotonic() < deadline, "the server outlives its parent"
+        time.sleep(0.1)
+
+
+def test_a_configured_server_is_used_and_none_is_started(home, monkeypatch):
+    monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:1/api")
+    with prefect_server():
+        assert os.environ["PREFECT_API_URL"] == "http://127.0.0.1:1/api"
+
+
+def test_a_configured_server_that_does_not_answer_is_named_with_the_remedy(home):
+    code = "from flows.prefect_runs.server import prefect_server\nwith prefect_server() as wait_until_ready: wait_until_ready()"
+    environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:1/api"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert "the Prefect server at http://127.0.0.1:1/api does not answer; start it, or unset PREFECT_API_URL" in done.stderr
+
+
+def test_a_profile_counts_as_configuration(home, monkeypatch):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.delenv("PREFECT_HOME", raising=False)
+    assert not server_is_configured()
+    (home / "prefect").mkdir(parents=True)
+    (home / "prefect" / "profiles.toml").write_text('[profiles.mine]\nPREFECT_API_URL = "http://somewhere/api"\n')
+    assert server_is_configured()
+
+
+def test_everything_that_phones_home_is_off_before_prefect_is_imported(home):
+    code = "import os, flows.ingest; print(os.environ['DO_NOT_TRACK'], os.environ['PREFECT_SERVER_ANALYTICS_ENABLED'])"
+    environment = {name: value for name, value in os.environ.items() if "TRACK" not in name and "ANALYTICS" not in name}
+    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120)
+    assert said.stdout.split() == ["1", "false"]
+
+
+def test_prefects_folder_lies_in_ours(home, monkeypatch):
+    monkeypatch.delenv("PREFECT_HOME", raising=False)
+    prefect_environment.prepare_environment()
+    assert os.environ["PREFECT_HOME"] == str(home / "prefect")
+
+
+def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(PrefectServerError, match="prefect server start"), prefect_server() as wait_until_ready:
+        wait_until_ready()
+
+
+def test_events_that_hold_a_page_are_not_kept(home):
+    code = """if True:
+        from flows.prefect_runs.server import PAGE_EVENTS, prepare_environment
+        prepare_environment()
+        from prefect.settings import get_current_settings
+        vacuum = get_current_settings().server.services.db_vacuum
+        print({vacuum.event_retention_overrides[name].total_seconds() for name in PAGE_EVENTS}, vacuum.enabled_vacuum_types)"""
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert told.startswith("{60.0}") and "events" in told
+
+
+ALIKE = """
+import logging, sys
+from flows.prefect_runs.server import prepare_environment
+if sys.argv[2:]:
+    prepare_environment()
+import lancedb, numpy, pyarrow
+from lancedb.index import IvfRq
+from prefect.events.worker import EventsWorker
+from prefect.logging.configuration import setup_logging
+from prefect.logging.handlers import APILogWorker
+
+setup_logging()
+for worker in (EventsWorker, APILogWorker):
+    logging.getLogger(worker.__name__).warning("Still processing items: 7 items remaining...")
+vectors = numpy.random.default_rng(0).normal(size=(3, 32)).astype("float32")[numpy.arange(9000) % 3]
+rows = pyarrow.table({"vector": pyarrow.FixedSizeListArray.from_arrays(vectors.ravel(), 32)})
+table = lancedb.connect(sys.argv[1]).create_table("alike", rows)
+table.create_index("vector", config=IvfRq(distance_type="cosine", num_partitions=8))
+"""
+
+
+@pytest.mark.parametrize("prepared", [True, False])
+def test_warnings_of_libraries_that_nobody_can_act_on_do_not_reach_the_terminal(home, tmp_path, prepared):
+    call = [sys.executable, "-c", ALIKE, str(tmp_path / "lance"), *["prepared"] * prepared]
+    own = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}
+    done = subprocess.run(call, env=own, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    warned = [words in done.stderr for words in ("clusters are empty", "is empty, skipping", "Still processing items")]
+    assert warned == [not prepared] * 3, done.stderr

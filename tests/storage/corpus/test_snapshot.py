@@ -1,0 +1,148 @@
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import duckdb
+import numpy as np
+import pytest
+
+from storage.corpus.snapshot import (
+    AmbiguousDocumentError,
+    UnknownCorpusError,
+    UnknownDocumentError,
+    open_for_reading,
+    remembered_embedder,
+)
+from storage.records.documents import DocumentState, EdgeKind, Modality
+from tests.storage.worlds import EMBEDDER, corpus_in, failed, graph, link, record, writing
+
+REPORT, LETTER, BROKEN = graph("report", picture="a" * 64), graph("letter"), graph("broken")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("home")
+    with writing(corpus_in(folder)) as corpus:
+        corpus.publish(
+            graphs=[REPORT, LETTER],
+            records=[record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)],
+            cross_edges=link(REPORT, LETTER),
+        )
+    return folder
+
+
+@pytest.fixture
+def snapshot(folder):
+    with open_for_reading(corpus_in(folder)) as opened:
+        yield opened
+
+
+def test_a_document_is_found_by_the_beginning_of_its_id_or_by_its_name(snapshot):
+    for asked in (REPORT.document_id, REPORT.document_id[:8], "report.pdf"):
+        assert snapshot.find(asked).id == REPORT.document_id
+
+
+def test_two_documents_of_one_name_are_both_listed(snapshot):
+    with pytest.raises(AmbiguousDocumentError, match=f"names 2 documents: .*{LETTER.document_id[:16]}") as error:
+        snapshot.find("same.pdf")
+    assert REPORT.document_id[:16] in str(error.value)
+
+
+@pytest.mark.parametrize("asked", ["", "report", REPORT.document_id[:7], "f" * 64, "%", REPORT.document_id[:8].upper() + "X"])
+def test_what_names_no_document_is_refused(snapshot, asked):
+    with pytest.raises(UnknownDocumentError, match="8 or more digits"):
+        snapshot.find(asked)
+
+
+def test_everything_of_a_document_is_given(snapshot):
+    assert snapshot.nodes(REPORT.document_id) == list(REPORT.nodes)
+    assert snapshot.pages(REPORT.document_id) == list(REPORT.pages)
+    read_by = [(REPORT.document_id, page.number, page.parser.value, page.note) for page in REPORT.pages]
+    assert snapshot.page_readers([REPORT.document_id]) == read_by and snapshot.page_readers([]) == []
+    marks = [(REPORT.document_id, page.number, page.label) for page in REPORT.pages]
+    assert snapshot.page_marks([REPORT.document_id]) == marks and snapshot.page_marks([]) == []
+    images = {(REPORT.document_id, page.number): "a" * 64 for page in REPORT.pages}
+    assert snapshot.page_images([REPORT.document_id, LETTER.document_id]) == images
+    assert snapshot.rows(REPORT.document_id) == list(REPORT.rows)
+    assert snapshot.sections(REPORT.document_id) == list(REPORT.sections)
+    expected = [*REPORT.edges, link(REPORT, LETTER)[0]]
+    assert snapshot.edges(REPORT.document_id) == sorted(expected, key=lambda edge: (edge.source, edge.target))
+    initial, last = snapshot.vectors(REPORT.document_id)
+    assert np.array_equal(initial, REPORT.initial_vectors)
+    assert np.array_equal(last, REPORT.vectors)
+    assert np.array_equal(snapshot.page_vectors(REPORT.document_id), REPORT.page_vectors)
+
+
+def test_a_document_that_failed_has_nothing_but_its_record(snapshot):
+    found = snapshot.find(BROKEN.document_id)
+    assert (found.state, found.reason, found.name) == (DocumentState.FAILED, "zero bytes", "broken.pdf")
+    assert (snapshot.nodes(found.id), snapshot.vectors(found.id)[0].shape) == ([], (0, EMBEDDER.dimension))
+
+
+def test_counts_add_up(snapshot):
+    one, everything = snapshot.counts(REPORT.document_id), snapshot.counts()
+    assert (one.pages, one.nodes, one.edges, one.rows) == (2, 6, 6, 3)
+    assert everything.documents == {"ready": 2, "failed": 1, "needs_password": 0, "ocr_required": 0}
+    assert (everything.pages, everything.nodes, everything.edges, everything.rows) == (4, 12, 12, 6)
+    assert everything.nodes_by_modality == {Modality.TEXT: 10, Modality.TABLE: 2, Modality.FIGURE: 0}
+    assert everything.edges_by_kind == {EdgeKind.NEXT: 10, EdgeKind.SEMANTIC: 2}
+
+
+@pytest.mark.parametrize(
+    ("there", "says"),
+    [
+        ((), "no corpus 'small': FLOWREADER_HOME {home!r} holds none; make it with `flowreader ingest PATH --corpus small`"),
+        (("mall", "zoo"), "no corpus 'small', the nearest is 'mall': FLOWREADER_HOME {home!r} holds 'mall', 'zoo'; make it"),
+        (
+            ("p1", "p2", "p3", "p4", "p5", "smell"),
+            "the nearest is 'smell': .* holds 'smell', 'p1', 'p2', 'p3', 'p4' and 1 more; make it",
+        ),
+    ],
+)
+def test_an_unknown_corpus_is_answered_with_the_home_and_the_nearest_of_what_is_there(tmp_path, there, says):
+    home = tmp_path / "a; home"
+    for name in there:
+        with writing(corpus_in(home, name)):
+            pass
+    (home / "corpora" / "half removed").mkdir(parents=True)
+    with pytest.raises(UnknownCorpusError, match=says.format(home=str(home))), open_for_reading(corpus_in(home, "small")):
+        pass
+
+
+def test_a_corpus_says_what_embedded_it_and_a_broken_or_missing_one_nothing(folder, tmp_path):
+    assert remembered_embedder(corpus_in(folder)) == EMBEDDER
+    assert remembered_embedder(corpus_in(tmp_path)) is None
+    corpus_in(tmp_path).folder.mkdir(parents=True)
+    corpus_in(tmp_path).current.write_bytes(b"garbage")
+    assert remembered_embedder(corpus_in(tmp_path)) is None
+
+
+def test_nothing_outside_can_be_read_or_changed_through_a_snapshot(snapshot):
+    for statement in ("SELECT * FROM read_text('/etc/hostname')", "DELETE FROM documents", "SET enable_external_access = true"):
+        with pytest.raises(duckdb.Error):
+            snapshot._connection.execute(statement)
+
+
+def test_status_loads_neither_lancedb_nor_arrow(folder):
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom storage.corpus.snapshot import open_for_reading\n"
+        "from storage.locations import CorpusLocation\n"
+        f"with open_for_reading(CorpusLocation('default', Path({str(corpus_in(folder).folder)!r}))) as snapshot:\n"
+        "    snapshot.documents(), snapshot.counts(), snapshot.find('report.pdf')\n"
+        "assert not {'lancedb', 'pyarrow', 'prefect'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_records_of_the_snapshot_are_those_that_were_given(snapshot):
+    expected = [record(REPORT, "/a/same.pdf", "/b/report.pdf"), record(LETTER, "/c/same.pdf"), failed(BROKEN)]
+    assert snapshot.documents() == sorted(expected, key=lambda each: each.id)
+    assert replace(snapshot.documents()[0], paths=()).name == snapshot.documents()[0].id[:12]
+
+
+def test_many_threads_read_one_snapshot_at_once(snapshot):
+    whole = snapshot.sections_of([REPORT.document_id, LETTER.document_id])
+    with ThreadPoolExecutor(16) as pool:
+        seen = list(pool.map(lambda _: snapshot.sections_of([REPORT.document_id, LETTER.document_id]), range(400)))
+    assert all(sections == whole for sections in seen)

@@ -1,0 +1,226 @@
+import os
+import threading
+
+import pytest
+
+from storage.catalog.current import snapshot_numbers, snapshot_path
+from storage.catalog.in_use import paths_in_use
+from storage.corpus import tidying
+from storage.corpus.doctor import examine
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.tidying import KEEP_UNNAMED_SECONDS, Garbage, collect, wait_for_readers
+from storage.memo import kept_steps
+from storage.runs.replies import CachedReply, CallCache, questions_owner
+from tests.storage.worlds import corpus_in, document_id, graph, publish, record, writing
+
+KEY = document_id("key")
+
+
+@pytest.fixture
+def memo(tmp_path):
+    return kept_steps(tmp_path)
+
+
+def finish(memo, name, *artifacts):
+    memo.remember(document_id(name), "parse", KEY, {data: memo.artifacts.put(data.encode()) for data in artifacts})
+
+
+def test_what_only_a_removed_document_needed_goes(tmp_path, memo):
+    place, picture = corpus_in(tmp_path), memo.artifacts.put(b"picture")
+    finish(memo, "report", "shared", "own")
+    finish(memo, "letter", "shared")
+    with writing(place) as corpus:
+        publish(corpus, graph("report", picture=picture), graph("letter"))
+        assert collect(place, keep_seconds=0) == Garbage()
+        corpus.publish(removed=[document_id("report")])
+        assert collect(place, keep_seconds=0) == Garbage(), "older snapshots still show it"
+        corpus.tidy(keep_seconds=0)
+        gone = collect(place, keep_seconds=0)
+    assert gone.documents == (document_id("report"),)
+    assert set(gone.artifacts) == {picture, memo.artifacts.put(b"own")}
+    assert gone.bytes_freed == len(b"picture" + b"own")
+    assert memo.artifacts.intact(memo.artifacts.path(memo.artifacts.put(b"shared")).name)
+    assert memo.lookup(document_id("letter"), "parse", KEY)
+
+
+def test_what_another_corpus_shows_stays(tmp_path, memo):
+    one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
+    report = graph("report", picture=memo.artifacts.put(b"picture"))
+    finish(memo, "report", "own")
+    for place in (one, two):
+        with writing(place) as corpus:
+            publish(corpus, report)
+    with writing(one) as corpus:
+        corpus.publish(removed=[report.document_id])
+        corpus.tidy(keep_seconds=0)
+        assert collect(one, keep_seconds=0) == Garbage()
+
+
+def test_nothing_goes_while_another_corpus_is_written(tmp_path, memo):
+    one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
+    memo.artifacts.put(b"of an ingest that goes on")
+    with writing(one), writing(two):
+        assert collect(one, keep_seconds=0) == Garbage(postponed="corpus 'two' is being written")
+
+
+def test_young_notes_and_artifacts_stay(tmp_path, memo):
+    place = corpus_in(tmp_path)
+    finish(memo, "unfinished", "parsed")
+    orphan = memo.artifacts.put(b"orphan")
+    partial = memo.artifacts.path(orphan).with_name(".partial-x")
+    partial.write_bytes(b"y")
+    for path in (memo.artifacts.path(orphan), partial):
+        os.utime(path, (1, 1))
+    (tmp_path / "corpora").mkdir()
+    (tmp_path / "corpora" / "a file").write_bytes(b"")
+    with writing(place):
+        gone = collect(place, keep_seconds=600)
+    assert set(gone.artifacts) == {orphan, ".partial-x"}
+    assert gone.documents == ()
+
+
+def test_nothing_goes_where_a_snapshot_cannot_be_asked(tmp_path, memo):
+    place = corpus_in(tmp_path)
+    memo.artifacts.put(b"orphan")
+    with writing(place) as corpus:
+        snapshot_path(place, corpus.snapshot).write_bytes(b"x" * 9000)
+        assert "cannot be opened" in collect(place, keep_seconds=0).postponed
+    assert list(memo.artifacts.files())
+
+
+def test_replies_that_belong_to_no_corpus_go_after_a_month(tmp_path, memo):
+    place, calls = corpus_in(tmp_path), CallCache(tmp_path / "calls")
+    known, unknown, young = document_id("report"), document_id("gone"), document_id("unfinished")
+    questions, others = questions_owner(place.name), questions_owner("removed")
+    for subject in (known, unknown, young, questions, others):
+        calls.keep(subject, KEY, CachedReply("{}", "model", 1, 1))
+        if subject != young:
+            os.utime(calls.path(subject), (0, calls.path(subject).stat().st_mtime - KEEP_UNNAMED_SECONDS - 60))
+    with writing(place) as corpus:
+        publish(corpus, graph("report"))
+        collect(place, keep_seconds=0)
+    assert set(calls.subjects()) == {known, young, questions}
+
+
+def test_what_any_snapshot_shows_is_in_use(tmp_path):
+    one, two = corpus_in(tmp_path, "one"), corpus_in(tmp_path, "two")
+    for place, name in ((one, "report"), (two, "letter")):
+        with writing(place) as corpus:
+            publish(corpus, graph(name))
+    with writing(one) as corpus:
+        corpus.publish(removed=[document_id("report")])
+    assert paths_in_use([one, two]) == {path for name in ("report", "letter") for path in record(graph(name)).paths}
+
+
+REPORT = graph("report")
+
+
+def test_young_snapshots_stay(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        report = corpus.tidy(keep_seconds=3600)
+        assert report.dropped == ()
+        assert set(report.kept) >= {1}
+
+
+def test_old_snapshots_and_table_versions_go_and_the_published_stays(place):
+    with writing(place) as corpus:
+        for settings in "abc":
+            publish(corpus, graph("report", settings=settings))
+        corpus.tidy(keep_seconds=0)
+        assert all(len(table.list_versions()) == 1 for table in corpus._graph.tables.values())
+    assert len(snapshot_numbers(place)) == 1
+    with open_for_reading(place) as snapshot:
+        assert snapshot.nodes(REPORT.document_id) == list(graph("report", settings="c").nodes)
+    assert examine(place) == []
+
+
+def test_a_pinned_snapshot_stays_readable_through_clean_up(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        corpus.index()
+        with open_for_reading(place) as reader:
+            publish(corpus, graph("report", settings="b"))
+            corpus.publish(removed=[REPORT.document_id])
+            report = corpus.tidy(keep_seconds=0)
+            assert reader.number in report.kept
+            assert reader.nodes(REPORT.document_id) == list(REPORT.nodes)
+        assert corpus.tidy(keep_seconds=0).kept == ()
+
+
+def words_in(folder, word):
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return [path for path in files if word in path.read_bytes()]
+
+
+def test_a_purge_leaves_no_word_of_a_removed_document_in_any_file(place):
+    kept = [graph(f"kept {number}", nodes=20) for number in range(8)]
+    secret = graph("zanzibar")
+    with writing(place) as corpus:
+        publish(corpus, *kept)
+        corpus.index()
+        publish(corpus, secret)
+        corpus.index()
+        corpus.publish(removed=[secret.document_id])
+        assert words_in(place.folder, b"zanzibar")
+        assert corpus.purge(wait_seconds=0).kept == ()
+    assert words_in(place.folder, b"zanzibar") == []
+    assert words_in(place.folder, secret.nodes[3].id.encode()) == []
+    assert examine(place) == []
+    with open_for_reading(place) as snapshot:
+        assert all(snapshot.nodes(each.document_id) == list(each.nodes) for each in kept)
+    with writing(place) as corpus:
+        assert corpus.messages == ()
+
+
+def test_an_empty_corpus_can_be_purged(place):
+    with writing(place) as corpus:
+        secret = graph("zanzibar")
+        publish(corpus, secret)
+        corpus.publish(removed=[secret.document_id])
+        corpus.purge(wait_seconds=0)
+    assert words_in(place.folder, b"zanzibar") == []
+
+
+def test_clean_up_can_wait_for_readers(place, monkeypatch):
+    ready, waited_for, drop = threading.Event(), threading.Event(), tidying.drop_snapshot
+
+    def dropped(*arguments):
+        gone = drop(*arguments)
+        if not gone:
+            waited_for.set()
+        return gone
+
+    def read():
+        with open_for_reading(place):
+            ready.set()
+            waited_for.wait(20)
+
+    monkeypatch.setattr(tidying, "drop_snapshot", dropped)
+
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        reader = threading.Thread(target=read)
+        reader.start()
+        ready.wait()
+        corpus.publish(removed=[REPORT.document_id])
+        assert corpus.tidy(keep_seconds=0, wait_seconds=30).kept == ()
+        reader.join()
+
+
+def test_clean_up_does_not_wait_for_ever(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+        with open_for_reading(place) as reader:
+            corpus.publish(removed=[REPORT.document_id])
+            assert corpus.tidy(keep_seconds=0, wait_seconds=0.1).kept == (reader.number,)
+
+
+def test_a_snapshot_whose_reader_takes_too_long_stays_and_the_others_go(place):
+    with writing(place) as corpus:
+        publish(corpus, REPORT)
+    with open_for_reading(place) as snapshot:
+        wait_for_readers(place, wait_seconds=0.3)
+        assert snapshot_numbers(place) == [snapshot.number]
+    wait_for_readers(place, wait_seconds=0)
+    assert snapshot_numbers(place) == []

@@ -1,0 +1,376 @@
+"""Push and pull between two homes over a real S3 server: whatever cuts them or stands in their way, the old snapshot stands."""
+
+import json
+import shutil
+import threading
+
+import pytest
+
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
+from storage.catalog.catalog import StoreTooNewError
+from storage.catalog.current import PulledError, pulled_from, read_current, snapshot_numbers
+from storage.catalog.removals import noted_removals
+from storage.corpus import object_prefix
+from storage.corpus.doctor import examine
+from storage.corpus.object_prefix import ObjectPrefix
+from storage.corpus.push import TransferError, list_of, pull, push
+from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.graph.store import GraphDamagedError
+from storage.object_address import store_address
+from storage.object_client import StoreError
+from tests.storage.worlds import corpus_in, exports, graph, publish, record, writing
+from tests.torture.lab import CAMPAIGN
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A home with a report that has a picture; nobody may change it."""
+    folder = tmp_path_factory.mktemp("made")
+    picture = ArtifactStore(folder / "artifacts").put(b"a picture")
+    with writing(corpus_in(folder, "papers")) as corpus:
+        publish(corpus, graph("report", picture=picture))
+        corpus.index()
+    return folder
+
+
+@pytest.fixture
+def one(made, tmp_path):
+    """The corpus, of which the report is published and can be pushed."""
+    return corpus_in(shutil.copytree(made, tmp_path / "one"), "papers")
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch):
+    """Where the corpus is pulled to: this process's home."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "two"))
+    return corpus_in(tmp_path / "two", "papers")
+
+
+def pushing(store, location, prefix="kept/papers/"):
+    return push(location, store_address(store.address(prefix)), lambda *_: None)
+
+
+def pulling(store, name=None, tell=lambda *_: None, prefix="kept/papers"):
+    return pull(store_address(store.address(prefix)), name, tell)
+
+
+def add(location, name="letter"):
+    with writing(location) as corpus:
+        publish(corpus, graph(name))
+
+
+def rewrite(location, name):
+    """Add a document and write every file of the graph anew."""
+    with writing(location) as corpus:
+        publish(corpus, graph(name))
+        corpus.purge(wait_seconds=5)
+
+
+def objects(store):
+    listed = store.client.list_objects_v2(Bucket=store.bucket, Prefix="kept/papers/").get("Contents", ())
+    return {entry["Key"].removeprefix("kept/papers/") for entry in listed}
+
+
+def body(store, name):
+    return store.client.get_object(Bucket=store.bucket, Key=f"kept/papers/{name}")["Body"].read()
+
+
+def alter(store, change):
+    """Change what CURRENT says."""
+    said = json.loads(body(store, "CURRENT"))
+    change(said)
+    store.put("kept/papers/CURRENT", json.dumps(said, separators=(",", ":"), sort_keys=True).encode())
+
+
+def test_what_is_pulled_is_what_was_pushed_and_again_moves_only_what_is_new(store, one, two):
+    first = pushing(store, one)
+    assert first.changed and (first.corpus, first.snapshot, first.address) == ("papers", 3, store.address("kept/papers"))
+    told = []
+    fetched = pulling(store, tell=lambda *moved: told.append(moved))
+    # What several files hold alike is sent once.
+    assert fetched.files > first.files and sum(moved for moved, _ in told) == fetched.bytes == told[0][1]
+    assert exports(two) == exports(one)
+    with open_for_reading(two) as snapshot:
+        assert [artifact for _, artifact in snapshot.artifacts()] == [hash_bytes(b"a picture")]
+        assert snapshot.page_vectors(graph("report").document_id).shape[0] == 2
+    assert list(two.lance.glob("adjacency/*/checksum.json")) and examine(two) == []
+    assert pulled_from(two) == store.address("kept/papers") and not pulled_from(one)
+    for again in (pushing(store, one), pulling(store), pushing(store, two)):
+        assert (again.changed, again.files, again.bytes) == (False, 0, 0)
+    add(one)
+    second = pushing(store, one)
+    assert second.changed and 0 < second.files < first.files
+    assert pulling(store).files == second.files
+    assert exports(two) == exports(one) and len(exports(two)) == 2
+    assert pushing(store, two, "copy").changed
+
+
+def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    with open_for_reading(two) as snapshot:
+        rewrite(one, "letter")
+        pushing(store, one)
+        pulling(store)
+        assert len(exports(two)) == 2
+        assert [document.title for document in snapshot.documents()] == ["report"]
+        assert len(snapshot.nodes(graph("report").document_id)) == 6
+    before = set(two.lance.rglob("*.lance"))
+    pulling(store)
+    assert snapshot_numbers(two) == [read_current(two).snapshot] and set(two.lance.rglob("*.lance")) < before
+    assert exports(two) == exports(one)
+
+
+STEPS = [25, pytest.param(1 if CAMPAIGN else 4, marks=pytest.mark.torture)]
+"""How many requests lie between two cuts; each try goes on where the one before was cut."""
+
+
+def cuts(store, transfer, step):
+    """Yield after each of these ways in which the store can go away in the middle of a transfer; the last one is none."""
+    for requests in range(1, 200, step):
+        store.answers_left = requests
+        try:
+            transfer()
+        except StoreError as error:
+            assert "Gone" in str(error)
+        else:
+            # what is deleted at the very end may wait
+            assert requests
+            return
+        finally:
+            store.answers_left = None
+        yield requests
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_push_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
+    pushing(store, one)
+    old = exports(one)
+    add(one)
+    for _cut in cuts(store, lambda: pushing(store, one), step):
+        pulling(store)
+        assert exports(two) == old
+    pulling(store)
+    assert exports(two) == exports(one) != old
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_pull_that_is_cut_anywhere_leaves_the_old_snapshot_and_goes_on(step, store, one, two):
+    pushing(store, one)
+    for _cut in cuts(store, lambda: pulling(store), step):
+        with pytest.raises(UnknownCorpusError):
+            exports(two)
+        # Before the store was reached at all there is nothing here; from the first file on it is nobody's to write.
+        if two.folder.exists():
+            with pytest.raises(PulledError, match=r"pulled from s3://.*/kept/papers and is read-only"), writing(two):
+                raise AssertionError
+    old = exports(two)
+    rewrite(one, "letter")
+    pushing(store, one)
+    for _cut in cuts(store, lambda: pulling(store), step):
+        assert exports(two) == old
+    assert exports(two) == exports(one) != old
+    assert examine(two) == []
+
+
+def test_what_was_removed_is_gone_from_the_store_and_noted_where_it_is_pulled_and_a_change_is_not(store, one, two):
+    add(one)
+    pushing(store, one)
+    pulling(store)
+    assert any(b"words 3 of report" in body(store, name) for name in objects(store))
+    new = graph("new letter")
+    with writing(one) as corpus:
+        report, letter = graph("report").document_id, graph("letter").document_id
+        corpus.publish(graphs=[new], records=[record(new, "/files/letter.pdf")], removed=[report, letter])
+        corpus.purge(wait_seconds=5)
+    pushing(store, one)
+    assert not any(b"words 3 of report" in body(store, name) for name in objects(store))
+    pulling(store)
+    assert exports(two) == exports(one)
+    assert [removal.document_id for removal in noted_removals(two)] == [report]
+
+
+def test_what_older_pushes_left_stays_where_it_cannot_be_deleted_and_goes_later(store, one):
+    pushing(store, one)
+    rewrite(one, "letter")
+    store.refusals[("POST", "")] = "AccessDenied"
+    done = pushing(store, one)
+    assert done.changed and done.remark.startswith("the snapshot is pushed; what older ones left stays for now: cannot delete")
+    assert "AccessDenied" in done.remark
+    store.refusals.clear()
+    before = objects(store)
+    assert not pushing(store, one).remark and objects(store) < before
+
+
+def test_a_delete_that_is_refused_for_one_object_is_told(store, monkeypatch):
+    class Refusing:
+        def delete_objects(self, **_):
+            return {"Errors": [{"Code": "AccessDenied", "Message": "Access Denied"}]}
+
+    monkeypatch.setattr(object_prefix, "make_client", lambda _: Refusing())
+    with pytest.raises(StoreError, match=r"cannot delete 's3://.*/a': .*\(AccessDenied\); .*to delete"):
+        ObjectPrefix(store_address(store.address("kept"))).delete(["a"])
+
+
+def test_of_two_pushes_at_once_the_second_is_told(store, one, tmp_path):
+    other = corpus_in(shutil.copytree(one.home, tmp_path / "other"), "papers")
+    add(one)
+    add(other, "note")
+    pushed = []
+
+    store.meanwhile["kept/papers/CURRENT"] = lambda: pushed.append(pushing(store, other))
+    with pytest.raises(TransferError, match=r"got another push from .* \(snapshot 4\) meanwhile; run the same command again"):
+        pushing(store, one)
+    assert json.loads(body(store, "CURRENT"))["push"] == 1 and pushed[0].changed
+    assert pushing(store, one).changed
+
+
+def test_a_pointer_that_goes_while_it_is_pushed_is_told(store, one):
+    pushing(store, one)
+    add(one)
+    store.meanwhile["kept/papers/CURRENT"] = lambda: store.delete("kept/papers/CURRENT")
+    with pytest.raises(TransferError, match="got another push meanwhile"):
+        pushing(store, one)
+
+
+def test_a_push_whose_last_answer_was_lost_is_done(store, one, two):
+    store.lost_answers.add("kept/papers/CURRENT")
+    assert pushing(store, one).changed and not store.lost_answers
+    pulling(store)
+    assert exports(two) == exports(one)
+
+
+def test_a_pull_that_is_overtaken_by_a_push_begins_again(store, one, two):
+    pushing(store, one)
+    left, lock = ["letter"], threading.Lock()
+
+    def overtaken(_moved, _total):
+        with lock:
+            if left:
+                rewrite(one, left.pop())
+                pushing(store, one)
+
+    assert pulling(store, tell=overtaken).snapshot == read_current(one).snapshot
+    assert exports(two) == exports(one) and len(exports(two)) == 2
+
+
+def test_a_store_without_conditional_puts_is_refused_by_name(store, one):
+    store.ignores_conditions = True
+    with pytest.raises(StoreError, match=r"kept/papers' knows no conditional puts \(If-None-Match, If-Match\).*; take a store"):
+        pushing(store, one)
+    store.serve_well(store.bucket)
+    store.refusals["kept/papers/CONDITIONAL-PUTS"] = "NotImplemented"
+    with pytest.raises(StoreError, match=r"\(NotImplemented\); take a store that knows conditional puts"):
+        pushing(store, one)
+    assert objects(store) <= {"CONDITIONAL-PUTS"}
+
+
+def test_another_format_and_damage_are_refused_by_name(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    old, good = read_current(two), body(store, "CURRENT")
+    for change, error, told in (
+        (
+            lambda said: said.update(format=2),
+            TransferError,
+            "has format 2, this FlowReader knows 1; take the FlowReader",
+        ),
+        (lambda said: said.clear(), TransferError, "CURRENT' is damaged"),
+        (lambda said: said.update(machine=3), TransferError, "CURRENT' is damaged"),
+        (lambda said: said["current"].update(schema_version=9), StoreTooNewError, "has schema version 9"),
+        (lambda said: said["files"][0].update(path="../x"), TransferError, "which is no file of a corpus"),
+        (lambda said: said["files"][0].update(path=f"artifacts/{'0' * 64}"), TransferError, "which is no file"),
+        (lambda said: said["files"][0].update(path="lance/a/../../x"), TransferError, "which is no file"),
+    ):
+        store.put("kept/papers/CURRENT", good)
+        alter(store, change)
+        with pytest.raises(error, match=told):
+            pulling(store)
+        assert read_current(two) == old and pulled_from(two)
+    alter(store, lambda said: said.update(format=2))
+    with pytest.raises(TransferError, match="has format 2"):
+        pushing(store, one)
+
+
+def test_an_object_that_is_altered_or_gone_is_named(store, one, two):
+    pushing(store, one)
+    name = next(name for name in objects(store) if body(store, name) == b"a picture")
+    store.put(f"kept/papers/{name}", b"a forgery")
+    with pytest.raises(StoreError, match=rf"cannot read '.*{name}': it does not match its hash"):
+        pulling(store)
+    store.delete(f"kept/papers/{name}")
+    with pytest.raises(TransferError, match=rf"{name}' is missing; push the corpus to another prefix"):
+        pulling(store)
+    with pytest.raises(UnknownCorpusError):
+        exports(two)
+    assert not list(two.home.rglob(".partial-*"))
+
+
+def test_a_pull_mends_what_a_disk_altered(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    (part,) = two.lance.glob("nodes.lance/data/*.lance")
+    part.write_bytes(part.read_bytes()[:-64])
+    (finding, *_) = examine(two)
+    assert f"flowreader corpora pull {store.address('kept/papers')} --as papers" in finding.remedy
+    assert pulling(store).files == 1 and examine(two) == []
+    for damaged in (two.current, list_of(two, 3), two.snapshots / "3.duckdb"):
+        damaged.write_bytes(b"{")
+        pulling(store)
+        assert exports(two) == exports(one)
+
+
+def test_a_corpus_that_was_not_pulled_from_there_is_not_overwritten(store, one, two):
+    pushing(store, one)
+    add(two, "own")
+    own = exports(two)
+    with pytest.raises(TransferError, match="corpus 'papers' was made here and is not overwritten; take another name with --as"):
+        pulling(store)
+    assert exports(two) == own
+    pulling(store, "other")
+    pushing(store, one, "elsewhere")
+    with pytest.raises(TransferError, match=r"'other' was pulled from s3://.*/kept/papers, not from s3://.*/elsewhere; .*--as"):
+        pulling(store, "other", prefix="elsewhere")
+
+
+def test_a_corpus_that_was_made_anew_is_another_one(store, one, two, tmp_path):
+    pushing(store, one)
+    pulling(store)
+    old = exports(two)
+    anew = corpus_in(tmp_path / "anew", "papers")
+    add(anew)
+    with writing(anew) as corpus:
+        corpus.index()
+    pushing(store, anew)
+    with pytest.raises(
+        TransferError, match=r"was removed and made anew where it was pushed.*; run `flowreader corpora remove papers`"
+    ):
+        pulling(store)
+    assert exports(two) == old
+    add(anew, "note")
+    pushing(store, anew)
+    with pytest.raises(TransferError, match=r"holds snapshot \d of corpus 'papers', pushed by .*, which is later than snapshot 3"):
+        pushing(store, one)
+    other = corpus_in(anew.home, "other")
+    add(other)
+    with pytest.raises(TransferError, match="holds corpus 'papers', not 'other'; push to another prefix"):
+        pushing(store, other)
+
+
+def test_what_cannot_be_pushed_or_pulled_is_named(store, one, two):
+    with pytest.raises(UnknownCorpusError):
+        pushing(store, two)
+    with pytest.raises(TransferError, match=r"nothing was pushed to 's3://.*/kept/papers'"):
+        pulling(store)
+    assert not two.folder.exists()
+    picture = ArtifactStore(one.home / "artifacts").path(hash_bytes(b"a picture"))
+    picture.write_bytes(b"torn")
+    with pytest.raises(ArtifactDamagedError, match="flowreader doctor"):
+        pushing(store, one)
+    picture.unlink()
+    with pytest.raises(ArtifactDamagedError):
+        pushing(store, one)
+    shutil.rmtree(one.lance / "nodes.lance" / "_versions")
+    with pytest.raises(GraphDamagedError, match="is missing; run `flowreader doctor`"):
+        pushing(store, one)
+    assert "CURRENT" not in objects(store)

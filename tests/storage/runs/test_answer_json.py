@@ -1,0 +1,97 @@
+"""An answer is written as JSON in the shape that was agreed, and read as it was written."""
+
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.codec import CodecError
+from storage.runs.answer_json import answer_from_json, answer_json
+from tests.storage.answer_worlds import answer, named
+
+
+def test_the_json_has_the_shape_that_was_agreed():
+    told = answer_json(answer("report"))
+    place = {"document": {"id": named("report").id, "name": "report.pdf"}, "page": 2}
+    (cited,), (path,) = told["citations"], told["paths"]
+    assert cited == place | {
+        "box": [0.1, 0.2, 0.9, 1 / 3],
+        "node_id": cited["node_id"],
+        "quote": "words of report",
+        "section": ["heading of report"],
+        "modality": "table",
+        "probability": None,
+    }
+    assert path == {
+        "nodes": path["nodes"], "pages": [place], "flow": 0.5, "quality": 0.25, "share": 1.0, "answer": "path of report",
+    }  # fmt: skip
+    assert told["pages"] == [place | {"score": 0.5, "probability": None}] and told["evidence_pages"] == [place]
+    assert set(told["gate"]) == {"consistency", "saturation", "triggered", "edits"}
+    assert told["usage"] == {
+        "calls": 3, "input_tokens": 100, "output_tokens": 20, "cost": 0.0, "seconds": {"route": 0.5}, "cached": 0, "most_calls": 0,
+    }  # fmt: skip
+    assert set(told) == {
+        "answer_id", "question", "answer", "answer_by", "status", "why", "reader", "citations", "paths", "pages", "evidence_pages",
+        "gate", "usage", "snapshot", "settings", "models", "asked", "corpus", "scope", "notes",
+    }  # fmt: skip
+    assert json.loads(json.dumps(told)) == told
+
+
+@given(st.text(), st.booleans())
+def test_an_answer_is_read_as_it_was_written(text, top_k):
+    first = replace(answer("report", "paper", question=text), answer=text, why=text, notes=(text,))
+    first = replace(first, gate=None, paths=()) if top_k else first
+    assert answer_from_json(json.loads(json.dumps(answer_json(first)))) == first
+
+
+def test_fields_of_a_newer_version_are_left_out():
+    told = answer_json(answer("report"))
+    newer = told | {"mood": "good", "citations": [told["citations"][0] | {"colour": "red"}]}
+    assert answer_from_json(newer) == answer("report")
+
+
+BY_RULES = "the best quotes support it to 78%, 5 of 11 passages hold some of it, their values agree to 60%"
+BY_A_MODEL = "2 paths support an answer, of 3 that were read; the answers agree to 67%"
+
+
+@pytest.mark.parametrize(
+    ("reader", "status", "why", "now"),
+    [
+        ("extractive", "answered", BY_RULES, ("evidence", "rules", "5 of 11 passages hold some of it")),
+        ("extractive", "partial", "so", ("evidence", "rules", "so")),
+        ("extractive", "not_found", "no word", ("not_found", None, "no word")),
+        ("model", "partial", BY_A_MODEL, ("partial", "model", "2 paths support an answer, of 3 that were read")),
+    ],
+)
+def test_an_answer_of_an_earlier_version_opens_without_its_invented_percentages(reader, status, why, now):
+    given = answer_json(answer("report"))
+    earlier = {name: value for name, value in given.items() if name not in {"answer_by", "why"}}
+    earlier |= {"status": status, "confidence": {"score": 0.78, "why": why}, "models": {"reader": reader}}
+    opened = answer_from_json(earlier)
+    assert (opened.status, opened.answer_by, opened.why) == now
+    assert opened.citations == answer("report").citations and "%" not in json.dumps(answer_json(opened))
+    with pytest.raises(CodecError, match="answer_by"):
+        answer_from_json({name: value for name, value in earlier.items() if name != "confidence"})
+
+
+def test_a_missing_field_is_named():
+    told = answer_json(answer("report"))
+    del told["gate"]["saturation"]
+    with pytest.raises(CodecError, match=r"gate\.saturation.*ask the question again"):
+        answer_from_json(told)
+
+
+def test_what_utf8_cannot_hold_is_written_as_an_escape():
+    told = answer_json(replace(answer("report", question="caf\udce9?"), scope={"pages": ["\ud800"]}))
+    assert told["question"] == "caf\\udce9?" and told["scope"] == {"pages": ["\\ud800"]}
+    assert json.dumps(told, ensure_ascii=False).encode()
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, np.float32(0.5)])
+def test_a_number_that_json_has_no_word_for_is_refused(number):
+    with pytest.raises(CodecError):
+        answer_json(replace(answer("report"), gate=replace(answer("report").gate, consistency=number)))

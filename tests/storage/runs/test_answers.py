@@ -1,0 +1,180 @@
+"""Answers are kept as JSON and found again, whatever a run left around them."""
+
+from dataclasses import replace
+
+import duckdb
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.catalog.removals import note_removals, removal_of
+from storage.records.answers import NamedDocument
+from storage.records.documents import StepRecord
+from storage.runs.answer_json import answer_json
+from storage.runs.answers import (
+    AmbiguousAnswerError,
+    UnknownAnswerError,
+    answer_ids,
+    answer_of_run,
+    find_answer,
+    read_answers,
+    removed_note,
+    without_words,
+)
+from storage.runs.log import asking_files
+from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
+from tests.storage.worlds import corpus_in, document_id, graph, record
+
+STEP = StepRecord("r1", "route", "1", "k", "question", "2026-01-01T00:00:00Z", 0.5, 1, False, {})
+REPORT, PAPER = document_id("report"), document_id("paper")
+EARLIER = NamedDocument(document_id("paper before"), "paper.pdf")
+NAMES = st.lists(st.sampled_from(["report", "paper", "slides"]), unique=True)
+
+
+@pytest.fixture
+def location(tmp_path):
+    return corpus_in(tmp_path)
+
+
+def keep(location, *answers, run="r1"):
+    log = asking_log(location, run)
+    log.begin(run_id=run, parameters={"questions": ["How many?"]}, settings={}, code_version="1")
+    log.step(STEP)
+    for each in answers:
+        log.answer(answer_json(each))
+    log.end(run_id=run, outcome="ended", snapshot=3)
+    return log.path
+
+
+def test_the_newest_answer_comes_first_and_the_later_line_where_times_are_equal(location):
+    old, *same = answer("report", asked="2025-12-31T23:00:00+00:00"), *numbered(2, "report")
+    keep(location, *same, run="b")
+    keep(location, old, run="a")
+    assert read_answers(location, present=()) == [same[1], same[0], old]
+
+
+def test_a_torn_line_costs_that_answer_only(location):
+    answers = numbered(3, "report")
+    path = keep(location, *answers)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[3] = lines[3][:200] + b"\n"
+    path.write_bytes(b"".join(lines)[:-5])
+    keep(location, answer("paper"), run="r2")
+    assert {kept.answer_id for kept in read_answers(location, present=())} == {
+        answers[0].answer_id, answers[2].answer_id, answer("paper").answer_id,
+    }  # fmt: skip
+
+
+def test_an_answer_that_cannot_be_read_does_not_hide_the_others(location):
+    log = asking_log(location, "r1")
+    log.answer({"answer_id": "of another time"})
+    log.answer(answer_json(answer("report")))
+    assert read_answers(location, present=()) == [answer("report")]
+
+
+def test_where_nothing_was_asked_there_are_no_answers(location):
+    assert read_answers(location, present=()) == []
+    with pytest.raises(UnknownAnswerError, match=r"'deadbeef' in corpus 'default'; .*answers list"):
+        find_answer(location, "deadbeef", present=())
+
+
+def test_an_answer_is_found_by_eight_digits_of_its_id(location):
+    first, second = numbered(2, "report")
+    keep(location, first, second)
+    assert find_answer(location, second.answer_id[:8], present=()) == second == find_answer(location, second.answer_id, present=())
+
+
+@pytest.mark.parametrize("asked", ["", "1234567", "xyzxyzxyz", "12345678 ", "../../etc"])
+def test_what_is_no_id_finds_nothing(location, asked):
+    keep(location, answer("report"))
+    with pytest.raises(UnknownAnswerError, match="8 or more digits"):
+        find_answer(location, asked, present=())
+
+
+def test_ids_that_begin_alike_are_all_named(location):
+    first, second = (replace(answer("report", question="why " * 50), answer_id="12345678" + digit * 56) for digit in "ab")
+    keep(location, first, second)
+    with pytest.raises(
+        AmbiguousAnswerError, match=r"names 2 answers: 12345678aaaaaaaa 'why .*12345678bbbbbbbb.*more digits"
+    ) as told:
+        find_answer(location, "12345678", present=())
+    assert len(str(told.value)) < 300
+    assert find_answer(location, "12345678b", present=()) == second
+
+
+def test_a_question_of_a_hundred_thousand_signs_is_kept(location):
+    long = answer("report", question="\u4f60\r\n\x85\u2028" * 20_000)
+    keep(location, long)
+    assert find_answer(location, long.answer_id[:8], present=()).question == long.question
+
+
+def test_duckdb_reads_the_files_as_a_table(location):
+    keep(location, *numbered(3, "report"))
+    keep(location, answer("paper"), run="r2")
+    files = [str(path) for path in asking_files(location)]
+    query = "SELECT count(*), max(snapshot) FROM read_json(?, format='newline_delimited', union_by_name=true) WHERE kind = 'answer'"
+    assert duckdb.connect().execute(query, [files]).fetchone() == (4, 3)
+
+
+def test_a_removed_document_leaves_its_name_its_places_and_the_question():
+    bare = without_words(answer("report", "paper"), {PAPER})
+    report, paper = bare.citations
+    assert report == answer("report").citations[0]
+    assert (paper.quote, paper.section) == ("", ()) and paper.box and (paper.document, paper.page) == (named("paper"), 2)
+    assert (bare.answer, bare.why) == ("", "")
+    assert [chain.answer for chain in bare.paths] == ["path of report", ""]
+    assert bare.notes == ("the quoted document paper.pdf was removed",)
+    assert (bare.question, bare.pages, bare.paths[1].nodes) == (
+        "How many?", answer("report", "paper").pages, answer("report", "paper").paths[1].nodes,
+    )  # fmt: skip
+
+
+@given(NAMES, NAMES, NAMES)
+def test_no_word_of_what_is_gone_stays_and_a_second_time_changes_nothing(quoted, first, second):
+    whole = answer(*quoted)
+    bare = without_words(whole, {document_id(name) for name in first})
+    barer = without_words(bare, {document_id(name) for name in (*first, *second)})
+    for kept, gone in ((bare, first), (barer, [*first, *second])):
+        told = repr(answer_json(kept))
+        assert not any(f"of {name}" in told for name in gone)
+        assert {note for note in kept.notes if "removed" in note} == {removed_note(named(name)) for name in gone if name in quoted}
+        assert (kept == whole) == (not set(gone) & set(quoted))
+        assert without_words(kept, {document_id(name) for name in gone}) is kept
+
+
+def test_the_text_stays_where_only_a_path_that_it_does_not_repeat_goes():
+    beside = replace(answer("report"), paths=(path("report"), path("paper")))
+    bare = without_words(beside, {PAPER})
+    assert (bare.answer, bare.why, bare.notes[0]) == (beside.answer, beside.why, "extractive")
+    assert [chain.answer for chain in bare.paths] == ["path of report", ""] and "paper.pdf was removed" in bare.notes[1]
+    repeated = replace(beside, answer="As the path of paper says.")
+    assert without_words(repeated, {PAPER}).answer == ""
+
+
+def test_words_of_a_document_that_is_being_removed_are_not_shown_and_come_back_with_it(location):
+    keep(location, answer("report", "paper"))
+    note_removals(location, [removal_of(record(graph("paper")))])
+    (partly,) = read_answers(location, present={REPORT})
+    assert [citation.quote for citation in partly.citations] == ["words of report", ""]
+    assert "words of paper" not in repr(partly) and "paper.pdf was removed" in partly.notes[0]
+    assert find_answer(location, partly.answer_id, present={REPORT}) == partly
+    assert read_answers(location, present={REPORT, PAPER}) == [answer("report", "paper")]
+
+
+def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
+    keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
+    note_removals(location, [removal_of(record(graph("paper")))])
+    (run_id,) = (found.stem for found in location.runs.iterdir())
+    for kept in read_answers(location, present={REPORT}):
+        assert answer_of_run(location, kept.answer_id, run_id, present={REPORT}) == kept
+    with pytest.raises(UnknownAnswerError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
+        answer_of_run(location, "f" * 64, run_id, present={REPORT})
+
+
+def test_the_ids_of_all_answers_are_known_also_of_one_that_cannot_be_read(location):
+    first, second = answer("report"), answer("paper", question="What else?")
+    keep(location, first)
+    keep(location, second, run="r2")
+    (torn, _whole) = asking_files(location)
+    torn.write_bytes(torn.read_bytes()[:-40])
+    assert answer_ids(location) == {first.answer_id, second.answer_id}

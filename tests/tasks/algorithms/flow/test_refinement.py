@@ -1,0 +1,233 @@
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays as float_arrays
+
+from tasks.algorithms.flow.chains import SMALLEST_FLOW
+from tasks.algorithms.flow.min_cost import connection_network, max_flow
+from tasks.algorithms.flow.refinement import (
+    Trigger,
+    accepted_bridges,
+    arcs_at,
+    cut_pairs,
+    damped_weights,
+    expanded_sources,
+    gate,
+    top_decile_arcs,
+)
+from tests.tasks.algorithms.flow_worlds import arcs, assemble_network
+
+PAPER = {"saturation_below": 0.6, "consistency_below": 0.65}
+
+
+@pytest.mark.parametrize(
+    ("supported", "saturation", "consistency", "expected"),
+    [
+        (0, 0.1, 0.1, Trigger.NO_SUPPORT),
+        (0, 1.0, 1.0, Trigger.NO_SUPPORT),
+        (1, 0.59, 0.1, Trigger.LOW_SATURATION),
+        (1, 0.6, 0.64, Trigger.LOW_CONSISTENCY),
+        (1, 0.6, 0.65, None),
+        (9, 1.0, 1.0, None),
+    ],
+)
+def test_the_gravest_reason_wins_and_a_threshold_itself_is_enough(supported, saturation, consistency, expected):
+    assert gate(supported=supported, saturation=saturation, consistency=consistency, **PAPER) is expected
+
+
+unit = st.floats(0, 1)
+
+
+@pytest.mark.parametrize("wrong", [math.nan, -0.1, 1.1])
+def test_a_number_that_could_never_fire_is_refused(wrong):
+    with pytest.raises(ValueError, match="saturation and consistency must be finite, from 0 to 1"):
+        gate(supported=1, saturation=1.0, consistency=wrong, **PAPER)
+
+
+def sides(before, behind):
+    return {"source_side": np.array(before, dtype=bool), "sink_side": np.array(behind, dtype=bool)}
+
+
+WORLD = {
+    **sides([1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1]),
+    **arcs((0, 5)),
+    "scores": np.array([0.9, 0.2, 0.5, 1.0, 0.3, 0.8]),
+}
+
+
+def slow_pairs(source_side, sink_side, tails, heads, scores, limit):
+    def ranked(side):
+        return sorted(
+            (node for node in range(len(scores)) if side[node] and scores[node] > 0), key=lambda node: (-scores[node], node)
+        )
+
+    edges = set(zip(tails.tolist(), heads.tolist(), strict=True))
+    all_pairs = [(max(i, j), i + j, i, u, v) for i, u in enumerate(ranked(source_side)) for j, v in enumerate(ranked(sink_side))]
+    return [[u, v] for _, _, _, u, v in sorted(all_pairs) if (u, v) not in edges][:limit]
+
+
+def test_pairs_worked_by_hand():
+    # Source side by h: 0, 2, 1; sink side: 5, 4; node 3 is on neither, and (0, 5) is an edge already.
+    expected = [[0, 4], [2, 5], [2, 4], [1, 5], [1, 4]]
+    assert cut_pairs(**WORLD, limit=32).tolist() == expected
+    assert cut_pairs(**WORLD, limit=2).tolist() == expected[:2]
+    assert cut_pairs(**WORLD, limit=0).shape == (0, 2)
+
+
+@st.composite
+def cuts(draw):
+    count = draw(st.integers(1, 9))
+    place = st.lists(st.sampled_from([0, 1, 2]), min_size=count, max_size=count)
+    where = np.array(draw(place))
+    pairs = draw(st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=25))
+    scores = np.array(draw(st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=count, max_size=count)))
+    return {**sides(where == 0, where == 1), **arcs(*pairs), "scores": scores}
+
+
+@given(cuts(), st.integers(0, 8))
+def test_pairs_equal_a_full_sort(cut, limit):
+    assert cut_pairs(**cut, limit=limit).tolist() == slow_pairs(**cut, limit=limit)
+
+
+def test_edges_on_all_the_first_places_only_move_the_choice_on():
+    nodes = 40
+    inside = [(u, v) for u in range(12) for v in range(20, 32)]
+    cut = {**sides(np.arange(nodes) < 20, np.arange(nodes) >= 20), **arcs(*inside), "scores": np.linspace(1, 0.5, nodes)}
+    assert cut_pairs(**cut, limit=5).tolist() == slow_pairs(**cut, limit=5)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_every_pair_would_let_more_through(seed):
+    random = np.random.default_rng(seed)
+    nodes, scores = 12, random.uniform(0.1, 1.0, 12)
+    tails, heads = random.integers(0, nodes, size=(2, 14))
+
+    def connection(tails, heads):
+        network = assemble_network(
+            nodes=nodes,
+            tails=tails,
+            heads=heads,
+            costs=np.ones(len(tails)),
+            capacities=np.minimum(scores[tails], scores[heads]),
+            sources=np.arange(3),
+            source_capacities=scores[:3],
+            sinks=np.arange(9, 12),
+            sink_capacities=scores[9:],
+        )
+        return max_flow(connection_network(network))
+
+    found = connection(tails, heads)
+    pairs = cut_pairs(source_side=found.source_side, sink_side=found.sink_side, tails=tails, heads=heads, scores=scores, limit=4)
+    for tail, head in pairs.tolist():
+        assert connection(np.append(tails, tail), np.append(heads, head)).value > found.value
+
+
+def test_only_scores_above_the_bound_are_accepted():
+    assert accepted_bridges(scores=np.array([0.1, 0.5, 0.11]), above=0.1).tolist() == [1, 2]
+    assert accepted_bridges(scores=np.zeros(0), above=0.1).tolist() == []
+
+
+def test_what_does_not_fit_is_refused_by_name():
+    with pytest.raises(ValueError, match="bridge scores must be finite, from 0 to 1, not nan"):
+        accepted_bridges(scores=np.array([np.nan]), above=0.1)
+    with pytest.raises(ValueError, match="scores must be finite"):
+        cut_pairs(**{**WORLD, "scores": np.full(6, np.nan)}, limit=3)
+    with pytest.raises(ValueError, match="heads name place 6 of 6"):
+        cut_pairs(**{**WORLD, "heads": np.array([6])}, limit=3)
+
+
+def test_weights_worked_by_hand():
+    old, proposed = np.array([0.5, 0.5, 0.2, 0.9]), np.array([0.6, 1.0, 1.0, 0.0])
+    # 0.6 of the way would be +0.06, +0.30, +0.48 and -0.54; the last two are held at 0.30.
+    assert np.allclose(damped_weights(old=old, proposed=proposed, damping=0.6, bound=0.3), [0.56, 0.8, 0.5, 0.6])
+
+
+@given(st.integers(0, 6).flatmap(lambda n: st.tuples(*[float_arrays(float, n, elements=unit)] * 2)), unit, unit)
+def test_a_weight_moves_towards_the_proposal_no_further_than_the_bound(weights, damping, bound):
+    old, proposed = weights
+    new = damped_weights(old=old, proposed=proposed, damping=damping, bound=bound)
+    assert (np.abs(new - old) <= bound + 1e-12).all()
+    assert (new >= np.minimum(old, proposed) - 1e-12).all()
+    assert (new <= np.maximum(old, proposed) + 1e-12).all()
+    assert ((new >= 0) & (new <= 1)).all()
+    for before, wish, after in zip(old.tolist(), proposed.tolist(), new.tolist(), strict=True):
+        change = (1 - damping) * before + damping * wish - before
+        assert after == pytest.approx(before + min(bound, abs(change)) * (1 if change > 0 else -1))
+
+
+@pytest.mark.parametrize("name", ["old", "proposed", "damping"])
+@pytest.mark.parametrize("wrong", [np.nan, 1.5])
+def test_a_weight_that_is_none_is_refused(name, wrong):
+    numbers = {"old": np.array([0.5]), "proposed": np.array([0.5]), "damping": 0.6, "bound": 0.3}
+    with pytest.raises(ValueError, match=f"{name}.* must be finite, from 0 to 1, not {wrong}"):
+        damped_weights(**{**numbers, name: wrong if name == "damping" else np.array([wrong])})
+
+
+def test_the_top_tenth_of_the_arcs_in_use_is_at_least_one():
+    flow = np.zeros(40)
+    flow[[3, 8, 20]] = [0.2, 0.5, 0.5]
+    assert top_decile_arcs(flow=flow).tolist() == [8]
+    flow[25:35] = 0.1
+    assert top_decile_arcs(flow=flow).tolist() == [8, 20]  # two of thirteen
+    assert top_decile_arcs(flow=np.full(5, SMALLEST_FLOW)).tolist() == []
+    assert top_decile_arcs(flow=np.zeros(0)).tolist() == []
+
+
+def test_a_flow_that_is_no_amount_is_refused():
+    with pytest.raises(ValueError, match="flows must be finite"):
+        top_decile_arcs(flow=np.array([np.nan]))
+
+
+def test_arcs_at_a_node_begin_or_end_there():
+    members = np.array([False, True, False, False])
+    assert arcs_at(members=members, **arcs((0, 1), (2, 3), (1, 3), (0, 2))).tolist() == [0, 2]
+    assert arcs_at(members=members, **arcs()).tolist() == []
+
+
+REACHED = {
+    "sources": np.array([0]),
+    **arcs((0, 1), (1, 2), (2, 3), (0, 4), (4, 0), (5, 0), (1, 6)),
+    "propagated": np.array([0.9, 0.2, 0.5, 1.0, 0.5, 0.8, 0.0]),
+}
+
+
+def test_sources_worked_by_hand():
+    # One step reaches 1 and 4; two also 2 and 6 (of phi 0); 3 is three steps away, and 5 only leads here.
+    assert expanded_sources(**REACHED, depth=1, count=8).tolist() == [4, 1]
+    assert expanded_sources(**REACHED, depth=2, count=8).tolist() == [2, 4, 1]
+    assert expanded_sources(**REACHED, depth=2, count=1).tolist() == [2]
+    assert expanded_sources(**REACHED, depth=3, count=8).tolist() == [3, 2, 4, 1]
+    assert expanded_sources(**REACHED, depth=0, count=8).tolist() == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=20),
+    st.sets(st.integers(0, 7)),
+    st.lists(st.sampled_from([0.0, 0.3, 0.6]), min_size=8, max_size=8),
+    st.integers(0, 4),
+    st.integers(0, 8),
+)
+def test_sources_equal_a_search_by_networkx(pairs, sources, propagated, depth, count):
+    graph = nx.DiGraph(pairs)
+    graph.add_nodes_from(range(8))
+    near = {node for source in sources for node in nx.single_source_shortest_path_length(graph, source, cutoff=depth)} - sources
+    expected = sorted((node for node in near if propagated[node] > 0), key=lambda node: (-propagated[node], node))[:count]
+    found = expanded_sources(
+        sources=np.array(sorted(sources), dtype=np.int64),
+        **arcs(*pairs),
+        propagated=np.array(propagated),
+        depth=depth,
+        count=count,
+    )
+    assert found.tolist() == expected
+
+
+def test_what_does_not_fit_is_refused_in_new_sources():
+    with pytest.raises(ValueError, match="propagated scores must be finite"):
+        expanded_sources(**{**REACHED, "propagated": np.full(7, np.nan)}, depth=2, count=8)
+    with pytest.raises(ValueError, match="sources name place 7 of 7"):
+        expanded_sources(**{**REACHED, "sources": np.array([7])}, depth=2, count=8)

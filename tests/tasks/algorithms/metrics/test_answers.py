@@ -1,0 +1,247 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.algorithms.metrics.answer_words import BOUNDS, NEGATIONS
+from tasks.algorithms.metrics.answers import Match, MatchKind, judge_by_rules, told_number, turning
+from tasks.algorithms.metrics.numbers import stated_numbers
+
+PLAIN = frozenset()
+
+
+@pytest.mark.parametrize(
+    ("statement", "value", "opens"),
+    [
+        ("21%", 21.0, True),
+        ("About $21 million, up from 18", 21e6, True),
+        ("21%, up from 18 %", 21.0, True),
+        ("18 of 24 stores", 18.0, True),
+        ("The share was 21 %.", 21.0, False),
+        ("The share of 21 % stayed 21 %", 21.0, False),
+        ("In 2019 the GPT-4 share of Table 3 was 21 %", 21.0, False),
+        ("Albania | 2010: 21", 21.0, False),
+        ("12 | 12", 12.0, False),
+        ("page 178", 178.0, False),
+        ("in 2019", 2019.0, True),
+        ("No, 45", 45.0, False),
+        ("It is not 40, but 45", 45.0, False),
+        ("not 40 but 45", 45.0, False),
+        ("no \u2013 45", 45.0, False),
+        ("It did not rise. Then there were 45 stores", 45.0, False),
+        ("21 %, more than the 18 % of before", 21.0, True),
+        ("Not one of them has a shop in 45", 45.0, False),
+    ],
+)
+def test_the_only_number_and_the_one_that_opens_are_told(statement, value, opens):
+    told = told_number(statement, year=False, turned=PLAIN)
+    assert (told.number.value, told.opens) == (value, opens)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from 18 to 21",
+        "3, 4 or 5",
+        "3 or 4",
+        "3 to 4",
+        "30-49",
+        "30 / 49",
+        "12 | 13",
+        "2009: 12 | 2010: 21",
+        "21 and 21%",
+        "3 shops or 4",
+        "no number",
+        "",
+        "The value is not 45.",
+        "No, it did not rise to 45",
+        "It isn't 45",
+        "it hasn\u2019t reached 45",
+        "less than 45",
+        "Fewer than about $45",
+        "over 45",
+        "It fell below 45",
+        "not 45 or 46",
+        "more than 40, but less than 45",
+    ],
+)
+def test_of_several_numbers_and_of_those_denied_or_bounds_none_is_told(statement):
+    assert told_number(statement, year=False, turned=PLAIN) is None
+
+
+def test_the_bound_that_is_looked_for_is_told_with_its_words_or_without_and_by_no_others():
+    over = frozenset({"over"})
+    assert told_number("over 45", year=False, turned=over).opens
+    assert told_number("45", year=False, turned=over).number.value == 45.0
+    assert told_number("under 45", year=False, turned=over) is None
+
+
+def test_where_a_denied_number_is_looked_for_it_is_told_only_by_its_denial():
+    assert told_number("It is not 45", year=False, turned=frozenset({"not"})).number.value == 45.0
+    assert told_number("It is 45", year=False, turned=frozenset({"not"})) is None
+
+
+@given(st.lists(st.sampled_from(["stores", "not", "than", "rose", "over", "the"]), max_size=6))
+def test_the_three_words_before_a_number_turn_it_and_no_other(words):
+    statement = " ".join([*words, "45"])
+    (number,) = stated_numbers(statement)
+    assert turning(statement, number) == set(words[-3:]) & (NEGATIONS | BOUNDS)
+
+
+def test_where_a_year_is_looked_for_years_count():
+    assert told_number("15 stores opened in 2019", year=True, turned=PLAIN).number.value == 2019.0
+    assert told_number("15 stores", year=True, turned=PLAIN).number.value == 15.0
+    assert told_number("2019 and 2020", year=True, turned=PLAIN) is None
+
+
+def judged(predicted, *answers, form="", answerable=True, found=True):
+    return judge_by_rules(predicted=predicted, answers=answers, answer_format=form, answerable=answerable, found=found)
+
+
+def right(kind):
+    return Match(True, MatchKind(kind))
+
+
+WRONG, ABSTAINED = Match(False, MatchKind.WRONG), Match(False, MatchKind.ABSTAINED)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "known", "form", "kind"),
+    [
+        ("the berlin school.", "Berlin School", "Str", "exact"),
+        ("+5", "5", "Int", "exact"),
+        ("6.3M", "6,300,000", "Int", "exact"),
+        ("three", "3", "Int", "exact"),
+        ("red, gray", '["red", "gray"]', "List", "exact"),
+        ("Yes", "yes", "Str", "exact"),
+        ("0.82", "82%", "Float", "numeric"),
+        ("about 51.3", "51.286", "Float", "numeric"),
+        ("18 companies", "18", "Int", "numeric"),
+        ("18", "18 companies", "Int", "numeric"),
+        ("$300 million", "300 million", "Str", "exact"),
+        ("7 of 9", "7", "", "numeric"),
+        ("20.6", "20.5", "", "numeric"),
+        ("The share was 21 %.", "21%", "Float", "contained"),
+        ("21 % say so. [1]\n18 % did before. [2]", "21%", "Float", "contained"),
+        ("gray, blue and red", '["red", "gray"]', "List", "list"),
+        ("gray, blue and red", "red, gray", "List", "list"),
+        ("its icons are gray, those below are blue and in the end red", '["red", "gray"]', "", "contained"),
+        ("5 and 3", '["3", "5"]', "List", "list"),
+        ("7", '["7"]', "List", "exact"),
+        ("7 bars", '["7"]', "List", "numeric"),
+        ("It is solved by Pyke, they write. [1]", "Pyke", "Str", "contained"),
+        ("Nothing. [1]\nThe Berlin School began it. [2]", "Berlin School", "Str", "contained"),
+        ("Yes, section 3 does.", "Yes", "Str", "contained"),
+        ("Planetary Exploration Satellites", "Space Science & Planetary Exploration Satellites.", "Str", "contained"),
+        ("the age group 18-34", "18-34", "Str", "contained"),
+        ("There are more than 45 of them", "more than 45", "Int", "contained"),
+        ("45", "over 45", "Int", "numeric"),
+        ("2019.5", "2019", "Float", "numeric"),
+        ("in 2019", "2019", "Float", "numeric"),
+        ("No, it is in Paris", "Paris", "Str", "contained"),
+        ("Berlin or Paris", "Berlin or Paris", "Str", "exact"),
+        ("Berlin or Paris: it can only have been Paris", "Paris", "Str", "contained"),
+        ("Yes, one or two do.", "Yes", "Str", "contained"),
+        ("Paris, as two or three of them say", "Paris", "Str", "contained"),
+        ("the", "the Berlin School", "Str", None),
+        ("School", "Berlin School of Experimental Psychology", "Str", None),
+        ("experimental Berlin", "Berlin School of Experimental Psychology", "Str", None),
+        ("profitable", "not profitable", "Str", None),
+        ("It has not increased.", "increased", "Str", None),
+        ("costs fell in May", "costs fell in May 2019", "Str", None),
+        ("Group B", "Group A", "Str", None),
+        ("No, though some said yes", "Yes", "Str", None),
+        ("Whether it is true nobody knows", "True", "", None),
+        ("Other things. [1]\nThe line is red. [2]", "red", "Str", None),
+        ("In Berlin. [1]\nSchool began. [2]", "Berlin School", "Str", None),
+        ("Berlin School. [1]\nOf Nowhere. [2]", "Berlin School of Experimental Psychology", "Str", None),
+        ("-5", "5", "Int", None),
+        ("5", "-5", "Float", None),
+        ("4", "3", "Int", None),
+        ("100", "101", "Int", None),
+        ("101", "100", "", None),
+        ("Albania | 2009: 12 | 2010: 21", "21", "Float", None),
+        ("3, 4 or 5", "3", "Int", None),
+        ("It rose. [1]\n21 % [2]", "21%", "Float", None),
+        ("no number", "21%", "Float", None),
+        ("red", '["red", "gray"]', "List", None),
+        ("birth, movement, member", '["movement", "birth", "place of birth", "member"]', "List", None),
+        ("anything", "?", "Str", None),
+        ("The value is not 45.", "45", "Int", None),
+        ("No, it did not rise to 45", "45", "Int", None),
+        ("No, it did not rise to 45 stores", "45 stores", "Str", None),
+        ("less than 5", "5", "Float", None),
+        ("less than 5 stores", "5 stores", "Str", None),
+        ("less than 5", "more than 5", "Int", None),
+        ("45", "not 45", "Int", None),
+        ("more than 3 and less than 5", '["3", "5"]', "List", None),
+        ("2019", "2020", "Float", None),
+        ("It opened in 2019", "2020", "Float", None),
+        ("Berlin or Paris", "Paris", "Str", None),
+        ("Paris or Berlin", "Paris", "Str", None),
+        ("In Paris, France or in Berlin", "Paris", "Str", None),
+        ("in Berlin or in Paris", "Paris", "Str", None),
+        ("Berlin or Paris. [1]\nParis or Rome. [2]", "Paris", "Str", None),
+        ("Yes or no", "Yes", "Str", None),
+        ("3 shops or 4", "3", "Int", None),
+    ],
+)
+def test_right_answers_are_found_right_and_by_what_and_wrong_ones_are_not(predicted, known, form, kind):
+    assert judged(predicted, known, form=form) == (right(kind) if kind else WRONG)
+
+
+def test_a_copy_of_the_page_is_no_list():
+    known = '["red", "gray", "blue"]'
+    words = "red gray blue " + "word " * 27
+    assert judged(words, known, form="List") == right("contained") and judged(words + "more", known, form="List") == WRONG
+
+
+def test_one_of_several_known_answers_is_enough_and_the_strictest_match_counts():
+    assert judged("Paris", "London || Paris", "Rome") == right("exact")
+    assert judged("Rome", "London || Paris", "Rome") == right("exact")
+    assert judged("Big Ben in London", "London", "Big Ben in London") == right("exact")
+    assert judged("Madrid", "London || Paris", "Rome") == WRONG
+
+
+def test_alternatives_that_are_all_known_are_no_guess():
+    assert judged("London or Paris", "London || Paris") == judged("London or Paris", "Paris", "London") == right("contained")
+    assert judged("London or Rome", "London", "Paris") == WRONG
+
+
+def test_whether_there_is_an_answer_is_said_by_nothing_but_answerable():
+    assert judged("None", "None", form="None") == right("exact")
+    assert judged("Pyke", "None", form="None") == WRONG
+    assert judged("", "Not answerable") == judged("not found", "Pyke", form="None") == ABSTAINED
+
+
+@pytest.mark.parametrize("predicted", ["Not answerable", "not found in these documents", ""])
+def test_who_abstains_is_right_where_nothing_answers_and_wrong_elsewhere(predicted):
+    for known in ((), ("Not answerable",), ("Pyke",)):
+        assert judged(predicted, *known, answerable=False) == right("abstained")
+        assert judged("anything", *known, answerable=False, found=False) == right("abstained")
+        assert judged("Pyke", *known, answerable=False) == WRONG
+    assert judged(predicted, "Pyke") == judged("Pyke", "Pyke", found=False) == judged("[1]", "Pyke") == ABSTAINED
+
+
+def test_without_a_known_answer_nothing_can_be_judged():
+    with pytest.raises(ValueError, match=r"answers is empty.*judge only questions whose answer is known"):
+        judged("Pyke", " || ")
+
+
+@given(st.text(min_size=1, max_size=40), st.sampled_from(["Str", "Int", "Float", "List", ""]))
+def test_every_answer_that_says_something_is_right_by_itself(text, form):
+    line = " ".join(text.replace("|", " ").split())
+    verdict = judged(line, line or "x", form=form)
+    assert verdict.correct == (verdict.kind not in {MatchKind.WRONG, MatchKind.ABSTAINED}) or verdict == right("abstained")
+    if any(sign.isalnum() and sign.isascii() for sign in line):
+        assert verdict.correct
+
+
+@given(st.lists(st.sampled_from(["12", "7%", "red", "Berlin School", "not", "the", "2019", "Yes", ","]), max_size=6), st.data())
+def test_a_verdict_is_a_verdict_of_the_rules_whatever_is_said(words, data):
+    known = data.draw(st.sampled_from(["12", "7%", "red", "Berlin School", '["red", "12"]', "2019", "Yes", "-12"]))
+    verdict = judged(" ".join(words), known)
+    assert verdict.correct == (verdict.kind in {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST, MatchKind.CONTAINED})
+    if verdict.correct and known in {"red", "Berlin School"}:
+        assert set(known.split()) & set(" ".join(words).split())
+    if known == "-12":
+        assert not verdict.correct

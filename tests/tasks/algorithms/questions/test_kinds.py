@@ -1,0 +1,201 @@
+import time
+from functools import partial
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.records.documents import Modality
+from tasks.algorithms.questions.kinds import (
+    AnswerKind,
+    asked_modalities,
+    collects,
+    expected_kind,
+    holds_kind,
+    question_parts,
+    speaks_of_document,
+    surveys,
+)
+from tasks.algorithms.questions.places import named_places
+from tasks.algorithms.questions.statements import named_statements
+from tasks.algorithms.text.kept import asked_part
+
+
+@pytest.mark.parametrize(
+    ("question", "collecting"),
+    [
+        ("How many charts are there?", True),
+        ("how\nmany suppliers were audited", True),
+        ("List the suppliers that were audited.", True),
+        ("Enumerate the risks", True),
+        ("Which regions are named in all of the tables?", True),
+        ("What did each plant cost?", True),
+        ("What did every plant cost?", True),
+        ("How much was paid in total?", True),
+        ("What is the total number of plants?", True),
+        ("", False),
+        ("Why did the pump fail?", False),
+        ("What was the total cost of the plant?", False),
+        ("How much did it cost?", False),
+        ("Is it listed?", False),
+        ("What is the tallest wall?", False),
+        ('Which slide shows a map? Write the answer as a list, e.g. ["Slide 1"].', False),
+    ],
+)
+def test_a_question_that_counts_or_collects_is_known(question, collecting):
+    assert collects(question) is collecting
+
+
+@pytest.mark.parametrize(
+    ("question", "surveying"),
+    [
+        ("How many suppliers does the report name?", True),
+        ("List all risks of the appendix.", True),
+        ("how\nmany of the bar charts show losses", True),
+        ("Enumerate the pages with a stamp", True),
+        ("What is the total number of tables?", True),
+        ("Which plant is drawn in every single wiring diagram?", True),
+        ("", False),
+        ("How many people voted in 2020?", False),
+        ("How many turbines were inspected, and what did the last one of them that is drawn on a chart cost?", False),
+        ("What does the report say of losses?", False),
+        ("Which chart shows losses?", False),
+        ("How many pumps failed? Write the answer as a list of pages.", False),
+    ],
+)
+def test_a_question_that_counts_all_over_a_document_surveys_it(question, surveying):
+    assert surveys(question) is surveying
+
+
+@pytest.mark.parametrize(
+    ("question", "speaking"),
+    [
+        ("Who wrote this report?", True),
+        ("Which year do the SLIDES look at?", True),
+        ("What is the manual for?", True),
+        ("", False),
+        ("Who reported the loss?", False),
+        ("What is sold? Answer with the words of the document.", False),
+    ],
+)
+def test_a_question_that_names_the_document_speaks_of_it(question, speaking):
+    assert speaks_of_document(question) is speaking
+
+
+@given(st.text())
+def test_who_surveys_collects(question):
+    assert collects(question) or not surveys(question)
+
+
+@given(st.text())
+def test_the_case_of_letters_makes_no_difference(question):
+    assert surveys(f"HOW MANY CHARTS {question}") and collects(f"how many {question.upper()}")
+    assert speaks_of_document(f"this REPORT {question}")
+
+
+@pytest.mark.parametrize(
+    ("question", "kinds"),
+    [
+        ("Which colour is the bar for Spain?", {Modality.FIGURE}),
+        ("What does the bar-chart on page 3 show?", {Modality.FIGURE}),
+        ("How many men wear a hat in the photographs?", {Modality.FIGURE}),
+        ("WHAT IS IN FIGURE 5?", {Modality.FIGURE}),
+        ("What do the illustrations have in common?", {Modality.FIGURE}),
+        ("What is in the last column?", {Modality.TABLE}),
+        ("Do the chart and the table agree?", {Modality.FIGURE, Modality.TABLE}),
+        ("How many rows has Table 2?", {Modality.TABLE}),
+        ("", set()),
+        ("Who signed the report?", set()),
+        ("What is the third heading in the table of contents?", set()),
+        ("How do the figures for 2021 compare?", set()),
+        ("Who signed it? Write the answer as a list of table rows.", set()),
+        ("Which barrier is stable?", set()),
+    ],
+)
+def test_words_of_what_is_seen_ask_for_figures_and_those_of_rows_for_tables(question, kinds):
+    assert asked_modalities(question) == kinds
+
+
+HOSTILE = {
+    asked_part: ["[,", "[a,", "e.g. ", "write the answer ", ". Write format ", '["', " (", "\n "],
+    asked_modalities: ["table of ", "figures for ", "chart ", "table\n"],
+    named_places: ["section ", "the ", "A and ", '"', "page ", "1-", "last ", "\n\t ", "the a "],
+    partial(named_statements, ratio=1.0, item=0.5): ["return on ", "debt to/", "net ", "'s ", "&a"],
+}
+
+
+@pytest.mark.parametrize(("read", "piece"), [(read, piece) for read, pieces in HOSTILE.items() for piece in pieces])
+def test_a_long_hostile_question_is_read_in_time(read, piece):
+    started = time.process_time()
+    read(piece * (100_000 // len(piece)))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many turbines are there?", AnswerKind.NUMBER),
+        ("How much did it cost?", AnswerKind.NUMBER),
+        ("What was the total revenue?", AnswerKind.NUMBER),
+        ("What does it weigh?", AnswerKind.NUMBER),
+        ("What percentage of it?", AnswerKind.PERCENTAGE),
+        ("How many % of them?", AnswerKind.PERCENTAGE),
+        ("Which share did it spend?", AnswerKind.PERCENTAGE),
+        ("In which year?", AnswerKind.DATE),
+        ("What fiscal year?", AnswerKind.DATE),
+        ("When?", AnswerKind.DATE),
+        ("Who signed it? Give me an integer.", AnswerKind.PERSON),
+        ("Whose work is it?", AnswerKind.PERSON),
+        ("Why?", AnswerKind.ANY),
+        ("", AnswerKind.ANY),
+    ],
+)
+def test_a_question_says_what_its_answer_holds(question, kind):
+    assert expected_kind(question) is kind
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "question", "held"),
+    [
+        ("It was 184.6.", AnswerKind.NUMBER, "in 2024?", True),
+        ("It grew in 2024.", AnswerKind.NUMBER, "in 2024?", False),
+        ("It grew by three.", AnswerKind.NUMBER, "", True),
+        ("It grew.", AnswerKind.NUMBER, "", False),
+        ("Share: 14", AnswerKind.PERCENTAGE, "", True),
+        ("a part", AnswerKind.PERCENTAGE, "", False),
+        ("in March", AnswerKind.DATE, "when?", True),
+        ("on 5/3/2024", AnswerKind.DATE, "when?", True),
+        ("12 of them", AnswerKind.DATE, "when?", False),
+        ("", AnswerKind.ANY, "why?", True),
+        ("I have chaired the board.", AnswerKind.PERSON, "who?", False),
+        ("Mary Hale, chair of the board", AnswerKind.PERSON, "who?", True),
+        ("by M. Hale and others", AnswerKind.PERSON, "who?", True),
+        ("In September the Board met", AnswerKind.PERSON, "who?", False),
+        ("Ostrander, Bellweather and Imai", AnswerKind.PERSON, "who?", True),
+        ("Merrow Tidal is led by her.", AnswerKind.PERSON, "Who leads Merrow Tidal?", False),
+    ],
+)
+def test_what_the_question_brought_along_is_no_answer(text, kind, question, held):
+    assert holds_kind(text, kind, question) is held
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("Why did the pump fail, and what did it cost?", ("Why did the pump fail", "what did it cost")),
+        ("What is the rate, and in which equation is it used?", ("What is the rate", "in which equation is it used")),
+        ("The port with the least trade: how deep is it?", ("The port with the least trade", "how deep is it")),
+        ("Who signed? When was it signed?", ("Who signed", "When was it signed")),
+        ("How much was earned between 2020 and 2022?", ("How much was earned between 2020 and 2022",)),
+        ("What were revenue and profit in 2024?", ("What were revenue and profit in 2024",)),
+        ("?!", ()),
+    ],
+)
+def test_each_thing_asked_is_a_part(question, parts):
+    assert question_parts(question) == tuple(part for part in parts if part.strip("?!"))
+
+
+@given(st.text(max_size=200))
+def test_no_part_is_empty_and_none_is_invented(question):
+    for part in question_parts(question):
+        assert part.strip() and part.split()[0] in question

@@ -1,0 +1,110 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement, named_statements, statement_page
+from tasks.algorithms.text.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_stems
+
+BALANCE, INCOME, CASH = Statement
+
+PAGES = [
+    "Our year: we grew revenue and net income, and paid our shareholders more than before.",
+    "Consolidated Balance Sheets. Total current assets 5, total assets 9, total current liabilities 3, shareholders' equity 4.",
+    "Consolidated Statements of Income. Revenues 90, cost of sales 50, gross profit 40, operating income 20, income before taxes "
+    "18, net income 12, net income per share: basic 1.2, diluted 1.1.",
+    "Consolidated Statements of Cash Flows. Operating activities 15, investing activities -4, financing activities -6, net "
+    "increase in cash 5, cash at end of year 8.",
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "weights"),
+    [
+        ("What is the inventory turnover for FY2021?", {BALANCE: 1.0, INCOME: 1.0}),
+        ("Give the debt-to-equity ratio.", {BALANCE: 1.0}),
+        ("What is Debt/EBITDA?", {BALANCE: 1.0, INCOME: 1.0, CASH: 1.0}),
+        ("How high was the gross profit margin?", {INCOME: 1.0}),
+        ("What is the ROE?", {BALANCE: 1.0, INCOME: 1.0}),
+        ("How large is free cash flow?", {CASH: 1.0}),
+        ("What was the company's long-term debt?", {BALANCE: 0.5}),
+        ("How high are shareholders' equity and PP&E?", {BALANCE: 0.5}),
+        ("What did R&D cost, and what SG&A?", {INCOME: 0.5}),
+        ("How much capex was there?", {CASH: 0.5}),
+        ("What is the ratio of cash flow to net income and to total liabilities?", {BALANCE: 0.5, INCOME: 0.5, CASH: 0.5}),
+        ("WHAT IS THE RATIO OF DEBT TO EQUITY?", {BALANCE: 1.0}),
+        ("", {}),
+        ("Where does the fish lay its roe?", {}),
+        ("Which cogs need oil?", {}),
+        ("What drives employee turnover?", {}),
+        ("How do I return on the same ticket?", {}),
+        ("Who won? The answer should be an integer like the net income.", {}),
+    ],
+)
+def test_a_ratio_and_a_line_of_the_statements_are_named(question, weights):
+    assert named_statements(question, ratio=1.0, item=0.5) == weights
+
+
+def test_the_larger_weight_counts_whichever_it_is():
+    question = "Is the current ratio above net debt, and revenue above zero?"
+    assert named_statements(question, ratio=0.2, item=0.7) == {BALANCE: 0.7, INCOME: 0.7}
+    assert named_statements(question, ratio=0.7, item=0.2) == {BALANCE: 0.7, INCOME: 0.2}
+
+
+def test_impossible_weights_are_refused():
+    with pytest.raises(ValueError, match=r"weights of named statements must be finite, from 0 to inf, not nan at place 1"):
+        named_statements("What is revenue?", ratio=1.0, item=float("nan"))
+
+
+@pytest.mark.parametrize(("statement", "page"), [(BALANCE, 1), (INCOME, 2), (CASH, 3)])
+def test_the_wording_finds_each_statement_in_a_report(statement, page):
+    vocabulary = Vocabulary()
+    texts = CodedTexts.of(code_texts(PAGES, vocabulary), vocabulary)
+    counts = count_stems(texts, STATEMENT_STEMS[statement])
+    scores = bm25_scores(
+        term_counts=counts,
+        lengths=texts.words,
+        document_frequencies=(counts > 0).sum(axis=0).astype(np.float64),
+        documents=len(PAGES),
+        mean_length=float(texts.words.mean()),
+        k1=1.2,
+        b=0.75,
+    )
+    assert statement_page(counts=counts, scores=scores, share=0.7) == page
+
+
+def test_the_stems_of_a_wording_are_distinct():
+    assert set(STATEMENT_STEMS) == set(Statement)
+    assert all(len(set(stems)) == len(stems) > 5 for stems in STATEMENT_STEMS.values())
+
+
+def test_a_page_chosen_by_hand():
+    counts = np.array([[9.0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 1], [1, 0, 1, 1]])
+    scores = np.array([1.0, 2.0, 3.0, 3.0])
+    assert statement_page(counts=counts, scores=scores, share=0.75) == 2
+    # The best page is not enough, and a worse one is no statement either.
+    assert statement_page(counts=counts, scores=np.array([5.0, 2, 3, 3]), share=0.5) is None
+
+
+@given(
+    st.tuples(st.integers(0, 5), st.integers(0, 5)).flatmap(
+        lambda shape: st.tuples(
+            arrays(np.float64, shape, elements=st.integers(0, 2)), arrays(np.float64, shape[0], elements=st.integers(0, 3))
+        )
+    ),
+    st.floats(0, 1),
+)
+def test_the_page_is_the_first_of_the_best_or_there_is_none(world, share):
+    counts, scores = world
+    page = statement_page(counts=counts, scores=scores, share=share)
+    best = scores.tolist().index(max(scores.tolist())) if len(scores) else None
+    held = sum(value > 0 for value in counts[best].tolist()) if best is not None else 0
+    assert page == (best if held and held >= share * counts.shape[1] else None)
+
+
+def test_impossible_scores_and_shares_are_refused():
+    with pytest.raises(ValueError, match=r"scores of pages for a statement must be finite, .*, not nan at place 0"):
+        statement_page(counts=np.ones((1, 1)), scores=np.array([np.nan]), share=0.5)
+    with pytest.raises(ValueError, match=r"share of a statement's wording must be finite, from 0 to 1, not 1\.5;"):
+        statement_page(counts=np.ones((1, 1)), scores=np.ones(1), share=1.5)

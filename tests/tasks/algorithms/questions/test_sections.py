@@ -1,0 +1,87 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.records.documents import Section
+from tasks.algorithms.questions.sections import numbered_sections, said_titles, titled_sections, with_subsections
+from tasks.algorithms.questions.terms import question_terms
+
+
+def make(*titles, document="a", parents=()):
+    parents = parents or [None] * len(titles)
+    return [
+        Section(f"{document}{place}", document, "v", place, title, 1, None if parent is None else f"{document}{parent}", 1, 2)
+        for place, (title, parent) in enumerate(zip(titles, parents, strict=True))
+    ]
+
+
+SECTIONS = make(
+    "1 Introduction", "2 Warnings and Cautions", "2.1 Safety", "A Proofs", "Appendix B: Data", parents=[None, None, 1, None, None]
+)
+
+
+@pytest.mark.parametrize(
+    ("named", "places"),
+    [("section 2", [1]), ("section 2.1", [2]), ("appendix A", [3]), ("appendix B", [4]), ("chapter 1", [0]), ("section 9", [])],
+)
+def test_a_number_means_the_title_that_opens_with_it(named, places):
+    assert numbered_sections(named, SECTIONS) == places
+
+
+def test_a_number_is_looked_for_in_each_document():
+    assert numbered_sections("section 1", [*make("1 Start"), *make("2 End", "1 Costs", document="b")]) == [0, 2]
+
+
+def test_a_title_is_known_whatever_its_number_endings_and_order():
+    assert titled_sections("Warning & cautions", SECTIONS) == ([1], [])
+    assert titled_sections("Cautions and warnings", SECTIONS) == ([1], [])
+
+
+def test_a_title_that_contains_the_words_is_near_unless_it_is_too_long_or_another_has_the_words():
+    sections = [*make("Executive Summary", "Summary of the annual cash flow"), *make("Summary", "Short summary", document="b")]
+    assert titled_sections("summary", sections) == ([2], [0])
+    assert titled_sections("weather", sections) == ([], [])
+
+
+def test_the_appendix_is_every_lettered_one():
+    assert titled_sections("Appendix", SECTIONS) == ([3, 4], [])
+    assert titled_sections("appendices", make("Appendices")) == ([0], [])
+
+
+def test_a_title_of_function_words_is_compared_as_it_is():
+    assert titled_sections("What we do", make("What We Do", "Other things")) == ([0], [])
+
+
+def test_subsections_belong_to_their_section():
+    assert list(with_subsections([1], SECTIONS)) == [1, 2]
+    assert list(with_subsections([], SECTIONS)) == []
+
+
+def said(question, *titles):
+    return said_titles(titles, question_terms(question).stems)
+
+
+def test_the_titles_that_the_question_says_are_found_by_their_places():
+    titles = ("Pump Maintenance", "Pumps", "Maintenance of the pumps", "Pump maintenance costs", "")
+    assert said("How often is maintenance of the pump due?", *titles) == [0, 2]
+
+
+@pytest.mark.parametrize(
+    "title", ["4.1 Risk Factors", "Item 7A. Risk Factors", "IV. Risk factors", "Risk-factors", "The Risk Factors"]
+)
+def test_numbers_function_words_endings_and_hyphens_do_not_count(title):
+    assert said("Which risk factor comes first?", title) == [0]
+
+
+def test_a_year_is_part_of_a_title():
+    assert said("What are the financial highlights of 2021?", "Financial Highlights 2020", "Financial Highlights 2021") == [1]
+
+
+def test_nothing_is_said_by_a_question_or_title_without_terms():
+    assert said("?", "Risk Factors", "What we do", "4.1", "") == []
+    assert said_titles([], ["risk"]) == []
+
+
+@given(st.lists(st.text(max_size=30), max_size=4), st.lists(st.text(max_size=5), max_size=4), st.text(max_size=5))
+def test_whoever_says_more_says_no_title_less(titles, stems, more):
+    assert set(said_titles(titles, stems)) <= set(said_titles(titles, [*stems, more]))

@@ -1,0 +1,232 @@
+"""The candidates of a question and their scores: inside the scope, the same from whichever side, and never NaN."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from storage.corpus.snapshot import open_for_reading
+from storage.graph.search import Scope
+from storage.graph.store import GraphDamagedError
+from storage.records.documents import EdgeKind, Modality, NodeKind
+from tasks.asking.candidates import arc_cosines, find_candidates, page_scores, score, score_by_relevance
+from tasks.asking.question import desk_of
+from tasks.asking.request import QuestionError
+from tasks.models.embedding.embedder import open_question_embedder
+from tasks.reading.rules import ExtractiveReader
+from tasks.settings.ask import AskSettings
+from tests.asking_worlds import (
+    COAST,
+    TOLD,
+    TORQUE,
+    WEIGHT,
+    Passage,
+    asked,
+    at_desk,
+    at_place,
+    at_work,
+    ordinals_of,
+    published,
+    written,
+)
+from tests.storage import worlds
+from tests.storage.worlds import document_id
+
+REPORT = written(
+    "report",
+    Passage("the tide", arcs=((1, EdgeKind.NEXT, 0.5), (2, EdgeKind.SEMANTIC, 0.6))),
+    Passage("the tide and the blade", page=2, arcs=((3, EdgeKind.REFERS_TO, 1.0),)),
+    Passage("the tide in a harbour", page=2, kind=NodeKind.FIGURE, arcs=((0, EdgeKind.SEMANTIC, 0.6),)),
+    Passage("blade: 7\nblade: 9", page=3, kind=NodeKind.TABLE),
+)
+LONELY = written("lonely", *[Passage(f"storm {word}", page=1 + place) for place, word in enumerate(("steel", "price", "crew"))])
+NOTE = written("note", Passage("a cable"))
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT, LONELY, NOTE)) as desk:
+        yield desk
+
+
+@pytest.fixture(scope="module")
+def small(library, tmp_path_factory):
+    """A desk in the corpus `small`; its run is written elsewhere."""
+    run = worlds.corpus_in(tmp_path_factory.mktemp("run"))
+    with open_for_reading(worlds.corpus_in(library, "small")) as snapshot, at_work(run, snapshot):
+        settings, embedder = AskSettings(), open_question_embedder(snapshot.embedder)
+        yield desk_of(snapshot, Scope(), settings, embedder, ExtractiveReader(settings.reading))
+
+
+def only(desk, name, **settings):
+    return at_place(desk, Scope(documents=(document_id(name),)), **settings)
+
+
+def scored(text, desk):
+    question = asked(text, desk)
+    graph = find_candidates(question, desk)
+    return graph, score(question, graph, desk)
+
+
+def ranked(text, desk):
+    return page_scores(*scored(text, desk))
+
+
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope(documents=(document_id("report"),)),
+        Scope(first_page=2, last_page=2),
+        Scope(first_page=2),
+        Scope(modality=Modality.TABLE),
+        Scope(documents=(document_id("report"), document_id("note")), first_page=1, last_page=2, modality=Modality.TEXT),
+    ],
+)
+@pytest.mark.parametrize("candidates", [{}, {"whole_limit": 1}, {"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0}])
+def test_candidates_stay_inside_the_scope(desk, scope, candidates):
+    place = at_place(desk, scope, candidates=candidates)
+    graph = find_candidates(asked("the tide in the storm, blade by blade", place), place)
+    first, last = scope.pages
+    assert len(graph) and (graph.pages >= first).all() and (graph.pages <= last).all()
+    assert not scope.documents or set(graph.document_ids) <= set(scope.documents)
+    assert scope.modality is None or set(graph.modalities.tolist()) == {list(Modality).index(scope.modality)}
+
+
+@pytest.mark.parametrize(
+    ("scope", "says"),
+    [
+        (Scope(documents=(document_id("note"),), modality=Modality.FIGURE), "there is no 'figure' in the documents asked; ask"),
+        (Scope(first_page=3, last_page=4, modality=Modality.FIGURE), "there is no 'figure' on the pages '3-4' of the corpus; ask"),
+        (Scope(first_page=9, last_page=9), "there is no passage on the pages '9-9' of the corpus; ask"),
+    ],
+)
+@pytest.mark.parametrize("whole_limit", [1, 4000])
+def test_a_scope_that_holds_nothing_is_an_error_and_no_silent_not_found(desk, scope, says, whole_limit):
+    place = at_place(desk, scope, candidates={"whole_limit": whole_limit})
+    with pytest.raises(QuestionError, match=says):
+        find_candidates(asked("the tide", place), place)
+
+
+def test_similar_arcs_keep_their_cosine_and_the_layouts_get_that_of_their_ends(desk):
+    graph = find_candidates(asked("tide", desk), desk)
+    cosines, at = arc_cosines(graph), ordinals_of(graph, desk)
+    found = {
+        (int(at[tail]), int(at[head])): round(float(cosine), 4)
+        for tail, head, cosine in zip(graph.tails, graph.heads, cosines, strict=True)
+        if graph.document_ids[graph.documents[tail]] == document_id("report")
+    }
+    assert found[0, 2] == found[2, 0] == 0.6
+    assert found[0, 1] == found[1, 3] == round(0.5**0.5, 4)
+    assert (cosines >= 0).all() and (cosines <= 1).all()
+
+
+def test_a_neighbour_of_what_is_relevant_gains_by_the_arc(desk):
+    place = only(desk, "report", relevance={"page_share": 0.0})
+    graph, scores = scored("tide", place)
+    table = ordinals_of(graph, place).index(3)
+    assert scores.relevance[table] < scores.propagated[table]
+    assert ((scores.combined >= 0) & (scores.combined <= 1)).all()
+
+
+def test_without_arcs_nothing_flows_and_the_order_is_that_of_relevance(desk):
+    graph, scores = scored("steel in the storm", only(desk, "lonely"))
+    assert not len(graph.tails) and np.array_equal(scores.propagated, scores.relevance)
+    assert np.argsort(-scores.combined).tolist() == np.argsort(-scores.relevance).tolist() and scores.combined.max() > 0
+
+
+def test_one_node_is_scored(desk):
+    graph, scores = scored("which cable?", only(desk, "note"))
+    assert len(graph) == 1 and np.isfinite(scores.combined).all() and 0 < scores.combined[0] <= 1
+
+
+def test_where_nothing_is_relevant_all_scores_are_zero_and_every_page_is_ranked(desk):
+    place = only(desk, "lonely", relevance={"lexical_share": 1.0})
+    graph, scores = scored("zebra", place)
+    assert not scores.combined.any() and page_scores(graph, scores) == {(document_id("lonely"), page): 0.0 for page in (1, 2, 3)}
+
+
+def test_the_score_of_a_page_is_its_best_nodes(desk):
+    graph, scores = scored("the tide in a harbour", desk)
+    found = page_scores(graph, scores)
+    for (document, page), value in found.items():
+        own = (graph.pages == page) & (np.array(graph.document_ids)[graph.documents] == document)
+        assert value == scores.combined[own].max()
+    assert len(found) == 3 + 3 + 1
+
+
+def test_the_baseline_scores_by_relevance_alone(desk):
+    question = asked("the tide in a harbour", desk)
+    graph = find_candidates(question, desk)
+    scores = score_by_relevance(question, graph, desk)
+    assert np.array_equal(scores.combined, scores.relevance) and np.array_equal(scores.propagated, scores.relevance)
+    assert np.array_equal(scores.relevance, score(question, graph, desk).relevance)
+
+
+@pytest.mark.parametrize("settings", [{"score": {"scale_diffusion": False}}, {"score": {"keep_unreached": False}}])
+def test_the_papers_reading_can_be_chosen(desk, settings):
+    _, plain = scored("a cable in the tide", desk)
+    _, paper = scored("a cable in the tide", at_place(desk, **settings))
+    assert not np.array_equal(plain.combined, paper.combined) and np.isfinite(paper.combined).all()
+
+
+@pytest.mark.parametrize("text", [TORQUE, COAST, WEIGHT])
+def test_candidates_of_a_large_scope_are_ranked_nearly_as_the_whole_of_it(small, text):
+    whole = ranked(text, small)
+    for few in ({"whole_limit": 1}, {"whole_limit": 1, "by_vector": 20, "by_text": 20, "hops": 1, "limit": 40}):
+        found = ranked(text, at_place(small, candidates=few))
+        assert max(found, key=found.get) == max(whole, key=whole.get)
+        shared = sorted(found.keys() & whole.keys())
+        assert len(shared) >= 4
+        assert spearmanr([whole[key] for key in shared], [found[key] for key in shared]).statistic > 0.7
+
+
+@pytest.mark.parametrize("text", [TORQUE, COAST, WEIGHT])
+def test_the_page_of_the_answer_is_ranked_first(small, text):
+    name, page, _ = TOLD[text]
+    (document, number), _ = max(ranked(text, small).items(), key=lambda item: item[1])
+    assert (small.names[document].name, number) == (name, page)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "page"),
+    [
+        ("What does page 3 of the strategy show?", "strategy.pptx", 3),
+        ("What does Table 1 list of bolts?", "maintenance_manual.docx", 1),
+        ('What is said in the section "What could stop us"?', "strategy.pptx", 6),
+        ("What is on the last slide of the strategy?", "strategy.pptx", 6),
+    ],
+)
+def test_a_place_that_is_named_is_ranked_first(small, text, name, page):
+    for candidates in ({}, {"whole_limit": 1}):
+        found = ranked(text, at_place(small, candidates=candidates))
+        own = {key: value for key, value in found.items() if small.names[key[0]].name == name}
+        assert max(own, key=own.get)[1] == page
+
+
+def test_what_was_asked_before_does_not_change_the_scores(small):
+    alone = scored(COAST, small)[1].combined
+    for text in (TORQUE, WEIGHT, "What does page 3 show?"):
+        scored(text, small)
+    assert np.array_equal(scored(COAST, small)[1].combined, alone)
+
+
+@pytest.mark.parametrize("whole_limit", [1, 4000])
+def test_a_stored_vector_that_is_not_finite_is_named(tmp_path, whole_limit, monkeypatch):
+    broken = written("broken", *[Passage(f"the tide of day {day}") for day in range(5)])
+    vectors = broken.initial_vectors.copy()
+    vectors[2, 1] = np.nan
+    # As a damaged disk would have it: what is published is checked.
+    monkeypatch.setattr("storage.corpus.writer.check_graph", lambda *_graph: None)
+    store = published(tmp_path, replace(broken, initial_vectors=vectors))
+    with at_desk(store, candidates={"whole_limit": whole_limit}) as desk, pytest.raises(GraphDamagedError) as raised:
+        find_candidates(asked("the tide", desk), desk)
+    assert broken.nodes[2].id in str(raised.value) and "run `flowreader doctor`" in str(raised.value)
+
+
+@pytest.mark.parametrize("vector", [np.full(8, np.nan, np.float32), np.ones(3, np.float32)])
+def test_a_vector_of_a_question_that_is_none_is_refused(desk, vector):
+    place = at_place(desk, candidates={"whole_limit": 1})
+    question = replace(asked("tide", place), vector=vector)
+    with pytest.raises(ValueError, match="embed"):
+        score(question, find_candidates(question, place), place)

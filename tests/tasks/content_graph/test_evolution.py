@@ -1,0 +1,394 @@
+import random
+import threading
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from storage.records.documents import EdgeKind, Modality, NodeKind
+from tasks.content_graph.analysis import embedding_text
+from tasks.content_graph.evolution import LinkableDocument, evolve_document, link_documents, window_pairs
+from tasks.content_graph.links import Judge, NamedLink, NoteJudgement, NoteJudgements, wrong_judgement
+from tasks.content_graph.model_evolution import evolve_by_model
+from tasks.settings.ingest import EvolutionSettings, ModelEvolutionSettings
+from tests.chat_server import Misbehaviour, well
+from tests.scripted_reader import pieces_of, reads_well
+from tests.tasks.describing_worlds import DOCUMENT, model, node, passages, unit_vectors
+
+
+def make_node(ordinal, modality=Modality.TEXT, meaningless=False):
+    return node(ordinal, "x", id=f"n{ordinal}", document_id="d", modality=modality, meaningless=meaningless)
+
+
+def unit_rows(seed, rows, columns=8):
+    vectors = np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def evolve(nodes, vectors, **changes):
+    return evolve_document(document_id="d", nodes=nodes, initial_vectors=vectors, settings=EvolutionSettings(**changes))
+
+
+def pairs_of(edges, kind):
+    return {(edge.source, edge.target) for edge in edges if edge.kind is kind}
+
+
+def test_the_window_counts_text_nodes_only():
+    is_text = np.array([True, False, True, True, False, True])
+    assert sorted(map(tuple, window_pairs(is_text=is_text, width=2).tolist())) == [(0, 2), (0, 3), (2, 3), (2, 5), (3, 5)]
+    assert window_pairs(is_text=np.array([True]), width=3).tolist() == []
+
+
+def test_every_edge_has_both_arcs_and_weighs_the_cosine_of_the_last_vectors():
+    nodes = [make_node(place, Modality.FIGURE if place % 4 == 3 else Modality.TEXT) for place in range(20)]
+    vectors, edges = evolve(nodes, unit_rows(0, 20))
+    rows = {node.id: row for node, row in zip(nodes, vectors.astype(np.float64), strict=True)}
+    arcs = {(edge.source, edge.target): edge for edge in edges}
+    assert len(arcs) == len(edges) > 20
+    for edge in edges:
+        assert edge.weight == pytest.approx(rows[edge.source] @ rows[edge.target], abs=2e-6)
+        assert type(edge.weight) is float
+        assert edge.weight >= 0.22
+        back = arcs[edge.target, edge.source]
+        assert (back.weight, back.kind, back.round) == (edge.weight, edge.kind, edge.round)
+        assert edge.source_document == edge.target_document == "d"
+    assert {edge.round for edge in edges if edge.kind is EdgeKind.SEMANTIC} <= {1, 2, 3}
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+
+
+def test_visual_nodes_have_no_window_edges_but_find_their_like():
+    nodes = [make_node(0), make_node(1, Modality.TABLE), make_node(2), make_node(3, Modality.FIGURE)]
+    _, edges = evolve(nodes, np.tile(unit_rows(1, 1), (4, 1)))
+    assert pairs_of(edges, EdgeKind.WINDOW) == {("n0", "n2"), ("n2", "n0")}
+    assert ("n1", "n3") in pairs_of(edges, EdgeKind.SEMANTIC)
+
+
+def test_a_node_without_meaning_moves_nobody_and_has_window_edges_only():
+    vectors = unit_rows(2, 6) * 0.1 + 1
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    nodes = [make_node(place, meaningless=place == 2) for place in range(6)]
+    evolved, edges = evolve(nodes, vectors)
+    without, _ = evolve([node for node in nodes if not node.meaningless], np.delete(vectors, 2, axis=0))
+    assert np.array_equal(np.delete(evolved, 2, axis=0), without)
+    assert np.array_equal(evolved[2], vectors[2])
+    assert any("n2" in pair for pair in pairs_of(edges, EdgeKind.WINDOW))
+    assert not any("n2" in pair for pair in pairs_of(edges, EdgeKind.SEMANTIC))
+
+
+def test_without_rounds_vectors_stay_and_edges_come_from_them():
+    vectors = unit_rows(3, 12)
+    evolved, edges = evolve([make_node(place) for place in range(12)], vectors, rounds=0)
+    assert np.array_equal(evolved, vectors)
+    assert {edge.kind for edge in edges} == {EdgeKind.WINDOW, EdgeKind.SEMANTIC}
+    assert {edge.round for edge in edges} == {0}
+
+
+def test_zero_vectors_and_weak_pairs_have_no_edges():
+    vectors = np.zeros((4, 4), dtype=np.float32)
+    vectors[0, 0] = vectors[1, 1] = 1
+    evolved, edges = evolve([make_node(place) for place in range(4)], vectors, minimum_edge=0.0)
+    assert edges == ()
+    assert np.array_equal(evolved, vectors)
+
+
+def test_no_nodes_and_only_nodes_without_meaning_are_fine():
+    assert evolve([], np.zeros((0, 4), dtype=np.float32))[1] == ()
+    vectors = unit_rows(4, 2)
+    assert np.array_equal(evolve([make_node(0, meaningless=True), make_node(1, meaningless=True)], vectors)[0], vectors)
+
+
+def test_wrong_vectors_are_refused():
+    with pytest.raises(ValueError, match="2 nodes but 1 vectors"):
+        evolve([make_node(0), make_node(1)], unit_rows(5, 1))
+    with pytest.raises(ValueError, match="not finite"):
+        evolve([make_node(0)], np.full((1, 4), np.nan, dtype=np.float32))
+
+
+def make_document(name, seed, count):
+    # Few distinct vectors: duplicates within and across documents, and ties at the limit.
+    vectors = np.random.default_rng(seed).integers(-1, 2, size=(count, 3)).astype(np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    meaningless = np.random.default_rng(seed + 1).random(count) < 0.2
+    return LinkableDocument(name, tuple(f"{name}-{place}" for place in range(count)), meaningless, vectors)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.integers(0, 12), min_size=2, max_size=5), st.integers(0, 2**31), st.randoms(use_true_random=False))
+def test_links_are_a_function_of_the_set_of_documents(counts, seed, random):
+    corpus = [make_document(f"{place}", seed + 10 * place, count) for place, count in enumerate(counts)]
+    chosen = EvolutionSettings(cross_links=2)
+
+    def link_one_by_one(order):
+        return {edge for place, own in enumerate(order) for edge in link_documents(own=own, others=order[:place], settings=chosen)}
+
+    shuffled = corpus.copy()
+    random.shuffle(shuffled)
+    edges = link_one_by_one(corpus)
+    assert link_one_by_one(shuffled) == edges
+    for edge in edges:
+        assert edge.source.startswith(f"{edge.source_document}-")
+        assert edge.target.startswith(f"{edge.target_document}-")
+        assert edge.source_document != edge.target_document
+        assert any((other.source, other.target) == (edge.target, edge.source) for other in edges)
+
+
+def test_nodes_without_meaning_are_not_linked():
+    vectors = unit_rows(6, 1)
+    first = LinkableDocument("a", ("a0",), np.array([True]), vectors)
+    second = LinkableDocument("b", ("b0",), np.array([False]), vectors)
+    assert link_documents(own=first, others=[second], settings=EvolutionSettings()) == ()
+    assert link_documents(own=first, others=[], settings=EvolutionSettings()) == ()
+
+
+def test_a_document_is_not_linked_with_itself():
+    document = make_document("a", 0, 3)
+    with pytest.raises(ValueError, match="cannot be linked with itself"):
+        link_documents(own=document, others=[document], settings=EvolutionSettings())
+
+
+TITLE = node(5, "A title of its own", NodeKind.TITLE)
+
+
+def world():
+    """Eleven nodes: a title that is not judged, a figure that nothing links at first, a paragraph without meaning."""
+    nodes = passages(11)
+    nodes[5] = TITLE
+    nodes[7] = node(
+        7, "", NodeKind.FIGURE, caption="Figure 1: tide and turbine", summary="Figure 1 - tide and turbine of station 1"
+    )
+    nodes[9] = replace(nodes[9], meaningless=True)
+    return nodes
+
+
+def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **changes):
+    settings = EvolutionSettings.model_validate({"mode": "model", **changes})
+    asked = [place for place in range(len(nodes)) if place not in (5, 9)] if subjects is None else subjects
+    with model(folder, reply, misbehave=misbehave) as (server, chat):
+        evolved = evolve_by_model(
+            nodes=nodes,
+            initial_vectors=unit_vectors([embedding_text(one, "paper") for one in nodes]),
+            subjects=asked,
+            settings=settings,
+            judge=Judge(DOCUMENT, "report.pdf", settings.model, chat, lambda *_told: None, len(asked)),
+            embed=unit_vectors,
+        )
+    return evolved, server
+
+
+def links_everything(request):
+    """Link with all candidates, rewrite nothing."""
+    told = reads_well(request)
+    pieces = pieces_of(request.prompt)
+    for one in told["nodes"]:
+        others = [name for name in pieces[one["id"]][0].replace(",", "").split()[2:]]
+        one |= {
+            "links": [{"to": other, "relation": "contrast"} for other in others],
+            "update": False,
+            "summary": "",
+            "keywords": [],
+        }
+    return told
+
+
+def links_nothing(request):
+    told = reads_well(request)
+    return {"nodes": [one | {"links": [], "update": False, "summary": "", "keywords": []} for one in told["nodes"]]}
+
+
+def test_what_the_model_named_is_linked_both_ways_with_its_relation_and_weighs_the_cosine(tmp_path):
+    evolved, _ = judged_by(tmp_path, world(), links_everything)
+    arcs = {(edge.source, edge.target): edge for edge in evolved.edges}
+    assert len(arcs) == len(evolved.edges) > 20
+    for edge in evolved.edges:
+        one, other = (
+            next(place for place, each in enumerate(evolved.nodes) if each.id == name) for name in (edge.source, edge.target)
+        )
+        assert edge.weight == pytest.approx(float(evolved.vectors[one] @ evolved.vectors[other]), abs=1e-3) and edge.weight >= 0.22
+        back = arcs[edge.target, edge.source]
+        assert (back.weight, back.kind, back.round, back.relation) == (edge.weight, edge.kind, edge.round, edge.relation)
+    assert {edge.relation for edge in evolved.edges} == {"contrast", ""}
+    figure = [edge for edge in evolved.edges if edge.source == "id7"]
+    assert figure and all(edge.kind is EdgeKind.SEMANTIC and edge.round == 3 for edge in figure)
+
+
+def test_what_the_model_does_not_name_goes_and_what_it_was_not_asked_about_stays(tmp_path):
+    evolved, server = judged_by(tmp_path, world(), links_nothing, minimum_edge=0.0)
+    # the paragraph without meaning is nobody's candidate: its window stays
+    assert {(edge.source, edge.target) for edge in evolved.edges if edge.source < edge.target} <= {
+        *(tuple(sorted((f"id{one}", "id9"))) for one in range(11))
+    }
+    assert all(edge.kind is EdgeKind.WINDOW and edge.round == 0 for edge in evolved.edges)
+    assert server.calls == 2, "one round leaves other candidates, and from then on nothing changes"
+
+
+def test_a_rewritten_node_has_its_new_words_its_round_and_a_vector_of_them(tmp_path):
+    evolved, _ = judged_by(tmp_path, world())
+    nodes = evolved.nodes
+    assert nodes[0].summary.startswith("Rewritten: The tide") and nodes[0].round == 1
+    assert set(nodes[0].keywords) <= {"The", "tide", "of"} and nodes[0].content == world()[0].content
+    assert nodes[7].summary.startswith("Figure 1 - Rewritten"), "a figure's summary still begins with its index"
+    assert (nodes[5], nodes[9]) == (world()[5], world()[9])
+    np.testing.assert_array_equal(evolved.vectors, unit_vectors([embedding_text(one, "paper") for one in nodes]))
+
+
+def test_a_new_summary_is_no_longer_than_asked_and_keywords_are_the_nodes_own(tmp_path):
+    def reply(request):
+        told = reads_well(request)
+        return {"nodes": [one | {"update": True, "summary": "word " * 50, "keywords": ["invented"]} for one in told["nodes"]]}
+
+    evolved, _ = judged_by(tmp_path, world(), reply, rounds=1)
+    assert len(evolved.nodes[0].summary.split()) == 31 and evolved.nodes[0].keywords == world()[0].keywords
+
+
+def test_each_round_reads_the_round_before_and_nothing_of_its_own(tmp_path):
+    def reply(request):
+        told = reads_well(request)
+        old = {
+            name: int(text.split()[1]) if text.startswith("Round") else 0 for name, (_, text) in pieces_of(request.prompt).items()
+        }
+        assert len(set(old.values())) == 1, "all notes of a call are of one round"
+        number = next(iter(old.values())) + 1
+        return {"nodes": [one | {"update": True, "summary": f"Round {number} of {one['id']}"} for one in told["nodes"]]}
+
+    nodes = [replace(one, summary=f"Round 0 of {one.id}") for one in passages(30)]
+    evolved, server = judged_by(tmp_path, nodes, reply, subjects=range(30), model={"nodes_per_call": 4})
+    assert server.calls == 3 * 8
+    assert [one.summary for one in evolved.nodes] == [f"Round 3 of n{place}" for place in range(30)]
+
+
+def test_the_result_hangs_neither_on_who_replies_first_nor_on_what_was_interrupted(tmp_path):
+    nodes = passages(40)
+    lock, dice = threading.Lock(), random.Random(3)
+
+    def slowly(request):
+        with lock:
+            time.sleep(dice.random() / 200)
+        return reads_well(request)
+
+    many = {"subjects": range(40), "model": {"nodes_per_call": 3}}
+    first, server = judged_by(tmp_path / "one", nodes, **many)
+    second, _ = judged_by(tmp_path / "two", nodes, slowly, **many)
+    assert server.most_at_once > 1
+    assert (first.nodes, first.edges) == (second.nodes, second.edges)
+    np.testing.assert_array_equal(first.vectors, second.vectors)
+
+
+def test_no_rounds_leave_the_window_and_ask_nobody(tmp_path):
+    nodes = world()
+    evolved, server = judged_by(tmp_path, nodes, rounds=0)
+    assert server.calls == 0 and evolved.nodes == tuple(nodes)
+    assert evolved.edges and all(edge.kind is EdgeKind.WINDOW and not edge.relation for edge in evolved.edges)
+
+
+def test_a_node_that_cannot_be_judged_keeps_its_words_and_links(tmp_path):
+    def misbehave(request):
+        asked = [name for name, (heading, _) in pieces_of(request.prompt).items() if "candidates" in heading]
+        return Misbehaviour.REFUSAL if "n3" in asked else None
+
+    nodes = passages(11)
+    evolved, _ = judged_by(tmp_path, nodes, subjects=range(11), misbehave=misbehave)
+    assert (
+        list(evolved.errors) == [3] and "links of node 3 of report.pdf" in str(evolved.errors[3]) and evolved.nodes[3] == nodes[3]
+    )
+    assert (evolved.nodes[2].round, evolved.nodes[3]) == (1, nodes[3])
+
+
+NODES = passages(8)
+CANDIDATES = {0: (1, 2), 1: (0, 2, 3), 5: (4, 6)}
+
+
+def judge(chat, heard=None, **settings):
+    told = (lambda *_told: None) if heard is None else lambda *told: heard.append(told)
+    return Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, told, total=9)
+
+
+def note(name="n1", links=(), update=False, summary=""):
+    named = [NamedLink(to=to, relation="cause") for to in links]
+    return NoteJudgement(id=name, links=named, update=update, summary=summary, keywords=[])
+
+
+def test_a_note_is_judged_among_its_candidates_and_sees_their_summaries_only(tmp_path):
+    with model(tmp_path) as (server, chat):
+        judgements, errors = judge(chat).judge(NODES, CANDIDATES)
+    assert not errors and set(judgements) == {0, 1, 5}
+    assert judgements[1].links == {0: "elaboration", 3: "cause"}
+    assert judgements[0].summary.startswith("Rewritten: The tide") and judgements[0].keywords == ("The", "tide", "of")
+    (request,) = server.requests
+    pieces = pieces_of(request.prompt)
+    assert list(pieces) == ["n0", "n1", "n5", "n2", "n3", "n4", "n6"], "each note is shown once, however many it may be linked with"
+    assert pieces["n1"][0] == "n1, candidates: n0 n2 n3"
+    assert pieces["n4"] == ("n4", NODES[4].summary)
+
+
+def test_a_judgement_rests_on_summaries_alone_unless_content_is_asked_for(tmp_path):
+    with model(tmp_path) as (server, chat):
+        judge(chat).judge(NODES, CANDIDATES)
+        judge(chat, content_characters=30).judge(NODES, CANDIDATES)
+    plain, with_text = (pieces_of(request.prompt)["n1"][1] for request in server.requests)
+    assert plain == f"{NODES[1].summary}\nKeywords: The; turbine; of"
+    assert with_text == f"{plain}\nText: The turbine of station 1 was [... 35 characters left out]"
+
+
+def test_neighbours_share_calls_of_so_many_notes(tmp_path):
+    candidates = {place: tuple(other for other in range(8) if other != place) for place in range(8)}
+    with model(tmp_path) as (server, chat):
+        judge(chat, nodes_per_call=3).judge(NODES, candidates)
+        assert server.calls == 3
+        judge(chat, characters_per_call=600).judge(passages(8)[::-1], candidates)
+        assert server.calls > 6
+
+
+def test_what_sees_the_same_as_before_is_not_asked_again(tmp_path):
+    heard = []
+    with model(tmp_path) as (server, chat):
+        judging = judge(chat, heard)
+        first, _ = judging.judge(NODES, CANDIDATES)
+        again, _ = judging.judge(NODES, CANDIDATES)
+        assert again == first and server.calls == 1
+        other = [replace(one, summary="Changed.") if place == 6 else one for place, one in enumerate(NODES)]
+        judging.judge(other, CANDIDATES)
+    assert server.calls == 2 and [
+        name for name, (heading, _) in pieces_of(server.requests[1].prompt).items() if "cand" in heading
+    ] == ["n5"]
+    assert heard[-1] == (9, 9)
+
+
+def test_a_link_with_a_note_shown_for_another_is_left_out(tmp_path):
+    def reply(request):
+        told = reads_well(request)
+        return {"nodes": [one | {"links": [{"to": "n4", "relation": "part"}]} for one in told["nodes"]]}
+
+    with model(tmp_path, reply) as (_, chat):
+        judgements, errors = judge(chat).judge(NODES, CANDIDATES)
+    assert not errors and judgements[0].links == {} and judgements[5].links == {4: "part"}
+
+
+def test_a_note_that_was_judged_before_and_fails_now_has_no_judgement(tmp_path):
+    failing = []
+    with model(tmp_path, misbehave=lambda _request: Misbehaviour.REFUSAL if failing else None) as (_, chat):
+        judging = judge(chat)
+        judging.judge(NODES, CANDIDATES)
+        failing.append(True)
+        judgements, errors = judging.judge([replace(one, summary=f"New {one.summary}") for one in NODES], CANDIDATES)
+    assert judgements == {} and sorted(errors) == [0, 1, 5]
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ([note()], ""),
+        ([note(links=["n2"], update=True, summary="New.")], ""),
+        ([note("n7")], "an id stands there that is none of the ids"),
+        ([note(links=["n9"])], "n1 is linked with an id that is none of its candidates"),
+        ([note(links=["n1"])], "n1 is linked with an id that is none of its candidates"),
+        ([note(update=True)], "the new summary of n1 is empty"),
+        ([], "n1 is missing"),
+    ],
+)
+def test_a_judgement_names_only_what_was_shown(told, said):
+    wrong = wrong_judgement(NoteJudgements(nodes=told), ("n1",), frozenset({"n1", "n2"}))
+    assert wrong == "" if not said else said in wrong

@@ -1,0 +1,387 @@
+"""A benchmark's questions are asked twenty to a step; what was asked of the same by the same is not asked again."""
+
+import ast
+import importlib.metadata
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from flows.ask import answer_one
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.records.answers import AnswerStatus
+from storage.records.evaluations import BenchmarkQuestion
+from storage.runs.asked_questions import AskedQuestions
+from tasks.evaluation import asking as benchmark_asking
+from tasks.evaluation.arms import reader_arms
+from tasks.evaluation.asking import BATCH, EVALUATING, LIBRARIES, ROOT, ExamDesk, ask_batch, batches, deciding_files, recalled
+from tasks.evaluation.asking import code_identity as identity_of_code
+from tasks.models.endpoints import ChatEndpoint
+from tasks.progress import listening
+from tasks.reading.choice import open_reader
+from tasks.reading.rules import ExtractiveReader
+from tasks.settings.ask import AllSettings
+from tasks.settings.base import changed
+from tests.asking_worlds import AxisEmbedder, Passage, at_work, published, run_of, written
+from tests.chat_server import chat_server
+from tests.program import CORPUS
+from tests.scripted_answers import Reader, model_settings
+from tests.storage import worlds
+
+
+def imported_by(path: Path) -> set[Path]:
+    """Return the files of ours that a file imports, packages' own among them."""
+    found: set[Path] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            parts = name.split(".")
+            inner = (ROOT.joinpath(*parts[:end]) for end in range(1, len(parts) + 1))
+            found.update(file for place in inner for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
+    return found
+
+
+def reached_from(*starts: Path) -> set[Path]:
+    reached, left = set(), set(starts)
+    while left:
+        reached |= left
+        left = {file for path in left for file in imported_by(path)} - reached
+    return reached
+
+
+def test_all_that_answers_import_is_in_the_hash():
+    readers = (ROOT / "flows" / "readers").glob("*.py")
+    reached = reached_from(ROOT / "flows" / "ask.py", *readers)
+    assert ROOT / "tasks" / "algorithms" / "min_cost.py" in reached and len(reached) > 100
+    assert reached - set(deciding_files()) == {ROOT / "flows" / "__init__.py"}
+
+
+def test_all_that_reads_documents_in_is_in_the_hash_what_runs_in_children_too():
+    workers = [path for room in ("models", "parsers") for path in (ROOT / "tasks" / room).glob("*.py")]
+    reached = reached_from(ROOT / "flows" / "document_graph.py", *workers)
+    assert ROOT / "tasks" / "document_steps.py" in reached
+    assert reached <= set(deciding_files())
+
+
+def test_every_prompt_but_the_judge_s_is_in_the_hash():
+    prompts = set((ROOT / "tasks" / "prompts").glob("*.md"))
+    assert {path.name for path in prompts - set(deciding_files())} == {"judge_answer.md"}
+
+
+def test_what_only_evaluates_is_not_and_each_pattern_names_something():
+    names = {path.relative_to(ROOT).as_posix() for path in deciding_files()}
+    assert names.isdisjoint(
+        {"tasks/evaluation/probing.py", "tasks/evaluation/exam.py", "tasks/report/page.py", "tasks/algorithms/metrics/answers.py"}
+    )
+    assert {"tasks/evaluation/asking.py", "storage/catalog/schema.sql"} <= names
+    assert all(list(ROOT.glob(pattern)) for pattern in EVALUATING)
+
+
+def identities(folder, monkeypatch, *written):
+    """Return the identity after each file that is written, beginning with none."""
+    (folder / "tasks" / "prompts").mkdir(parents=True)
+    monkeypatch.setattr(benchmark_asking, "ROOT", folder)
+    found = []
+    for name, text in (("README.md", ""), *written):
+        (folder / name).write_text(text)
+        identity_of_code.cache_clear()
+        found.append(identity_of_code())
+    identity_of_code.cache_clear()
+    return found
+
+
+def test_another_line_of_code_or_of_a_prompt_is_another_identity(tmp_path, monkeypatch):
+    told = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read.")
+    assert len(set(identities(tmp_path, monkeypatch, *told))) == 4
+
+
+def test_what_is_no_code_or_only_evaluates_changes_nothing(tmp_path, monkeypatch):
+    told = ("tasks/c.pyc", ""), ("tasks/evaluation/probing.py", "x = 1\n"), ("tasks/prompts/judge_answer.md", "Judge.")
+    assert len(set(identities(tmp_path, monkeypatch, *told))) == 1
+
+
+def test_another_version_of_a_library_is_another_identity(monkeypatch):
+    identity_of_code.cache_clear()
+    seen = {identity_of_code()}
+    known = importlib.metadata.version
+    for library in LIBRARIES:
+        monkeypatch.setattr(importlib.metadata, "version", lambda name, other=library: known(name) + "+ours" * (name == other))
+        identity_of_code.cache_clear()
+        seen.add(identity_of_code())
+    identity_of_code.cache_clear()
+    assert len(seen) == len(LIBRARIES) + 1 and all(len(identity) == 64 for identity in seen)
+
+
+TIDES = written(
+    "tides",
+    Passage("The tide at the mill turns twice a day.", page=1),
+    Passage("A steel blade weighs 40 tonnes.", page=2),
+    Passage("The crew of the harbour is 12 strong.", page=3),
+)
+CABLES = written("cables", Passage("The cable is 31 kilometres long.", page=1), Passage("Its price was 9 crowns a metre.", page=2))
+STORMS = written("storms", Passage("A storm tide at the mill turns the tide and the blade.", page=1))
+"""A document of the corpus that no benchmark names, though its words are asked for."""
+
+IDS = {"tides.pdf": worlds.document_id("tides"), "cables.pdf": worlds.document_id("cables")}
+
+
+def question(name, text="How often does the tide at the mill turn?", *documents):
+    return BenchmarkQuestion(name, text, documents or ("tides.pdf",), evidence=(((documents or ("tides.pdf",))[0], 1),))
+
+
+TIDE = question("tide")
+CABLE = question("cable", "How long is the cable?", "cables.pdf")
+BOTH = question("both", "How often does the tide turn, and how long is the cable?", "tides.pdf", "cables.pdf")
+EXAM = (TIDE, CABLE, BOTH)
+MANY = tuple(question(f"q{number}", f"How often does the tide turn at mill {number}?") for number in range(2 * BATCH + 5))
+
+
+def arm_of(reader="flow", **change):
+    return reader_arms([reader], changed(AllSettings(), {name.replace("__", "."): value for name, value in change.items()}))[0]
+
+
+class Counting:
+    """Asks really, as an evaluation does, and counts what it is asked."""
+
+    def __init__(self):
+        self.texts, self.at_once, self.most_at_once = [], 0, 0
+
+    async def __call__(self, text, *more):
+        self.texts.append(text)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        answer = await partial(answer_one, kept=False)(text, *more)
+        self.at_once -= 1
+        return answer
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A corpus with two documents of the benchmark and one besides; nobody changes it."""
+    return published(tmp_path_factory.mktemp("exam"), TIDES, CABLES, STORMS)
+
+
+@contextmanager
+def exam_desk(location, kept, *, arm=None, whole=False, ids=IDS, answer=None, at_once=2):
+    arm = arm or arm_of("top-k")
+    with open_for_reading(location) as snapshot, at_work(location, snapshot):
+        reader = ExtractiveReader(arm.ask.reading)
+        asking = answer or Counting()
+        yield ExamDesk(arm, snapshot, AxisEmbedder(), reader, ids, whole, AskedQuestions(kept), asking, at_once)
+
+
+def examined(questions, desk):
+    """Ask what was not asked before; return what came of all, by their ids."""
+    answers = recalled(questions, desk)
+    for batch in batches([one for one in questions if one.id not in answers]):
+        answers |= {asked.question_id: asked for asked in ask_batch(batch, desk)}
+    return answers
+
+
+@pytest.fixture
+def kept(tmp_path, home):
+    (tmp_path / "kept").mkdir()
+    return tmp_path / "kept"
+
+
+def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept):
+    with exam_desk(corpus, kept) as desk:
+        first = examined(EXAM, desk)
+        assert desk.answer.texts == [one.text for one in EXAM]
+    with exam_desk(corpus, kept) as desk:
+        assert recalled(EXAM, desk) == examined(EXAM, desk) == first
+        assert desk.answer.texts == []
+    assert [first[one.id].reader for one in EXAM] == ["top-k"] * 3 and len({one.key for one in first.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"arm": arm_of("flow")},
+        {"arm": arm_of("top-k", ask__relevance__lexical_share=0.25)},
+        {"arm": arm_of("top-k", ask__reading__quotes=2)},
+        {"whole": True},
+    ],
+    ids=["another reader", "another setting of the ranking", "another setting of the reading", "another scope"],
+)
+def test_another_reader_setting_or_scope_asks_again(corpus, kept, other):
+    with exam_desk(corpus, kept) as desk:
+        examined(EXAM, desk)
+    with exam_desk(corpus, kept, **other) as desk:
+        assert recalled(EXAM, desk) == {}
+        examined(EXAM, desk)
+        assert len(desk.answer.texts) == len(EXAM)
+    with exam_desk(corpus, kept) as desk:
+        assert len(recalled(EXAM, desk)) == len(EXAM)
+
+
+def test_other_code_and_another_embedder_ask_again(corpus, kept, monkeypatch):
+    with exam_desk(corpus, kept) as desk:
+        examined(EXAM, desk)
+        fine = replace(worlds.EMBEDDER, precision="bf16")
+        assert recalled(EXAM, replace(desk, embedder=AxisEmbedder(fine))) == {}
+        monkeypatch.setattr(benchmark_asking, "code_identity", lambda: "f" * 64)
+        assert recalled(EXAM, desk) == {}
+
+
+def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
+    arm = reader_arms(["flow"], AllSettings(ask=model_settings()))[0]
+    with (
+        chat_server(Reader({"twice a day": "twice a day"}), models=("small", "large")) as server,
+        exam_desk(corpus, kept, arm=arm) as desk,
+    ):
+        for model in ("small", "large"):
+            with open_reader(ChatEndpoint(server.base_url, model), arm.ask, desk.snapshot) as reader:
+                by_model = replace(desk, reader=reader)
+                assert recalled([TIDE], by_model) == {}
+                asked = examined([TIDE], by_model)["tide"]
+                assert recalled([TIDE], by_model) == {"tide": asked}
+                assert asked.answer.startswith("twice a day") and asked.calls > 0 and asked.input_tokens > asked.output_tokens > 0
+        assert {request.body["model"] for request in server.requests} == {"small", "large"}
+
+
+def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):
+    with exam_desk(corpus, kept) as desk:
+        examined(EXAM, desk)
+        assert recalled([replace(TIDE, text="How often does the tide turn?")], desk) == {}
+        assert recalled([replace(TIDE, documents=("cables.pdf",))], desk) == {}
+        assert list(recalled([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], desk)) == ["tide"]
+
+
+def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(tmp_path, kept):
+    graphs = [worlds.graph(name) for name in ("tides", "cables")]
+    location = published(tmp_path, *graphs)
+    with exam_desk(location, kept) as desk:
+        before = examined(EXAM, desk)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
+        worlds.publish(writer, worlds.graph("tides", settings="b"))
+    with exam_desk(location, kept) as desk:
+        assert list(recalled(EXAM, desk)) == ["cable"]
+        after = examined(EXAM, desk)
+        assert desk.answer.texts == [TIDE.text, BOTH.text]
+    assert after["cable"] == before["cable"] and after["tide"].key != before["tide"].key
+
+
+def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
+    location = published(tmp_path, TIDES)
+    heard = []
+    with exam_desk(location, kept, ids={"tides.pdf": IDS["tides.pdf"]}) as desk, listening(heard.append):
+        examined(MANY, desk)
+    steps = [record for record in run_of(location).steps() if record.step == "ask-batch"]
+    assert len(steps) == 3 and len({record.key for record in steps}) == 3
+    assert all(record.outputs["asked"] and not record.error for record in steps)
+    assert [(one.subject, one.step, one.done, one.total) for one in heard] == [("top-k", "ask", 1, 1)] * len(MANY)
+
+
+def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
+    for allowed in (1, 3):
+        counting = Counting()
+        with exam_desk(corpus, kept / str(allowed), answer=counting, at_once=allowed) as desk:
+            examined(MANY[:12], desk)
+        assert counting.most_at_once == allowed
+
+
+def die_in_the_second_batch(corpus, kept):
+    """Ask until the fifth question of the second batch has its answer, and be gone; for a process of its own."""
+    heard = []
+
+    def hear(progress):
+        heard.append(progress)
+        if len(heard) == BATCH + 5:
+            os._exit(9)
+
+    with exam_desk(worlds.corpus_in(Path(corpus).parents[1]), Path(kept)) as desk, listening(hear):
+        examined(MANY, desk)
+
+
+def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
+    die = f"die_in_the_second_batch({str(corpus.folder)!r}, {str(kept)!r})"
+    work = f"from tests.tasks.evaluation.test_benchmark_asking import *; {die}"
+    environment = {**os.environ, "FLOWREADER_HOME": str(home)}
+    done = subprocess.run([sys.executable, "-c", work], cwd=CORPUS.parents[1], env=environment, capture_output=True, timeout=200)
+    assert done.returncode == 9, done.stderr.decode()
+    with exam_desk(corpus, kept) as desk:
+        known = recalled(MANY, desk)
+        assert BATCH + 5 <= len(known) < BATCH + 5 + 2
+        assert len(examined(MANY, desk)) == len(MANY)
+        assert desk.answer.texts == [one.text for one in MANY if one.id not in known]
+
+
+def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_nothing_found(tmp_path, kept):
+    location = published(tmp_path, TIDES)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
+        writer.publish(records=[worlds.failed(CABLES)])
+    heard = []
+    with exam_desk(location, kept) as desk, listening(heard.append):
+        found = examined(EXAM, desk)
+        assert desk.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(EXAM)
+        assert sorted(recalled(EXAM, desk)) == ["both", "cable", "tide"]
+    cable = found["cable"]
+    assert (cable.ranked, cable.evidence, cable.answer, cable.status) == ((), (), "", AnswerStatus.NOT_FOUND.value)
+    assert (cable.reader, cable.seconds, cable.calls, cable.cited) == ("top-k", 0.0, 0, ())
+    assert {name for name, _ in found["both"].ranked} == {"tides.pdf"}
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
+        worlds.publish(writer, CABLES)
+    with exam_desk(location, kept) as desk:
+        assert list(recalled(EXAM, desk)) == ["tide"]
+        assert examined(EXAM, desk)["cable"].ranked[0] == ("cables.pdf", 1)
+
+
+@pytest.mark.parametrize("reader", ["flow", "top-k"])
+def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_has_and_of_no_other(corpus, kept, reader):
+    with exam_desk(corpus, kept, arm=arm_of(reader)) as desk:
+        own = examined(EXAM, desk)
+    assert {name for name, _ in own["tide"].ranked} == {"tides.pdf"}
+    assert {name for name, _ in own["cable"].ranked} == {"cables.pdf"}
+    with exam_desk(corpus, kept, arm=arm_of(reader), whole=True) as desk:
+        whole = examined(EXAM, desk)
+    every = {("tides.pdf", 1), ("tides.pdf", 2), ("tides.pdf", 3), ("cables.pdf", 1), ("cables.pdf", 2)}
+    assert all(set(one.ranked) == every for one in whole.values())
+    assert all(set(one.evidence) | set(one.cited) <= every for one in whole.values())
+    assert whole["tide"].ranked[0] == ("tides.pdf", 1) and whole["cable"].ranked[0] == ("cables.pdf", 1)
+
+
+@pytest.mark.parametrize("reader", ["flow", "top-k"])
+def test_the_pages_of_several_documents_carry_their_names(corpus, kept, reader):
+    with exam_desk(corpus, kept, arm=arm_of(reader)) as desk:
+        both = examined(EXAM, desk)["both"]
+    assert {name for name, _ in both.ranked} == {"tides.pdf", "cables.pdf"} and len(both.ranked) == 5
+    assert set(both.evidence) <= set(both.ranked) and len(set(both.ranked)) == 5
+    assert {("tides.pdf", 1), ("cables.pdf", 1)} <= set(both.cited) and "31 kilometres" in both.answer
+
+
+def test_of_the_same_file_under_several_names_the_question_gets_its_own(corpus, kept):
+    tides = IDS["tides.pdf"]
+    ids = {**IDS, "a copy.pdf": tides, "the same.pdf": tides, "z.pdf": tides}
+    for whole in (False, True):
+        with exam_desk(corpus, kept, ids=ids, whole=whole) as desk:
+            found = examined([replace(TIDE, id=name, documents=(name,)) for name in ids if ids[name] == tides], desk)
+            other = examined([CABLE], desk)["cable"]
+        assert all(one.ranked[0] == (name, 1) for name, one in found.items())
+        assert {name for name, _ in other.ranked} == ({"cables.pdf", "a copy.pdf"} if whole else {"cables.pdf"})
+
+
+def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kept):
+    """What they became is in their versions."""
+    with exam_desk(corpus, kept) as desk:
+        examined(EXAM, desk)
+    with exam_desk(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as desk:
+        assert len(recalled(EXAM, desk)) == len(EXAM)
+
+
+def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
+    alone = published(tmp_path, TIDES, CABLES)
+    with exam_desk(alone, kept / "alone", whole=True) as desk:
+        among_themselves = examined(EXAM, desk)
+    with exam_desk(corpus, kept / "among others", whole=True) as desk:
+        among_others = examined(EXAM, desk)
+    for one in EXAM:
+        assert among_themselves[one.id].ranked == among_others[one.id].ranked

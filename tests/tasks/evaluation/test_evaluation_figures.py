@@ -1,0 +1,379 @@
+"""What an evaluation comes to: scores and figures of what was asked, and no word of any document."""
+
+import asyncio
+import json
+from dataclasses import replace
+
+import pytest
+
+from flows.evaluate import examine
+from storage.codec import to_json
+from storage.corpus.snapshot import open_for_reading
+from storage.locations import corpus_location
+from storage.records.evaluations import BenchmarkQuestion, Scored
+from storage.runs.answers import read_answers
+from storage.runs.asked_questions import AskedQuestions
+from storage.runs.log import EntryKind
+from storage.runs.traces import trace
+from tasks.algorithms.metrics.answers import MatchKind
+from tasks.evaluation.arms import FULL
+from tasks.evaluation.asking import code_identity
+from tasks.evaluation.exam import ExamError, Findings, open_exam, work_to_do
+from tasks.evaluation.figures import (
+    ABLATED,
+    ALL,
+    check_out,
+    difference_of,
+    figures_of,
+    groups_of,
+    more_than_luck,
+    summed_up,
+    write_lines,
+)
+from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.scoring import (
+    BASELINE,
+    BY_RULES,
+    CORRECT,
+    CUTS,
+    OWN,
+    PERFECT,
+    REFUSED_RIGHTLY,
+    REFUSED_WRONGLY,
+    SAME_NUMBER,
+    Judged,
+    gain_over,
+)
+from tests.asking_worlds import published
+from tests.exams import answered, exam_by_hand, small_benchmark
+from tests.storage import worlds
+
+ALONE = BenchmarkQuestion("alone", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 3), ("a.pdf", 4)))
+BOTH = BenchmarkQuestion("both", "How wide?", ("a.pdf", "b.pdf"), answers=("9 m", "nine"), evidence=(("b.pdf", 2),))
+NOTHING = BenchmarkQuestion("nothing", "Who won?", ("b.pdf",), answerable=False)
+PAGE_FIELDS = ["id", "reader", "question", "ranked_pages", "evidence_pages_returned", "gold_pages", "seconds", "key"]
+
+
+def of_pages(**asked):
+    """An exam of two questions and what came of it."""
+    exam = exam_by_hand(ALONE, BOTH, **asked)
+    found = {
+        arm.name: {"alone": answered(ALONE, [3, 1], [3], reader=arm.name), "both": answered(BOTH, [2], document="b.pdf")}
+        for arm in exam.arms
+    }
+    return exam, Findings(found, {})
+
+
+def written(folder, exam, found):
+    write_lines(str(folder / "out.jsonl"), exam, found)
+    return [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
+
+
+def test_a_line_has_the_promised_fields_for_every_question_arm_by_arm(tmp_path):
+    lines = written(tmp_path, *of_pages())
+    assert [list(line) for line in lines] == [PAGE_FIELDS] * 4
+    assert [(line["reader"], line["id"]) for line in lines] == [
+        ("flow", "alone"),
+        ("flow", "both"),
+        ("top-k", "alone"),
+        ("top-k", "both"),
+    ]
+    assert {line["seconds"] for line in lines} == {0.25}
+
+
+def test_pages_are_numbers_where_one_document_is_asked_and_have_its_name_where_there_are_several(tmp_path):
+    alone, both = written(tmp_path, *of_pages(readers=("flow",)))
+    assert (alone["ranked_pages"], alone["evidence_pages_returned"], alone["gold_pages"]) == ([3, 1], [3], [3, 4])
+    assert (both["ranked_pages"], both["evidence_pages_returned"], both["gold_pages"]) == ([["b.pdf", 2]], [], [["b.pdf", 2]])
+
+
+def test_where_all_documents_are_asked_every_page_has_its_name(tmp_path):
+    alone, _ = written(tmp_path, *of_pages(readers=("flow",), scope="corpus"))
+    assert alone["ranked_pages"] == [["a.pdf", 3], ["a.pdf", 1]] and alone["evidence_pages_returned"] == [["a.pdf", 3]]
+    assert alone["gold_pages"] == [["a.pdf", 3], ["a.pdf", 4]]
+
+
+def test_a_key_is_of_the_benchmark_and_of_what_was_asked_of_whom(tmp_path):
+    exam, found = of_pages(readers=("flow",))
+    first, same = written(tmp_path, exam, found), written(tmp_path, exam, found)
+    assert first == same and len({line["key"] for line in first}) == 2
+    elsewhere = replace(exam, benchmark=replace(exam.benchmark, hash="c" * 64))
+    other = written(tmp_path, elsewhere, found)
+    assert all(before["key"] != after["key"] for before, after in zip(first, other, strict=True))
+    asked_anew = Findings({"flow": {**found.asked["flow"], "alone": answered(ALONE, [3, 1], [3], key="f" * 64)}}, {})
+    again = written(tmp_path, exam, asked_anew)
+    assert again[0]["key"] != first[0]["key"] and again[1]["key"] == first[1]["key"]
+
+
+def test_a_judged_answer_is_told_with_its_verdict_and_its_cost(tmp_path):
+    exam = exam_by_hand(BOTH, NOTHING, what="answers", readers=("flow",))
+    cost = {"calls": 3, "input_tokens": 500, "output_tokens": 40, "cost": 0.5, "seconds": 2.0}
+    asked = {
+        "both": replace(answered(BOTH, answer="nine metres", **cost), cited=(("b.pdf", 2), ("a.pdf", 1))),
+        "nothing": answered(NOTHING, answer="not found in these documents", status="not_found"),
+    }
+    judged = {
+        "both": Judged("both", True, "strict", MatchKind.WRONG, "the same width"),
+        "nothing": Judged("nothing", True, "rules", MatchKind.ABSTAINED),
+    }
+    both, nothing = written(tmp_path, exam, Findings({"flow": asked}, {"flow": judged}))
+    assert both == {
+        "id": "both",
+        "reader": "flow",
+        "question": "How wide?",
+        "answer": "nine metres",
+        "status": "answered",
+        "gold": ["9 m", "nine"],
+        "answerable": True,
+        "correct": True,
+        "judged_by": "strict",
+        "kind": "wrong",
+        "reason": "the same width",
+        "cited_pages": [["b.pdf", 2], ["a.pdf", 1]],
+        **cost,
+    }
+    assert list(nothing) == list(both) and (nothing["gold"], nothing["answerable"]) == ([], False)
+    assert (nothing["status"], nothing["kind"], nothing["judged_by"], nothing["reason"]) == ("not_found", "abstained", "rules", "")
+
+
+def test_lines_take_the_place_of_what_was_in_the_file_and_hold_any_sign(tmp_path):
+    odd = "Näive\u2028words \ud800 of\nthem"
+    question = BenchmarkQuestion("odd", odd, ("ä.pdf",), answers=(odd,))
+    exam = exam_by_hand(question, what="answers", readers=("flow",))
+    found = Findings(
+        {"flow": {"odd": answered(question, answer=odd)}}, {"flow": {"odd": Judged("odd", True, "rules", MatchKind.EXACT)}}
+    )
+    (tmp_path / "out.jsonl").write_text("what was there\n" * 9)
+    write_lines(str(tmp_path / "out.jsonl"), exam, found)
+    (line,) = (tmp_path / "out.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
+    told = json.loads(line)
+    assert told["answer"] == told["question"] == odd and "Näive".encode() in line
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path):
+    check_out(None)
+    check_out(str(tmp_path / "out.jsonl"))
+    with pytest.raises(ExamError, match=r"nowhere' does not exist; make it"):
+        check_out(str(tmp_path / "nowhere" / "out.jsonl"))
+    with pytest.raises(ExamError, match="is a folder; name a file"):
+        check_out(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+ONE = BenchmarkQuestion("one", "How deep?", ("a.pdf",), "Report", evidence=(("a.pdf", 1),), evidence_sources=("Text",))
+TWO = BenchmarkQuestion("two", "How wide?", ("b.pdf",), "Manual", evidence=(("b.pdf", 1), ("b.pdf", 2)))
+GAINS = [gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS]
+
+
+@pytest.fixture
+def corpus(home):
+    return published(home, worlds.graph("a"), worlds.graph("b"))
+
+
+def summed(exam, found):
+    return summed_up(exam, found, run_id="today", started="2026-01-01T00:00:00+00:00")
+
+
+def values(evaluation, group=ALL):
+    return {(one.arm, one.metric): one.value for one in evaluation.figures if one.group == group}
+
+
+def retrieved(**arms):
+    """Findings by hand: for each arm the rankings and the sets of both questions."""
+    return Findings(
+        {
+            arm.replace("_", "-"): {one.id: answered(one, *pages, reader=arm) for one, pages in zip((ONE, TWO), told, strict=True)}
+            for arm, told in arms.items()
+        },
+        {},
+    )
+
+
+FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]), ([1, 2, 3], [1, 2])])
+
+
+def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
+    exam = exam_by_hand(ONE, TWO, scope="corpus")
+    told = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
+    evaluation = summed(exam, FOUND.joined(Findings(**told)))
+    assert {name: getattr(evaluation, name) for name in told} == told
+    assert evaluation.corpus == "default"
+    assert (evaluation.run_id, evaluation.started) == ("today", "2026-01-01T00:00:00+00:00")
+    assert (evaluation.what, evaluation.scope) == ("retrieval", "corpus")
+    assert (evaluation.benchmark, evaluation.benchmark_hash) == ("reports", "b" * 64)
+    assert evaluation.code == code_identity()
+    assert evaluation.settings == exam.request.settings.model_dump(mode="json")
+
+
+def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
+    evaluation = summed(exam_by_hand(ONE, TWO), FOUND)
+    told = values(evaluation)
+    assert (told["flow", "recall@1"], told["top-k", "recall@1"]) == (0.75, 0.25)
+    assert (told["flow", PERFECT], told["top-k", PERFECT]) == (1.0, 0.5)
+    # Of question two, flow needs three pages of its ranking for what its set has in two.
+    assert (told["flow", gain_over(OWN, SAME_NUMBER)], told["flow", gain_over(BASELINE, SAME_NUMBER)]) == (0.5, 0.5)
+    assert [(one.arm, one.question_id) for one in evaluation.scored] == [
+        ("flow", "one"),
+        ("flow", "two"),
+        ("top-k", "one"),
+        ("top-k", "two"),
+    ]
+
+
+def test_parts_of_the_questions_are_told_of_what_tells_most_and_of_nothing_else(corpus):
+    evaluation = summed(exam_by_hand(ONE, TWO), FOUND)
+    assert {one.group for one in evaluation.figures} == {
+        ALL,
+        "one page",
+        "several pages",
+        "source: Text",
+        "type: Report",
+        "type: Manual",
+    }
+    in_parts = {one.metric for one in evaluation.figures if one.group != ALL}
+    assert in_parts == {"recall@1", "recall@5", PERFECT, *GAINS}
+    assert in_parts < {one.metric for one in evaluation.figures if one.group == ALL}
+    assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
+
+
+def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
+    exam = exam_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
+    found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "mixing 0": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
+    evaluation = summed(exam, found)
+    told = values(evaluation)
+    assert told["mixing 0", difference_of("recall@1")] == -0.5
+    assert told["mixing 0", difference_of(PERFECT)] == -0.5
+    assert told["mixing 0", difference_of("pages returned")] == 0.0
+    assert {metric for arm, metric in told if arm == "mixing 0"} >= {difference_of(metric) for metric in ABLATED}
+    assert not [metric for arm, metric in told if arm == FULL and "difference" in metric]
+    assert values(evaluation, "one page")["mixing 0", difference_of(PERFECT)] == 0.0
+    assert values(evaluation, "several pages")["mixing 0", difference_of(PERFECT)] == -1.0
+    assert {one.group for one in evaluation.figures} == {ALL, "one page", "several pages"}
+
+
+def test_a_probe_tells_its_rankings_by_kind(corpus):
+    exam = exam_by_hand(ONE, TWO, what="probe")
+    evaluation = summed(exam, FOUND)
+    assert {one.metric for one in evaluation.figures if one.group == "source: Text"} == {f"recall@{n}" for n in (1, 3, 5, 10)}
+
+
+def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
+    right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 1),))
+    nothing = BenchmarkQuestion("nothing", "Who won?", ("b.pdf",), answerable=False)
+    asked = {one.id: answered(one, answer="20 m") for one in (right, nothing)}
+    judged = {
+        "right": Judged("right", True, BY_RULES, MatchKind.EXACT),
+        "nothing": Judged("nothing", False, BY_RULES, MatchKind.WRONG),
+    }
+    exam = exam_by_hand(right, nothing, what="answers", readers=("flow",))
+    evaluation = summed(exam, Findings({"flow": asked}, {"flow": judged}))
+    told = values(evaluation)
+    assert (told["flow", CORRECT], told["flow", REFUSED_RIGHTLY], told["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
+    counted = {one.metric: one.questions for one in evaluation.figures if one.group == ALL}
+    assert (counted[CORRECT], counted[REFUSED_RIGHTLY], counted[REFUSED_WRONGLY]) == (2, 1, 1)
+    assert values(evaluation, "one page")["flow", CORRECT] == 1.0
+    assert "recall@1" not in counted
+
+
+def scored(arm, name, document="a.pdf", **values):
+    return Scored(arm, name, document, values)
+
+
+def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_its_type():
+    pages = (("a.pdf", 1), ("a.pdf", 2))
+    sources = ("Table", "Chart", "Table")
+    question = BenchmarkQuestion("q", "?", ("a.pdf",), document_type="Report", evidence=pages, evidence_sources=sources)
+    assert groups_of(question) == (ALL, "several pages", "source: Table", "source: Chart", "type: Report")
+    assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",), evidence=(("a.pdf", 1), ("a.pdf", 1)))) == (ALL, "one page")
+    assert groups_of(BenchmarkQuestion("q", "?", ("a.pdf",))) == (ALL,)
+
+
+def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_that_is_asked_for():
+    found = figures_of(
+        [
+            scored("flow", "q", hit=1.0, seconds=2.0),
+            scored("flow", "r", "b.pdf", hit=0.0, seconds=4.0),
+            scored("flow", "s", right=1),
+        ],
+        {"q": (ALL, "one page"), "r": (ALL,), "s": (ALL,)},
+        resamples=100,
+        in_groups=("hit",),
+    )
+    assert {(one.group, one.metric): (one.value, one.questions, one.documents) for one in found} == {
+        (ALL, "hit"): (0.5, 2, 2),
+        ("one page", "hit"): (1.0, 1, 1),
+        (ALL, "seconds"): (3.0, 2, 2),
+        (ALL, "right"): (1.0, 1, 1),
+    }
+
+
+def test_the_interval_is_wide_where_documents_disagree_and_a_point_where_there_is_one():
+    spread = [scored("flow", f"q{n}", f"{n % 10}.pdf", hit=float(n % 10 < 5)) for n in range(40)]
+    groups = {one.question_id: (ALL,) for one in spread}
+    (wide,) = figures_of(spread, groups, resamples=1000, in_groups=("hit",))
+    assert wide.low <= 0.25 < 0.5 == wide.value < 0.75 <= wide.high
+    (point,) = figures_of(
+        [scored("flow", "q1", hit=1.0), scored("flow", "q2", hit=0.0)], groups, resamples=1000, in_groups=("hit",)
+    )
+    assert (point.low, point.high, point.documents) == (0.5, 0.5, 1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "documents", "sure"),
+    [(0.01, 0.2, 2, True), (-0.2, -0.01, 2, True), (0.08, 0.08, 1, False), (0.0, 0.2, 9, False), (-0.1, 0.0, 9, False)],
+)
+def test_it_is_more_than_luck_where_the_interval_leaves_out_zero_and_documents_were_drawn_from(low, high, documents, sure):
+    assert more_than_luck(low=low, high=high, documents=documents) is sure
+
+
+@pytest.fixture(scope="module")
+def benchmark(tmp_path_factory):
+    return small_benchmark(tmp_path_factory.mktemp("benchmark") / "small")
+
+
+def measured(benchmark, **asked):
+    """Ask a real corpus a benchmark, as the flow does; return the exam and what came of it."""
+    exam = open_exam(EvaluationRequest(dataset=str(benchmark), corpus="small", resamples=100, **asked))
+    missing, ids = work_to_do(exam, "small", exam.arms[0])
+    assert missing is None
+    return exam, asyncio.run(examine("small", exam.arms, exam, ids))
+
+
+def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_home, benchmark, tmp_path):
+    exam, found = measured(benchmark, what="answers")
+    evaluation = summed(exam, found)
+    assert values(evaluation)["flow", CORRECT] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
+    with open_for_reading(corpus_location("small")) as snapshot:
+        texts = {node.content for record in snapshot.documents() for node in snapshot.nodes(record.id)}
+    told = json.dumps(json.loads(to_json(evaluation)), ensure_ascii=False)
+    asked = [one for by_question in found.asked.values() for one in by_question.values()]
+    assert all(one.answer and one.answer not in told for one in asked)
+    assert not [text for text in texts if len(text) > 20 and text in told]
+    assert not [one for one in exam.questions if one.text in told]
+    write_lines(str(tmp_path / "out.jsonl"), exam, found)
+    assert sum("163 t" in json.loads(line)["answer"] for line in (tmp_path / "out.jsonl").read_text().splitlines()) == 2
+
+
+def test_what_was_asked_for_one_measurement_is_not_asked_for_another_and_is_no_answer_of_the_users(in_asked_home, benchmark):
+    location = corpus_location("small")
+    _, first = measured(benchmark, what="answers")
+    kept = {path: path.stat().st_size for path in location.evaluations.iterdir()}
+    assert len(kept) == 2
+    exam, found = measured(benchmark, what="retrieval")
+    assert {path: path.stat().st_size for path in location.evaluations.iterdir()} == kept
+    assert all(one == first.asked[arm][name] for arm, by_question in found.asked.items() for name, one in by_question.items())
+    assert set(values(summed(exam, found))) >= {("flow", "recall@1"), ("top-k", "recall@1")}
+    assert read_answers(location, present=[]) == []
+
+
+def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_asked_home, benchmark):
+    """What is kept for the next run is forgotten with any document; lineage has hashes alone."""
+    location = corpus_location("small")
+    measured(benchmark)
+    runs = [trace(path) for path in location.runs.glob("*.jsonl")]
+    assert any(record.step == "ask-batch" for run in runs for record in run.steps())
+    assert not [entry for run in runs for entry in run.entries if entry["kind"] == EntryKind.ANSWER]
+    AskedQuestions(location.evaluations).forget()
+    left = [path for folder in (location.evaluations, location.runs) for path in folder.iterdir()]
+    assert not [path for path in left if b"hydraulic wrench" in path.read_bytes()]

@@ -1,0 +1,149 @@
+"""What a question was worth, checked by hand."""
+
+import pytest
+
+from storage.records.evaluations import BenchmarkQuestion
+from tasks.algorithms.metrics.answers import MatchKind
+from tasks.evaluation.scoring import (
+    BASELINE,
+    BY_MODEL,
+    BY_RULES,
+    BY_THE_RULES,
+    CORRECT,
+    JUDGE_CALLS,
+    JUDGE_COST,
+    OWN,
+    PERFECT,
+    REFUSED_RIGHTLY,
+    REFUSED_WRONGLY,
+    SAME_MEAN,
+    SAME_MEAN_OF_KIND,
+    SAME_NUMBER,
+    STRICT,
+    Judged,
+    document_of,
+    found_by,
+    gain_over,
+    scored_answers,
+    scored_retrieval,
+)
+from tests.exams import answered
+
+
+def question(name, *pages, document="a.pdf"):
+    return BenchmarkQuestion(id=name, text=f"{name}?", documents=(document,), evidence=tuple((document, page) for page in pages))
+
+
+def asked(name, ranked, evidence, reader="flow"):
+    return answered(question(name), ranked, evidence, reader=reader)
+
+
+def worth(questions, **arms):
+    asked_by = {arm.replace("_", "-"): {one.question_id: one for one in told} for arm, told in arms.items()}
+    return {(one.arm, one.question_id): one.values for one in scored_retrieval(questions, asked_by)}
+
+
+def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
+    values = worth([question("q", 2, 5)], flow=[asked("q", [5, 1, 2, 3], [5, 2, 7])])["flow", "q"]
+    assert (values["recall@1"], values["recall@3"], values["mrr@1"], values["precision@3"]) == (0.5, 1.0, 1.0, pytest.approx(2 / 3))
+    assert (values[PERFECT], values["irrelevant pages"], values["pages returned"]) == (1.0, pytest.approx(1 / 3), 3.0)
+    # The first three of its own ranking hold both gold pages too: routing has gained nothing.
+    assert (values[found_by(OWN, SAME_NUMBER)], values[gain_over(OWN, SAME_NUMBER)]) == (1.0, 0.0)
+
+
+def test_the_rival_is_cut_to_the_number_of_pages_that_the_set_has_for_this_question():
+    questions = [question("q", 2, 5)]
+    found = worth(questions, flow=[asked("q", [5, 1, 2], [5, 2])], top_k=[asked("q", [2, 5, 1], [2], reader="top-k")])
+    values = found["flow", "q"]
+    assert (values[found_by(OWN, SAME_NUMBER)], values[gain_over(OWN, SAME_NUMBER)]) == (0.0, 1.0)
+    assert (values[found_by(BASELINE, SAME_NUMBER)], values[gain_over(BASELINE, SAME_NUMBER)]) == (1.0, 0.0)
+    assert gain_over(BASELINE, SAME_NUMBER) not in found["top-k", "q"]
+
+
+def test_at_the_same_mean_every_ranking_is_cut_at_one_number():
+    # Three pages for one question and none for the other: one and a half each.
+    questions = [question("q", 1, 2), question("r", 9)]
+    values = worth(questions, flow=[asked("q", [1, 2, 3], [1, 2, 3]), asked("r", [8, 9, 7], [])])
+    assert values["flow", "q"][found_by(OWN, SAME_MEAN)] == 0.5
+    assert values["flow", "r"][found_by(OWN, SAME_MEAN)] == 0.5
+    assert values["flow", "q"][gain_over(OWN, SAME_MEAN)] == 0.5
+    assert values["flow", "r"][gain_over(OWN, SAME_MEAN)] == -0.5
+
+
+def test_where_kinds_of_questions_want_more_pages_each_kind_is_cut_at_a_number_of_its_own():
+    # Sets that are the ranking's own beginning: two pages where one is needed, four where several are.
+    questions = [question("one", 2), question("many", 1, 4)]
+    values = worth(questions, flow=[asked("one", [1, 2, 3, 4, 5], [1, 2]), asked("many", [1, 2, 3, 4, 5], [1, 2, 3, 4])])
+    assert values["flow", "many"][gain_over(OWN, SAME_MEAN)] == 1.0
+    assert {values["flow", name][gain_over(OWN, SAME_MEAN_OF_KIND)] for name in ("one", "many")} == {0.0}
+
+
+def test_questions_stand_or_fall_with_the_document_of_their_evidence():
+    pages = {"documents": ("other.pdf", "a.pdf", "more.pdf"), "evidence": (("a.pdf", 1),)}
+    assert document_of(BenchmarkQuestion("q", "?", **pages)) == "a.pdf"
+    assert document_of(BenchmarkQuestion("q", "?", ("other.pdf", "a.pdf"))) == "a.pdf"
+
+
+def test_a_document_that_could_not_be_read_counts_as_nothing_found():
+    values = worth([question("q", 1)], flow=[asked("q", [], [])])["flow", "q"]
+    assert (values["recall@10"], values[PERFECT], values["irrelevant pages"]) == (0.0, 0.0, 1.0)
+
+
+def test_questions_without_evidence_are_not_measured():
+    assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}) == ()
+
+
+CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))
+NOTHING = BenchmarkQuestion("nothing", "Who won?", ("a.pdf",), answerable=False)
+
+
+def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, **asked):
+    verdict = Judged(asked_for.id, correct, by, MatchKind(kind), **(judge or {}))
+    found = {"flow": {asked_for.id: answered(asked_for, **asked)}}
+    (scored,) = scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}})
+    return scored.values
+
+
+@pytest.mark.parametrize(
+    ("kind", "by", "correct", "values"),
+    [
+        ("exact", BY_RULES, True, {CORRECT: 1.0, BY_THE_RULES: 1.0, STRICT: 1.0, REFUSED_WRONGLY: 0.0}),
+        ("numeric", BY_RULES, True, {CORRECT: 1.0, STRICT: 1.0}),
+        ("list", BY_RULES, True, {CORRECT: 1.0, STRICT: 1.0}),
+        ("contained", BY_RULES, True, {CORRECT: 1.0, BY_THE_RULES: 1.0, STRICT: 0.0}),
+        ("wrong", "judge", True, {CORRECT: 1.0, BY_THE_RULES: 0.0, STRICT: 0.0, BY_MODEL: 1.0}),
+        ("exact", "judge", False, {CORRECT: 0.0, BY_THE_RULES: 1.0, STRICT: 1.0, BY_MODEL: 1.0}),
+        ("abstained", BY_RULES, False, {CORRECT: 0.0, STRICT: 0.0, REFUSED_WRONGLY: 1.0}),
+    ],
+)
+def test_an_answer_is_right_as_judged_and_beside_it_stands_what_the_rules_say(kind, by, correct, values):
+    found = worth_of_answer(CAR, kind, by=by, correct=correct)
+    assert {name: found[name] for name in values} == values and REFUSED_RIGHTLY not in found
+
+
+def test_to_refuse_is_right_where_there_is_no_answer():
+    found = worth_of_answer(NOTHING, "abstained", correct=True)
+    assert (found[CORRECT], found[STRICT], found[REFUSED_RIGHTLY]) == (1.0, 1.0, 1.0) and REFUSED_WRONGLY not in found
+    assert worth_of_answer(NOTHING, "wrong", correct=False)[REFUSED_RIGHTLY] == 0.0
+
+
+def test_what_an_answer_cost_stands_apart_from_what_its_judge_cost():
+    cost = {"calls": 7, "input_tokens": 900, "output_tokens": 80, "cost": 0.5, "seconds": 2.5}
+    judge = {"calls": 1, "cost": 0.125, "reason": "judged by rules, because"}
+    values = worth_of_answer(CAR, "exact", correct=True, judge=judge, **cost)
+    assert {name.replace(" ", "_"): values[name.replace("_", " ")] for name in cost} == cost
+    assert (values[BY_MODEL], values[JUDGE_CALLS], values[JUDGE_COST]) == (0.0, 1.0, 0.125)
+    by_rules = worth_of_answer(CAR, "exact", correct=True, cached=2)
+    assert {BY_MODEL, JUDGE_CALLS, JUDGE_COST, "cost"}.isdisjoint(by_rules), "kept replies helped: nobody knows the cost"
+
+
+def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_document():
+    questions = [CAR, BenchmarkQuestion("bus", "What else?", ("a.pdf", "b.pdf"), answers=("a bus",)), NOTHING]
+    asked_by = {arm: {one.id: answered(one, reader=arm) for one in questions} for arm in ("flow", "top-k")}
+    verdicts = {
+        arm: {one.id: Judged(one.id, arm == "flow", BY_RULES, MatchKind.EXACT) for one in questions} for arm in ("top-k", "flow")
+    }
+    scored = scored_answers(questions, asked_by, verdicts)
+    assert [(one.arm, one.question_id) for one in scored] == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
+    assert [one.document for one in scored[:3]] == ["a.pdf", "b.pdf", "a.pdf"]
+    assert [one.values[CORRECT] for one in scored] == [1.0] * 3 + [0.0] * 3

@@ -1,0 +1,129 @@
+"""An evaluation as people read it: each mean in its unit with its interval, marked where it is made of few; no name is markup."""
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from storage.records.evaluations import Evaluation, Figure
+from tasks.evaluation.figures import difference_of
+from tasks.evaluation.scoring import BASELINE, CORRECT, OWN, PERFECT, RETURNED, SAME_MEAN, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation.tables import evaluation_markdown, evaluation_page
+from tasks.evaluation.wording import Figures, brief_text, figure_text, named_with_unit
+
+GOLDEN = Path(__file__).with_name("evaluation_pages.md")
+
+
+def figure(metric, arm="flow", group="all", value=0.5, low=0.4, high=0.6, questions=611, documents=38):
+    return Figure(arm, group, metric, value, low, high, questions, documents)
+
+
+def evaluation(*figures, what="retrieval", **other):
+    head = {"run_id": "0123456789abcdef", "what": what, "started": "2026-01-02T03:04:05+00:00", "benchmark": "reports"}
+    head |= {"benchmark_hash": "ab" * 32, "corpus": "reports-1", "snapshot": 7, "scope": "document", "code": "0.1.0"}
+    return Evaluation(settings={}, figures=figures, **(head | other))
+
+
+def retrieval():
+    own, baseline = (OWN, SAME_NUMBER), (BASELINE, SAME_NUMBER)
+    metrics = ["recall@10", "recall@1", "mrr@1", PERFECT, found_by(*own), gain_over(*own), "irrelevant pages", "seconds"]
+    both = [figure(metric, arm) for metric in metrics for arm in ("flow", "top-k")]
+    gain = {"value": -0.05, "low": -0.1, "high": 0.0}
+    groups = {"type: Report": 5, "source: Table": 1200, "one page": 60, "several pages": 30}
+    return evaluation(
+        *both,
+        figure(found_by(*baseline), value=0.65),
+        *(figure(gain_over(*baseline), group=group, questions=30, **gain) for group in ("all", "several pages", "source: Table")),
+        *(figure("recall@1", arm, group, questions=count) for arm in ("flow", "top-k") for group, count in groups.items()),
+        figure(PERFECT, group="one page", value=1 / 3, low=1 / 3, high=1 / 3, questions=9, documents=1),
+        scope="corpus",
+        notes=("a.pdf could not be read",),
+        models={"embedder": "mini_lm", "chat": "qwen|3", "judge": ""},
+    )
+
+
+def answers():
+    figures = [figure(CORRECT, arm, questions=count) for arm, count in (("flow", 1), ("top-k", 2000))]
+    cost = [figure("input tokens", value=12345.6, low=9000.0, high=15000.0), figure("cost", value=0.00021, low=0.0, high=1.0)]
+    return evaluation(*figures, *cost, figure(CORRECT, group="one page"), what="answers")
+
+
+def ablations():
+    less = "without propagation"
+    return evaluation(
+        *(figure(metric, "full") for metric in ("recall@1", "recall@3", RETURNED, PERFECT)),
+        figure(PERFECT, "full", "several pages", questions=107),
+        figure("recall@1", less, value=0.45),
+        figure(difference_of("recall@1"), less, value=-0.05, low=-0.1, high=0.01),
+        figure(difference_of("recall@3"), less, value=0.0, low=0.0, high=0.0),
+        figure(difference_of(RETURNED), less, value=1.26, low=0.5, high=2.0),
+        figure(difference_of(PERFECT), less, "several pages", value=0.02, low=0.01, high=0.03, questions=107),
+        figure(difference_of(PERFECT), less, value=-0.0001, low=-0.02, high=0.0),
+        what="ablations",
+    )
+
+
+def probe():
+    groups = ("all", "one page", "source: caption")
+    return evaluation(
+        *(figure(f"recall@{cutoff}", "flow", group, questions=20) for cutoff in (1, 5) for group in groups), what="probe"
+    )
+
+
+def test_the_pages_are_as_they_were_agreed():
+    pages = "".join(map(evaluation_markdown, (retrieval(), answers(), ablations(), probe())))
+    assert pages == GOLDEN.read_text("utf-8"), "where this is wanted, write the new pages into the file and read them"
+
+
+def test_on_a_narrow_terminal_ablations_have_short_names_and_marks_in_place_of_intervals():
+    page = evaluation_page(ablations(), brief=True)
+    (table,) = page.tables
+    assert table.columns == ("arm", "R@1", "pages", "whole", "several")
+    assert table.rows == (
+        ("full", "50.0", "0.5", "50.0", "50.0"),
+        ("without propagation", "-5.0 ", "+1.3!", "+0.0 ", "+2.0!"),
+    )
+    assert "! more than luck" in page.legend and "--markdown has the intervals" in page.legend
+    assert evaluation_page(retrieval(), brief=True) == evaluation_page(retrieval(), brief=False)
+
+
+@pytest.mark.parametrize(
+    ("metric", "numbers", "shown", "brief"),
+    [
+        ("recall@1", {"value": 0.5704, "low": 0.501, "high": 0.6379}, "57.0 (50.1-63.8)", "57.0"),
+        (RETURNED, {"value": 6.25, "low": 5.0, "high": 7.0}, "6.2 (5.0-7.0)", "6.2"),
+        (difference_of("recall@1"), {"value": -0.016, "low": -0.03, "high": 0.002}, "-1.6 (-3.0 to +0.2)", "-1.6 "),
+        (gain_over(OWN, SAME_MEAN), {"value": -0.0001, "low": -0.02, "high": 0.0}, "+0.0 (-2.0 to +0.0)", "+0.0 "),
+        ("recall@1", {"questions": 9}, "50.0 (40.0-60.0)*", "50.0*"),
+        ("recall@1", {"questions": 10, "documents": 5}, "50.0 (40.0-60.0)", "50.0"),
+        ("recall@1", {"documents": 4}, "50.0 (40.0-60.0)*", "50.0*"),
+        ("recall@1", {"documents": 1}, "50.0 (-)*", "50.0*"),
+        (difference_of("recall@1"), {"low": 0.5, "documents": 1}, "+50.0 (-)*", "+50.0 *"),
+        (difference_of("recall@1"), {"low": 0.5, "documents": 2}, "+50.0 (+50.0 to +60.0)*", "+50.0!*"),
+    ],
+)
+def test_a_figure_is_shown_in_its_unit_with_its_interval_and_marks(metric, numbers, shown, brief):
+    one = figure(metric, **numbers)
+    assert (figure_text(one), brief_text(one)) == (shown, brief)
+    assert Figures([one]).text("flow", metric) == shown and Figures([one]).text("top-k", metric) == "-"
+
+
+def test_a_metric_is_named_with_its_unit():
+    assert named_with_unit("recall@1") == "recall@1 (%)" and named_with_unit("seconds") == "seconds"
+    assert named_with_unit("recall@1, difference") == "recall@1, difference (points)"
+
+
+def shown_by_markdown(page):
+    inline = [token for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(page) if token.type == "inline"]
+    assert all(child.type in {"text", "text_special"} for token in inline for child in token.children)
+    return ["".join(child.content for child in token.children) for token in inline]
+
+
+@given(name=st.text(st.sampled_from("ab |*_~`[]()<>!\\&;#$\n-"), max_size=12))
+def test_no_name_becomes_markup(name):
+    page = evaluation_markdown(evaluation(figure("recall@1", group=f"x{name}x"), benchmark=f"x{name}x"))
+    plain = re.sub(r"\s+", " ", f"x{name}x")
+    assert plain in shown_by_markdown(page) and shown_by_markdown(page)[0] == f"Evaluation of retrieval: {plain}"

@@ -1,0 +1,196 @@
+"""The plan reads what is new or changed, and nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SourceFile
+from tasks.finding.plan import UNFINISHED, displayed, document_version, plan_reading
+from tasks.settings.ingest import IngestSettings
+
+EMBEDDER = EmbedderIdentity("tiny", "float32", 4)
+SETTINGS = IngestSettings()
+
+
+def source(path, content):
+    return SourceFile(path=path, document_id=content * 64, size_bytes=10)
+
+
+def record(content, *paths, state=DocumentState.READY, attempt="", settings=SETTINGS, reader=""):
+    return DocumentRecord(
+        id=content * 64,
+        version=document_version(content * 64, settings, EMBEDDER, reader),
+        paths=paths,
+        size_bytes=10,
+        media_type="application/pdf",
+        title="",
+        state=state,
+        reason="",
+        pages=1,
+        nodes=1,
+        attempt=attempt,
+    )
+
+
+def plan(files, published=(), settings=SETTINGS, passwords=None, roots=("/in",), reader=""):
+    return plan_reading(
+        files=files,
+        roots=roots,
+        published=published,
+        settings=settings,
+        embedder=EMBEDDER,
+        reader=reader,
+        passwords=passwords or {},
+    )
+
+
+def test_a_new_document_is_work_and_an_unchanged_one_is_not():
+    made = plan([source("/in/a.pdf", "a"), source("/in/b.pdf", "b")], [record("a", "/in/a.pdf")])
+    assert [work.name for work in made.work] == ["b.pdf"]
+    assert made.unchanged == ("a" * 64,) and not made.nothing_to_do
+    assert plan([source("/in/a.pdf", "a")], [record("a", "/in/a.pdf")]).nothing_to_do
+
+
+def test_the_same_bytes_under_two_names_are_one_document_with_two_paths():
+    (work,) = plan([source("/in/a.pdf", "a"), source("/in/copy.pdf", "a")]).work
+    assert work.paths == ("/in/a.pdf", "/in/copy.pdf")
+
+
+def test_a_second_name_of_a_known_document_changes_its_record_only():
+    made = plan([source("/in/a.pdf", "a"), source("/in/z.pdf", "a")], [record("a", "/in/a.pdf")])
+    assert not made.work and made.renamed[0].paths == ("/in/a.pdf", "/in/z.pdf")
+
+
+def test_a_path_outside_the_asked_folder_is_kept():
+    made = plan([source("/in/a.pdf", "a")], [record("a", "/elsewhere/a.pdf")])
+    assert made.renamed[0].paths == ("/elsewhere/a.pdf", "/in/a.pdf")
+
+
+def test_settings_that_change_the_result_make_everything_work_again_and_limits_do_not():
+    other = SETTINGS.model_copy(
+        update={
+            "reading": SETTINGS.reading.model_copy(
+                update={"evolution": SETTINGS.reading.evolution.model_copy(update={"rounds": 1})}
+            )
+        }
+    )
+    limits = SETTINGS.model_copy(update={"limits": SETTINGS.limits.model_copy(update={"memory_megabytes": 999})})
+    known, files = [record("a", "/in/a.pdf")], [source("/in/a.pdf", "a")]
+    assert plan(files, known, settings=other).work
+    assert plan(files, known, settings=limits).nothing_to_do
+
+
+def test_another_model_reads_everything_again_and_the_same_one_nothing():
+    files, known = [source("/in/a.pdf", "a")], [record("a", "/in/a.pdf", reader="one")]
+    assert plan(files, known, reader="one").nothing_to_do
+    assert plan(files, known, reader="two").work and plan(files, known).work
+
+
+def test_a_document_for_which_replies_are_missing_is_read_again():
+    (work,) = plan([source("/in/a.pdf", "a")], [record("a", "/in/a.pdf", attempt=UNFINISHED)]).work
+    assert work.published is not None and work.published.version == work.version
+
+
+def test_a_failed_document_is_tried_again_only_with_other_limits():
+    files = [source("/in/a.pdf", "a")]
+    (first,) = plan(files).work
+    broken = [record("a", "/in/a.pdf", state=DocumentState.FAILED, attempt=first.attempt)]
+    limits = SETTINGS.model_copy(update={"limits": SETTINGS.limits.model_copy(update={"memory_megabytes": 999})})
+    assert plan(files, broken).nothing_to_do
+    assert plan(files, broken, settings=limits).work
+    assert plan(files, broken, passwords={"*": "other"}).nothing_to_do
+
+
+def test_a_document_that_wants_a_password_is_tried_again_when_one_is_given():
+    files = [source("/in/a.pdf", "a")]
+    (first,) = plan(files).work
+    locked = [record("a", "/in/a.pdf", state=DocumentState.NEEDS_PASSWORD, attempt=first.attempt)]
+    assert plan(files, locked).nothing_to_do
+    assert plan(files, locked, passwords={"b.pdf": "secret"}).nothing_to_do
+    (work,) = plan(files, locked, passwords={"a.pdf": "secret"}).work
+    assert work.password == "secret" and "secret" not in repr(work), "a log may show the work, never its password"
+    assert plan(files, locked, passwords={"*": "other"}).work[0].password == "other"
+
+
+def test_new_content_under_an_old_path_supersedes_the_old_document():
+    made = plan([source("/in/a.pdf", "b")], [record("a", "/in/a.pdf")])
+    assert made.superseded == {"b" * 64: ("a" * 64,)}
+    assert not made.vanished
+
+
+def test_old_content_goes_at_once_where_its_successor_is_published_already():
+    made = plan([source("/in/a.pdf", "b"), source("/in/b.pdf", "b")], [record("a", "/in/a.pdf"), record("b", "/in/b.pdf")])
+    assert made.outdated == ("a" * 64,) and not made.work and not made.nothing_to_do
+
+
+def test_a_published_version_is_known_to_the_work_that_would_replace_it():
+    other = SETTINGS.model_copy(
+        update={
+            "reading": SETTINGS.reading.model_copy(
+                update={"structure": SETTINGS.reading.structure.model_copy(update={"merge_words": 9})}
+            )
+        }
+    )
+    (work,) = plan([source("/in/a.pdf", "a")], [record("a", "/in/a.pdf")], settings=other).work
+    assert work.published == record("a", "/in/a.pdf")
+
+
+def test_a_document_with_another_path_is_not_superseded():
+    made = plan([source("/in/a.pdf", "b")], [record("a", "/in/a.pdf", "/elsewhere/a.pdf")])
+    assert made.superseded == {}
+
+
+def test_a_vanished_file_is_reported_with_the_command_that_removes_it(tmp_path):
+    (tmp_path / "excluded.pdf").write_bytes(b"x")
+    known = [record("a", f"{tmp_path}/a.pdf"), record("b", "/elsewhere/b.pdf"), record("c", f"{tmp_path}/excluded.pdf")]
+    (gone,) = plan([], known, roots=(str(tmp_path),)).vanished
+    assert gone.path.endswith("/a.pdf") and "documents remove aaaaaaaaaaaa" in gone.reason
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/a/b.pdf", "/a/b.pdf"),
+        ("/a/line\nbreak", "/a/line\\nbreak"),
+        ("/a/caf\udce9", "/a/caf\\xe9"),
+        ("/a/\u202egpj.pdf", "/a/\\u202egpj.pdf"),
+    ],
+)
+def test_names_are_shown_escaped(path, shown):
+    assert displayed(path) == shown
+
+
+def test_a_successor_that_failed_takes_nothing_out():
+    files = [source("/in/a.pdf", "b")]
+    (first,) = plan(files).work
+    known = [record("a", "/in/a.pdf"), record("b", "/in/a.pdf", state=DocumentState.FAILED, attempt=first.attempt)]
+    again = plan(files, known)
+    assert not again.work and not again.outdated
+
+
+def test_a_path_belongs_to_the_document_that_it_holds_now():
+    both = record("a", "/in/1.pdf", "/in/2.pdf")
+    made = plan([source("/in/1.pdf", "b"), source("/in/2.pdf", "a")], [both])
+    assert [(moved.id, moved.paths) for moved in made.renamed] == [("a" * 64, ("/in/2.pdf",))]
+    elsewhere = plan([source("/in/1.pdf", "b")], [record("a", "/in/1.pdf", "/elsewhere/a.pdf")])
+    assert [moved.paths for moved in elsewhere.renamed] == [("/elsewhere/a.pdf",)]
+
+
+def test_a_new_version_that_failed_is_not_tried_again_with_the_same_limits():
+    files = [source("/in/a.pdf", "a")]
+    (first,) = plan(files).work
+    kept = replace(record("a", "/in/a.pdf"), version="old", attempt=first.failed_rereading)
+    assert plan(files, [kept]).nothing_to_do
+    assert plan(files, [replace(kept, attempt="")]).work
+    limits = SETTINGS.model_copy(update={"limits": SETTINGS.limits.model_copy(update={"memory_megabytes": 999})})
+    assert plan(files, [kept], settings=limits).work
+
+
+def test_a_file_of_an_odd_name_that_was_left_out_is_not_gone(tmp_path):
+    folder = tmp_path / "odd\nfolder"
+    folder.mkdir()
+    for name in ("a\nb.txt", "c\\d.txt"):
+        (folder / name).write_bytes(b"x")
+    known = [record(key, displayed(str(folder / name))) for key, name in (("a", "a\nb.txt"), ("b", "c\\d.txt"), ("c", "e\nf.txt"))]
+    made = plan([], known, roots=(displayed(str(tmp_path)),))
+    assert [gone.path.rsplit("/", 1)[1] for gone in made.vanished] == ["e\\nf.txt"]

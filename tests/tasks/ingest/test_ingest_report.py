@@ -1,0 +1,55 @@
+"""The report sums up a run, and nothing in a name can break its page."""
+
+import re
+
+from tasks.ingest.report import Failure, IngestReport, artifact_key, asked, progress_key, report_markdown
+from tasks.watching.markdown import lineage_key
+
+REPORT = IngestReport(
+    corpus="Q3_reports.2024",
+    snapshot=7,
+    read=3,
+    unchanged=2,
+    renamed=1,
+    pages=40,
+    nodes=400,
+    failures=(Failure(name="a|b`c\n.pdf", state="failed", reason="it is empty"),),
+    skipped=1,
+    mended=("CURRENT was behind",),
+    step_seconds={"parse": 12.5},
+    steps_remembered=4,
+    calls=0,
+    calls_remembered=0,
+    tokens=0,
+    cost=0.0,
+)
+
+
+def test_the_page_tells_counts_times_failures_and_what_was_mended():
+    page = report_markdown(REPORT)
+    assert "3 documents read (40 pages, 400 nodes)" in page and "| parse | 12.5 |" in page
+    assert "it is empty" in page and "CURRENT was behind" in page
+
+
+def test_the_page_tells_whose_rest_was_done_and_no_name_of_a_file_is_markup():
+    page = report_markdown(
+        REPORT.model_copy(update={"took_over": ("the earlier run was killed",), "vanished": ("/in/`a`.pdf: gone",)})
+    )
+    assert "\n- the earlier run was killed" in page and "- `/in/'a'.pdf: gone`" in page
+    assert "| `a/b'c .pdf` | failed | `it is empty` |" in page.splitlines()
+
+
+def test_the_artifact_key_is_one_that_prefect_takes_and_each_name_has_its_own():
+    assert artifact_key("tides-2024") == "ingest-tides-2024"
+    named_alike = ["Q3_reports.2024", "q3.reports.2024", "Q3-reports-2024", "q3-reports-2024"]
+    keys = {artifact_key(name) for name in named_alike}
+    assert len(keys) == len(named_alike)
+    assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
+    assert artifact_key("tides-progress") != progress_key("tides") and artifact_key("tides-lineage") != lineage_key("ingest-tides")
+
+
+def test_the_page_tells_what_was_asked_of_a_model():
+    assert "No model was called" in report_markdown(REPORT)
+    used = REPORT.model_copy(update={"calls": 1200, "calls_remembered": 7, "tokens": 3_400_000, "cost": 1.5})
+    assert asked(used) == "1,200 calls of the model and 7 remembered: 3,400,000 tokens, cost 1.50"
+    assert asked(used) in report_markdown(used)

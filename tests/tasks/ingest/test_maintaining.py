@@ -1,0 +1,136 @@
+"""Upkeep does what an ingest does at its end, of all corpora or the named ones; the page says what was done, found and aged out."""
+
+import os
+import time
+
+import pytest
+from pydantic import ValidationError
+
+from storage.artifacts import ArtifactStore
+from storage.corpus.snapshot import UnknownCorpusError
+from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
+from storage.corpus.writer import open_for_writing
+from storage.locations import called_with_folder, corpus_location, reports_folder
+from storage.memo import StepMemo
+from storage.records.documents import Finding
+from storage.runs.answer_json import answer_json
+from storage.runs.log import ASKING, RunLog
+from storage.runs.traces import trace
+from tasks.ingest.upkeep import (
+    AgedOut,
+    MaintainRequest,
+    Upkeep,
+    age_out,
+    corpora_to_maintain,
+    doctor,
+    summary,
+    upkeep,
+    upkeep_markdown,
+)
+from tasks.step import Workplace, workplace
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer
+
+WELL = Upkeep(corpus="reports", artifacts_deleted=3, bytes_freed=4_500)
+BUSY = Upkeep(corpus="busy", skipped="corpus 'busy' is being written by process 7", killed=("the ingest of /in was killed",))
+BROKEN = Upkeep(
+    corpus="broken",
+    mended=("CURRENT was cut",),
+    postponed="corpus 'b' is being written",
+    findings=(Finding("counts", "5 nodes, not <6>", "read it again"),),
+)
+
+
+@pytest.fixture
+def log(tmp_path, home):
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    log = RunLog(tmp_path / "run.jsonl")
+    token = workplace.set(Workplace(artifacts, StepMemo(tmp_path / "steps", artifacts), log, "run"))
+    yield log
+    workplace.reset(token)
+
+
+def test_upkeep_makes_the_indexes_and_says_what_it_deleted(home, log):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, worlds.graph("report"))
+        location.index_due.touch()
+        before = corpus.snapshot
+        done = Upkeep.of(corpus, upkeep(corpus))
+        assert corpus.snapshot > before and not location.index_due.exists()
+        again = corpus.snapshot
+        upkeep(corpus)
+        assert corpus.snapshot == again, "what is well is left alone"
+    assert done == Upkeep(corpus="default")
+    assert [record.outputs["artifacts"] for record in trace(log.path).steps()] == ["0", "0"]
+    assert doctor(location) == ()
+
+
+def test_doctor_finds_what_is_broken_and_nothing_in_a_corpus_without_a_snapshot(home, log):
+    location = worlds.corpus_in(home)
+    location.folder.mkdir(parents=True)
+    assert doctor(location) == ()
+    location.current.write_text("garbage")
+    (finding,) = doctor(location)
+    assert isinstance(finding, Finding) and finding.check == "published snapshot" and "flowreader ingest" in finding.remedy
+    assert trace(log.path).steps()[-1].outputs == {"findings": "1"}
+
+
+def names(request):
+    return [location.name for location in corpora_to_maintain(request)]
+
+
+def test_no_name_means_every_corpus_and_names_mean_those(home):
+    assert names(MaintainRequest()) == []
+    for name in ("b", "a", "far"):
+        (home / "corpora" / name).mkdir(parents=True)
+    (home / "corpora" / "file").touch()
+    assert names(MaintainRequest()) == ["a", "b", "far"] and names(MaintainRequest(corpora=("far", "a"))) == ["a", "far"]
+    with pytest.raises(UnknownCorpusError, match=r"no corpus 'fa'.*or none to look after all"):
+        corpora_to_maintain(MaintainRequest(corpora=("fa",)))
+
+
+@pytest.mark.parametrize("wrong", [{"corpora": ("../x",)}, {"corpora": ("",)}, {"wait_seconds": -1}, {"wait_seconds": 3601}])
+def test_what_is_out_of_bounds_is_refused_by_the_form(wrong):
+    with pytest.raises(ValidationError):
+        MaintainRequest(**wrong)
+
+
+def test_every_corpus_has_a_row_and_its_details_with_remedies():
+    page = upkeep_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, called_with=1, bytes_freed=12_000))
+    assert page.splitlines()[2] == "2 corpora looked after, 1 skipped, 1 finding"
+    assert "| reports | well | 3 | 4\\,500 | 0 |" in page and "## reports" not in page
+    assert "| busy | skipped |" in page and "- skipped\\: corpus" in page and "- the ingest of \\/in was killed" in page
+    assert "| broken | 1 finding |" in page and "- mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
+    assert "- counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
+    assert "30 days\\: 2 reports" in page and "3 results" in page and "what 1 killed" in page and "12\\,000 bytes" in page
+    assert summary([]) == "there is no corpus yet" and "|" not in upkeep_markdown([]) and "Deleted" not in upkeep_markdown([WELL])
+    assert summary([WELL]) == "1 corpus looked after, 0 skipped, 0 findings"
+
+
+def left(path, *, old=True):
+    """A file of five bytes, a month and an hour old unless said otherwise."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"words")
+    if old:
+        os.utime(path, (0, time.time() - KEEP_UNNAMED_SECONDS - 3600))
+    return path
+
+
+@pytest.fixture
+def kept(home):
+    """An answer that the ledger of a corpus names."""
+    told = answer("report")
+    RunLog(corpus_location("small").runs / f"{ASKING}1.jsonl").answer(answer_json(told))
+    return told.answer_id
+
+
+def test_what_is_old_and_nobodys_goes_and_is_counted(kept):
+    stays = [left(folder / name, old=False) for folder in (reports_folder(), called_with_folder()) for name in ("a.html", "b")]
+    stays.append(left(reports_folder() / f"{kept}.html"))
+    page = left(reports_folder() / f"{'f' * 32}.html")
+    result, partial = left(reports_folder() / "0b7c0f6a"), left(reports_folder() / ".partial-x")
+    called = left(called_with_folder() / "5c1b")
+    assert age_out() == AgedOut(reports=1, results=2, called_with=1, bytes_freed=20)
+    assert not any(path.exists() for path in (page, result, partial, called)) and age_out() == AgedOut()
+    assert all(path.exists() for path in stays)

@@ -1,0 +1,131 @@
+"""Outcomes say in words how the reading of a document ended."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from storage.records.documents import DocumentState, Page, PageParser
+from tasks.finding.plan import UNFINISHED, DocumentWork
+from tasks.happenings import DocumentBegan, heard_by
+from tasks.ingest.outcomes import failed, page_notes, ready, unexpected, watched_document
+from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
+from tasks.models.ocr import OcrError
+from tasks.parsing.supervisor import ParserStartError
+from tasks.progress import StoppedError, forget_stop, request_stop
+from tasks.step import workplace
+from tests.storage import worlds
+
+
+@pytest.fixture
+def heard():
+    token, told = workplace.set(SimpleNamespace(run_id="r1")), []
+    with heard_by(told.append):
+        yield told
+    workplace.reset(token)
+
+
+def end_of(heard, outcome):
+    with watched_document(WORK) as told:
+        told(outcome)
+    return heard[-1]
+
+
+def test_a_document_begins_under_its_name_and_one_that_is_ready_is_told_with_its_pages_and_nodes(heard):
+    graph = worlds.graph("report")
+    told = end_of(heard, ready(WORK, graph))
+    assert heard == [DocumentBegan("r1", WORK.document_id, "a.pdf"), told]
+    assert (told.state, told.pages, told.nodes, told.error) == ("ready", len(graph.pages), len(graph.nodes), "")
+    assert told.run == "r1" and 0 < told.seconds < 10
+
+
+def test_one_that_cannot_be_read_keeps_its_reason_and_its_attempt(heard):
+    outcome = failed(WORK, DocumentState.NEEDS_PASSWORD, "it is encrypted")
+    told = end_of(heard, outcome)
+    assert (told.state, told.pages, told.error) == ("needs_password", 0, "it is encrypted")
+    assert (outcome.graph, outcome.record.reason, outcome.record.attempt) == (None, "it is encrypted", "limits")
+
+
+def test_a_reading_that_fails_is_told_as_such_and_the_version_before_is_kept(heard):
+    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", nodes=7)
+    outcome = failed(replace(WORK, published=published), DocumentState.FAILED, "it broke")
+    told, record = end_of(heard, outcome), outcome.record
+    assert (told.state, told.pages, told.error) == ("failed", 0, "it broke")
+    assert (record.version, record.state, record.nodes) == ("old", DocumentState.READY, 7) and "it broke" in record.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("problem", "state", "error"), [(StoppedError(), "stopped", ""), (OSError("secret disk"), "failed", "OSError")]
+)
+def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_told_by_its_kind(heard, problem, state, error):
+    with pytest.raises(type(problem)), watched_document(WORK):
+        raise problem
+    assert (heard[-1].state, heard[-1].error, heard[-1].pages) == (state, error, 0)
+
+
+def test_our_own_stumbling_is_one_documents_failure_and_only_its_kind_is_told(heard):
+    stumbled = unexpected(WORK, KeyError("the revenue of 2024"))
+    assert stumbled.record.state is DocumentState.FAILED and "report" in stumbled.record.reason
+    assert end_of(heard, stumbled).error == "KeyError"
+
+
+WORK = DocumentWork(
+    document_id="d" * 64, version="v" * 64, path="/in/a.pdf", paths=("/in/a.pdf",), size_bytes=3, attempt="limits", password=None
+)
+
+
+def page(number, parser, note=""):
+    return Page(
+        id=str(number), document_id="d", version="v", number=number, label=None, width_points=1, height_points=1,
+        parser=parser, note=note, summary="", image=None,
+    )  # fmt: skip
+
+
+def test_pages_with_the_same_story_are_told_together_and_usual_ones_need_no_note():
+    pages = [page(n, PageParser.OCR) for n in (1, 2, 3, 7)] + [page(4, PageParser.PDFIUM, "MinerU used more than 3072 MB")]
+    pages += [page(8, PageParser.MINERU), page(9, PageParser.PLAIN)]
+    assert page_notes(pages) == ("pages 1-3, 7 read by ocr", "page 4 read by pdfium: MinerU used more than 3072 MB")
+
+
+def test_what_breaks_while_the_run_is_stopping_is_no_documents_failure():
+    request_stop()
+    try:
+        with pytest.raises(StoppedError):
+            unexpected(WORK, RuntimeError("its child was stopped"))
+    finally:
+        forget_stop()
+
+
+def test_a_file_that_cannot_be_opened_is_its_own_failure_and_is_tried_again():
+    record = unexpected(WORK, FileNotFoundError(2, "No such file or directory")).record
+    assert record.state is DocumentState.FAILED and "No such file" in record.reason and record.attempt == ""
+
+
+FATAL = [
+    OSError(28, "No space left"),
+    OSError(30, "Read-only file system"),
+    MemoryError(),
+    OcrError("no engine"),
+    ParserStartError("none"),
+    ChatServerDownError("nobody answers"),
+    BudgetReachedError("the budget is reached"),
+]
+
+
+@pytest.mark.parametrize("error", FATAL)
+def test_what_would_hit_every_document_ends_the_run(error):
+    with pytest.raises(type(error)):
+        unexpected(WORK, error)
+
+
+def test_an_unfinished_document_is_published_and_tried_again():
+    graph = worlds.graph("report")
+    assert ready(WORK, graph).record.attempt == ""
+    assert ready(WORK, graph, unfinished=True).record.attempt == UNFINISHED
+
+
+def test_an_unfinished_document_that_fails_on_what_it_lacks_stays_and_stays_unfinished():
+    published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, attempt=UNFINISHED, nodes=7)
+    record = failed(replace(WORK, published=published), DocumentState.FAILED, "too many", for_good=False).record
+    assert (record.state, record.nodes, record.attempt) == (DocumentState.READY, 7, UNFINISHED)
+    assert "too many" in record.notes[0]

@@ -1,0 +1,132 @@
+"""Publishing links what is new with what is there, the same whatever came first."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from storage.artifacts import ArtifactStore
+from storage.catalog.removals import note_removals, removal_of
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.memo import StepMemo
+from storage.runs.answer_json import answer_json
+from storage.runs.answers import read_answers
+from storage.runs.log import RunLog
+from tasks.finding.plan import Plan
+from tasks.ingest import publishing
+from tasks.ingest.outcomes import Outcome
+from tasks.ingest.publishing import clean_up, index, publish, purge_is_due, rename, upkeep_is_due, wipe
+from tasks.settings.ingest import EvolutionSettings
+from tasks.step import Workplace, workplace
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer, asking_log
+
+SETTINGS = EvolutionSettings(cross_minimum=0.1)
+GRAPHS = {name: worlds.graph(name, nodes=12) for name in ("report", "paper", "slides")}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path, home):
+    artifacts = ArtifactStore(tmp_path / "artifacts")
+    token = workplace.set(Workplace(artifacts, StepMemo(tmp_path / "steps", artifacts), RunLog(tmp_path / "run.jsonl"), "run"))
+    yield
+    workplace.reset(token)
+
+
+def outcome(name):
+    return Outcome(record=worlds.record(GRAPHS[name], f"/in/{name}.pdf"), graph=GRAPHS[name])
+
+
+def cross_edges_after(location, batches):
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        for batch in batches:
+            publish(corpus, [outcome(name) for name in batch], {}, SETTINGS)
+    with open_for_reading(location) as snapshot:
+        edges = [edge for record in snapshot.documents() for edge in snapshot.edges(record.id)]
+    return {edge for edge in edges if edge.source_document != edge.target_document}
+
+
+def test_links_do_not_depend_on_the_order_on_the_batches_or_on_how_many_are_read_back_at_once(tmp_path, monkeypatch):
+    orders = [[[name] for name in GRAPHS], [[name] for name in reversed(GRAPHS)], [list(GRAPHS)], [["paper", "slides"], ["report"]]]
+    seen = [cross_edges_after(worlds.corpus_in(tmp_path, f"corpus{number}"), batches) for number, batches in enumerate(orders)]
+    monkeypatch.setattr(publishing, "NODES_AT_ONCE", 1)
+    seen.append(cross_edges_after(worlds.corpus_in(tmp_path, "grouped"), orders[0]))
+    assert seen[0] and all(edges == seen[0] for edges in seen)
+    assert {(edge.target, edge.source) for edge in seen[0]} == {(edge.source, edge.target) for edge in seen[0]}
+
+
+def test_a_successor_takes_its_predecessor_out_in_the_same_commit(home):
+    location = worlds.corpus_in(home)
+    old, new = GRAPHS["report"].document_id, GRAPHS["paper"].document_id
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report")], {}, SETTINGS)
+        asking_log(location, "r1").answer(answer_json(answer("report")))
+        before = corpus.snapshot
+        publish(corpus, [outcome("paper")], {new: (old,)}, SETTINGS)
+        assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
+        assert wipe(corpus, wait_seconds=0).answers_erased == 0
+    assert read_answers(location, present=()) == [answer("report")], "what a newer version replaced was not removed"
+
+
+def test_renaming_and_indexing_keep_the_graph(home):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report")], {}, SETTINGS)
+        publish(corpus, [outcome("paper")], {}, SETTINGS)
+        assert upkeep_is_due(location)
+        renamed = (worlds.record(GRAPHS["report"], "/in/other.pdf"),)
+        rename(corpus, Plan((), renamed, superseded={}, outdated=(GRAPHS["paper"].document_id,), unchanged=(), vanished=()))
+        index(corpus)
+        assert not upkeep_is_due(location)
+    with open_for_reading(location) as snapshot:
+        assert snapshot.find("other.pdf").nodes == 12 == len(snapshot.nodes(GRAPHS["report"].document_id))
+        assert len(snapshot.documents()) == 1
+
+
+def test_a_document_that_is_back_keeps_its_quotes(home):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report")], {}, SETTINGS)
+        note_removals(location, [removal_of(outcome("report").record)])
+        corpus.publish(removed=[GRAPHS["report"].document_id])
+        publish(corpus, [outcome("report")], {}, SETTINGS)
+        asking_log(location, "r1").answer(answer_json(answer("report")))
+        assert clean_up(corpus).answers_erased == 0
+    assert read_answers(location, present={GRAPHS["report"].document_id}) == [answer("report")]
+
+
+def set_clock(monkeypatch, seconds):
+    """Let the clock that removals are noted and judged by be so far ahead."""
+    now = time.time
+    for module in ("storage.catalog.removals", "tasks.ingest.publishing"):
+        monkeypatch.setattr(f"{module}.time", SimpleNamespace(time=lambda: now() + seconds))
+
+
+def test_a_removal_noted_in_the_future_is_due_at_once(home, monkeypatch):
+    location = worlds.corpus_in(home)
+    with monkeypatch.context() as ahead:
+        set_clock(ahead, 1_000_000)
+        note_removals(location, [removal_of(outcome("paper").record)])
+        assert not purge_is_due(location)
+    assert purge_is_due(location)
+
+
+def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(home, monkeypatch):
+    location = worlds.corpus_in(home)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, [outcome("report"), outcome("paper")], {}, SETTINGS)
+        index(corpus)
+        note_removals(location, [removal_of(outcome("paper").record)])
+        corpus.publish(removed=[GRAPHS["paper"].document_id])
+        asking_log(location, "late").answer(answer_json(answer("report", "paper")))
+        assert not upkeep_is_due(location)
+        set_clock(monkeypatch, 3500)
+        assert not upkeep_is_due(location)
+        note_removals(location, [removal_of(outcome("slides").record)])
+        set_clock(monkeypatch, 3700)
+        assert upkeep_is_due(location)
+        index(corpus)
+        assert not location.purge_due.exists()
+    files = b"".join(path.read_bytes() for path in location.folder.rglob("*") if path.is_file())
+    assert b"of report" in files and b"of paper" not in files

@@ -1,0 +1,194 @@
+"""Documents as lineage shows them: who parsed them, which runs read them, where their nodes stand; no name of what was removed."""
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.locations import artifacts_folder, corpus_location
+from storage.records.answers import NamedDocument
+from storage.records.documents import WHOLE_PAGE, identify
+from storage.runs.log import RunLog
+from tasks.lineage.documents import NOT_KEPT, OTHER_PARSER, documents_told, places_of
+from tasks.lineage.names import Shelf, shown_parameters
+from tasks.lineage.records import Damage, Standing
+from tasks.parsing.parse import parser_identity
+from tests.asking_worlds import Passage, published, written
+from tests.lineage_worlds import INGEST, SETTINGS, call, ingest_run, step
+from tests.storage import worlds
+
+REPORT, PAPER, GONE = (worlds.graph(name) for name in ("report", "paper", "gone"))
+NAMED = [NamedDocument(graph.document_id, f"{graph.title}.pdf") for graph in (REPORT, PAPER, GONE)]
+
+
+@pytest.fixture
+def location(tmp_path):
+    place = worlds.corpus_in(tmp_path)
+    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+    return place
+
+
+def told(location, *documents):
+    with open_for_reading(location) as snapshot:
+        return documents_told(Shelf(snapshot), documents)
+
+
+def test_a_published_document_is_told_with_bytes_files_parser_and_readings(location):
+    ingest_run(location, REPORT, PAPER)
+    (report, paper), damaged = told(location, *NAMED[:2])
+    assert (report.document, report.standing, report.paths) == (NAMED[0], Standing.PUBLISHED, ("/files/report.pdf",))
+    assert (report.size_bytes, report.pages, report.nodes, report.state) == (1234, 2, 6, "ready")
+    assert report.notes == ("page 2 read by pdfium",) and report.parser == parser_identity()
+    (reading,) = report.readings
+    assert (reading.run.run_id, [each.step for each in reading.steps]) == (INGEST, ["parse", "evolve"])
+    assert reading.steps[0].attempts == 2 and [each.about for each in reading.calls] == [REPORT.document_id]
+    assert reading.published and paper.readings[0].steps[0].subject == PAPER.document_id and damaged == ()
+
+
+def test_only_the_run_that_made_the_published_version_says_so_and_the_newest_comes_first(location):
+    ingest_run(location, REPORT)
+    log = RunLog(location.runs / "2222.jsonl")
+    log.begin(run_id="2222", parameters={"paths": []}, settings={}, code_version="2")
+    log.step(step("2222", "evolve", REPORT.document_id, identify("evolve", "1", "another version"), started="2027"))
+    failed = step("2222", "evolve", REPORT.document_id, identify("evolve", "1", REPORT.version), error="it failed", started="2027")
+    log.step(failed)
+    (report,), _ = told(location, NAMED[0])
+    assert [(each.run.run_id, each.published) for each in report.readings] == [("2222", False), (INGEST, True)]
+    assert report.readings[0].run.outcome == "killed" and report.readings[0].run.began == "2027"
+    assert report.parser == parser_identity(), "the second run found it parsed"
+
+
+@pytest.mark.parametrize("settings", [SETTINGS.model_dump(mode="json"), {"unknown": 1}])
+def test_a_parser_that_is_not_the_one_here_is_not_called_by_its_version(location, settings):
+    log = RunLog(location.runs / "r1.jsonl")
+    log.begin(run_id="r1", parameters={"paths": []}, settings=settings, code_version="1")
+    log.step(step("r1", "parse", REPORT.document_id, "another key"))
+    (report,), _ = told(location, NAMED[0])
+    assert report.parser == OTHER_PARSER
+
+
+def test_without_a_run_the_record_is_told_and_no_documents_give_nothing(location):
+    (report,), damaged = told(location, NAMED[0])
+    assert (report.readings, report.parser, report.version, damaged) == ((), NOT_KEPT, REPORT.version, ())
+    assert told(location) == ((), ())
+
+
+def test_of_what_was_removed_the_id_and_the_work_are_told_and_no_name_and_no_word(location):
+    path = ingest_run(location, GONE)
+    words = {"error": "ParseError: gone.pdf says SECRET"}
+    RunLog(path).step(step(INGEST, "parse", GONE.document_id, **words))
+    RunLog(path).call(call(GONE.document_id, **words))
+    (gone,), _ = told(location, NAMED[2])
+    assert (gone.document, gone.standing, gone.paths, gone.state) == (replace(NAMED[2], name=""), Standing.GONE, (), "")
+    (reading,) = gone.readings
+    assert {each.error for each in reading.steps} == {"", "ParseError"} == {each.error for each in reading.calls}
+    assert "SECRET" not in repr(gone) and "gone.pdf" not in repr(gone) and not gone.readings[0].published
+
+
+def test_damaged_files_are_told_and_the_others_read(location):
+    ingest_run(location, REPORT)
+    cut = ingest_run(location, PAPER, run_id="2222")
+    cut.write_bytes(cut.read_bytes()[:-9])
+    (location.runs / "3333.jsonl").mkdir()
+    (report,), damaged = told(location, NAMED[0])
+    assert len(report.readings) == 1 and damaged == (Damage("2222", 1, ""), Damage("3333", 0, "Is a directory"))
+
+
+BROKEN = worlds.graph("broken")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory):
+    location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[REPORT], records=[worlds.record(REPORT), worlds.failed(BROKEN)])
+    with open_for_reading(location) as snapshot:
+        yield Shelf(snapshot)
+
+
+@pytest.mark.parametrize(
+    ("document", "standing", "name"),
+    [
+        (NamedDocument(REPORT.document_id, "as it was called before.pdf"), Standing.PUBLISHED, "report.pdf"),
+        (NamedDocument("e" * 64, "report.pdf"), Standing.REPLACED, "report.pdf"),
+        (NamedDocument("e" * 64, "secret.pdf"), Standing.GONE, ""),
+        (NamedDocument("e" * 64, ""), Standing.GONE, ""),
+    ],
+)
+def test_a_document_is_called_by_a_name_that_the_corpus_still_has(shelf, document, standing, name):
+    assert (shelf.standing(document), shelf.named(document)) == (standing, NamedDocument(document.id, name))
+
+
+@pytest.mark.parametrize("path", ["/files", "/files/", "/files/report.pdf", "/", ".", "..", "files", "../files", "./report.pdf"])
+def test_a_path_with_a_published_document_is_shown(shelf, path):
+    assert shown_parameters({"paths": [path], "include": ["*"]}, shelf) == {"paths": [path], "include": ["*"]}
+
+
+@pytest.mark.parametrize("path", ["/secret", "/files/secret.pdf", "secret.pdf", "/files/report", "port.pdf", "/fil", "../secret"])
+def test_a_path_without_one_is_counted_only(shelf, path):
+    assert shown_parameters({"paths": ["/files", path]}, shelf) == {"paths": ["/files"], "paths_of_nothing_published": 1}
+
+
+def test_so_are_names_and_ids_of_documents(shelf):
+    asked = {"documents": ["report.pdf", REPORT.document_id[:8], "secret.pdf", "eeeeeeee"], "pages": "3-7"}
+    told = {"documents": asked["documents"][:2], "pages": "3-7", "documents_of_nothing_published": 2}
+    assert shown_parameters(asked, shelf) == told
+    assert shown_parameters({"documents": []}, shelf) == {"documents": []}
+    assert shown_parameters({"documents": "?"}, shelf) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
+
+
+def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=("s3://data/in/report.pdf",))])
+    known = ["s3://data", "s3://data/in/", "s3://data/in", "s3://data/in/report.pdf"]
+    with open_for_reading(location) as snapshot:
+        told = shown_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, Shelf(snapshot))
+    assert told == {"paths": known, "paths_of_nothing_published": 3}
+
+
+@pytest.fixture
+def small_shelf(own_home):
+    with open_for_reading(corpus_location("small")) as snapshot:
+        yield Shelf(snapshot)
+
+
+def all_told(small_shelf):
+    return documents_told(small_shelf, [NamedDocument(record.id, record.name) for record in small_shelf.records.values()])[0]
+
+
+def nodes_of(small_shelf):
+    return {node.id: node for record in small_shelf.records for node in small_shelf.snapshot.nodes(record)}
+
+
+def test_the_artifact_and_the_graph_tell_the_same(small_shelf):
+    documents, nodes = all_told(small_shelf), nodes_of(small_shelf)
+    kept = places_of(small_shelf, documents, [])
+    assert set(kept.nodes) == set(nodes) and len(kept.readers) == sum(record.pages for record in small_shelf.records.values())
+    shutil.rmtree(artifacts_folder())
+    graph = places_of(small_shelf, documents, list(nodes))
+    assert graph.nodes == kept.nodes and sorted(graph.readers) == sorted(kept.readers)
+    assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.nodes.items())
+    assert all(place.box is None for name, place in kept.nodes.items() if nodes[name].box == WHOLE_PAGE)
+
+
+def test_a_spoilt_artifact_is_not_believed(small_shelf):
+    documents = all_told(small_shelf)
+    expected = places_of(small_shelf, documents, [])
+    for path in artifacts_folder().glob("??/*"):
+        path.write_bytes(b"{}")
+    assert places_of(small_shelf, documents, list(expected.nodes)) == replace(expected, readers=tuple(sorted(expected.readers)))
+
+
+def test_where_no_run_is_kept_the_graph_is_asked_and_what_is_not_there_is_left_out(tmp_path, home):
+    location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.", page=2)))
+    with open_for_reading(location) as snapshot:
+        small_shelf = Shelf(snapshot)
+        (node,) = nodes_of(small_shelf).values()
+        found = places_of(small_shelf, all_told(small_shelf), [node.id, "e" * 64])
+        assert {name: (place.page, place.kind) for name, place in found.nodes.items()} == {node.id: (2, "paragraph")}
+        assert [(number, parser) for _document, number, parser, _note in found.readers] == [(1, "mineru"), (2, "mineru")]
+        assert places_of(small_shelf, [], []).nodes == {}

@@ -1,0 +1,113 @@
+"""Digits and file names lead to what they name, or to what there is."""
+
+from dataclasses import replace
+
+import pytest
+
+from storage.corpus.snapshot import open_for_reading
+from storage.corpus.writer import open_for_writing
+from storage.runs.log import RunLog
+from tasks.lineage.search import AmbiguousLineageError, Kind, UnknownLineageError, find_named
+from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
+from tests.storage import worlds
+from tests.storage.answer_worlds import answer
+
+REPORT, PAPER, GONE, ODD = (worlds.graph(name) for name in ("report", "paper", "gone", "odd"))
+ANSWER = replace(answer("report", "gone"), answer_id="0123456789abcdef" * 2)
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        worlds.publish(corpus, REPORT, PAPER)
+        digits = replace(worlds.record(ODD), paths=("/files/deadbeef", "/copies/report.pdf"))
+        corpus.publish(graphs=[ODD], records=[digits])
+    ingest_run(location, REPORT, PAPER, worlds.graph("removed"))
+    asking_run(location, "aa00bb11cc22", [ANSWER])
+    asking_run(location, "aa00bb99cc22", [replace(ANSWER, answer_id="01234567" + "0" * 24, question="How few?")])
+    with open_for_reading(location) as opened:
+        yield opened
+
+
+def found(snapshot, asked):
+    named = find_named(snapshot, asked)
+    return named.kind, named.id
+
+
+def test_a_document_is_named_by_its_file_name_or_the_beginning_of_its_id(snapshot):
+    for asked in ("paper.pdf", PAPER.document_id, PAPER.document_id[:8]):
+        assert found(snapshot, asked) == (Kind.DOCUMENT, PAPER.document_id)
+    assert found(snapshot, "deadbeef") == (Kind.DOCUMENT, ODD.document_id), "a file may be called like an id"
+
+
+def test_an_answer_is_named_by_its_beginning_and_tells_its_run(snapshot):
+    named = find_named(snapshot, ANSWER.answer_id[:10])
+    assert (named.kind, named.id, named.run_id) == (Kind.ANSWER, ANSWER.answer_id, "ask-aa00bb11cc22")
+
+
+def test_a_run_is_named_by_six_digits_with_or_without_what_runs_that_ask_begin_with(snapshot):
+    assert found(snapshot, INGEST[:6]) == found(snapshot, INGEST) == (Kind.RUN, INGEST)
+    for asked in ("aa00bb1", "ask-aa00bb1", "ask-aa00bb11cc22"):
+        assert found(snapshot, asked) == (Kind.RUN, "ask-aa00bb11cc22")
+
+
+@pytest.mark.parametrize("name", ["gone", "removed"])
+def test_a_document_that_only_runs_or_answers_tell_of_is_found_by_its_id_and_by_no_name(snapshot, name):
+    name_of = worlds.document_id(name)
+    assert found(snapshot, name_of[:9]) == (Kind.DOCUMENT, name_of)
+    with pytest.raises(UnknownLineageError):
+        find_named(snapshot, f"{name}.pdf")
+
+
+@pytest.mark.parametrize("asked", ["ffffffff", "report", "0123456", "1f2e3", "ask-", "..", "", "g" * 64, "f" * 65, "1f2e3d4c*"])
+def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
+    with pytest.raises(UnknownLineageError) as error:
+        find_named(snapshot, asked)
+    said = str(error.value)
+    assert said.startswith(f"no answer, document or run {asked!r} in corpus 'default'") and said.count("; ") == 1
+    assert "documents 'deadbeef', 'paper.pdf', 'report.pdf'" in said and "01234567 'How few?'" in said
+    assert "ask-aa00bb99" in said and "1f2e3d4c" in said and "gone.pdf" not in said
+
+
+def test_the_nearest_name_is_told(snapshot):
+    with pytest.raises(UnknownLineageError, match=r"the nearest is 'report\.pdf'; name"):
+        find_named(snapshot, "repart.pdf")
+
+
+@pytest.mark.parametrize(
+    ("asked", "several"),
+    [
+        ("report.pdf", [f"document {each.document_id[:16]} 'report.pdf'" for each in (REPORT, ODD)]),
+        ("01234567", ["answer 0123456789abcdef 'How many?'", "answer 0123456700000000 'How few?'"]),
+        ("aa00bb", ["run ask-aa00bb11cc22", "run ask-aa00bb99cc22"]),
+    ],
+)
+def test_what_names_several_is_answered_with_all_of_them(snapshot, asked, several):
+    with pytest.raises(AmbiguousLineageError, match=f"'{asked}' names 2 things: .*; take more digits") as error:
+        find_named(snapshot, asked)
+    assert all(each in str(error.value) for each in several)
+
+
+def test_where_nothing_is_the_error_says_so_and_long_lists_are_cut(tmp_path):
+    location = worlds.corpus_in(tmp_path)
+    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        corpus.publish(graphs=[], records=[])
+        with open_for_reading(location) as empty, pytest.raises(UnknownLineageError, match="documents none, newest answers none, "):
+            find_named(empty, "ffffffff")
+        corpus.publish(graphs=[], records=[worlds.failed(worlds.graph(name)) for name in "abcde"])
+    with (
+        open_for_reading(location) as full,
+        pytest.raises(UnknownLineageError, match=r"'a.pdf', 'b.pdf', 'c.pdf' and 2 more, newest"),
+    ):
+        find_named(full, "ffffffff")
+
+
+def test_what_an_evaluation_counts_by_is_no_document(snapshot, tmp_path):
+    log = RunLog(snapshot.location.runs / "2222aaaa.jsonl")
+    log.step(step("2222aaaa", "ask-batch", "e" * 64))
+    try:
+        with pytest.raises(UnknownLineageError):
+            find_named(snapshot, "e" * 12)
+    finally:
+        log.path.unlink()

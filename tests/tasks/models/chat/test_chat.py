@@ -1,0 +1,325 @@
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from storage.runs.replies import CallCache
+from tasks.models.chat.errors import (
+    ChatError,
+    ChatRefusedError,
+    ChatServerDownError,
+    ContextTooLongError,
+    InvalidReplyError,
+    Outcome,
+    RefusedReplyError,
+    RejectedCallError,
+    UnknownModelError,
+)
+from tests.chat_server import Misbehaviour, at, chat_server, sometimes
+from tests.program import CORPUS
+from tests.tasks.models.chat_worlds import DOCUMENT, Summary, call, calls, open_on, summarise
+from tests.tasks.models.killed_asker import CALLS, IN_FLIGHT
+
+ROOT = CORPUS.parents[1]
+
+MENDED = {  # a second request, or a second question, puts it right
+    Misbehaviour.BUSY,
+    Misbehaviour.BUSY_FOR_A_WHILE,
+    Misbehaviour.TIMEOUT,
+    Misbehaviour.ERROR,
+    Misbehaviour.UNAVAILABLE,
+    Misbehaviour.HANG,
+    Misbehaviour.HANG_LATER,
+    Misbehaviour.DRIP,
+    Misbehaviour.RESET,
+    Misbehaviour.CUT,
+    Misbehaviour.GARBAGE,
+    Misbehaviour.ERROR_EVENT,
+    Misbehaviour.LENGTH,
+    Misbehaviour.PROSE,
+    Misbehaviour.INVALID_JSON,
+    Misbehaviour.DUPLICATE_KEYS,
+    Misbehaviour.NAN,
+    Misbehaviour.WRONG_SCHEMA,
+    Misbehaviour.UNKNOWN_IDS,
+    Misbehaviour.EMPTY,
+    Misbehaviour.HUGE,
+    Misbehaviour.WHITESPACE,
+    Misbehaviour.TWO_CHOICES,
+}
+GIVEN_UP = {
+    Misbehaviour.TOO_LONG: ContextTooLongError,
+    Misbehaviour.BAD_REQUEST: RejectedCallError,
+    Misbehaviour.PACKED: RejectedCallError,
+    Misbehaviour.REFUSAL: RefusedReplyError,
+    Misbehaviour.FILTERED: RefusedReplyError,
+}
+ENDING = {
+    Misbehaviour.UNAUTHORISED: ChatRefusedError,
+    Misbehaviour.QUOTA: ChatRefusedError,
+    Misbehaviour.NOT_FOUND: UnknownModelError,
+    Misbehaviour.MOVED: UnknownModelError,
+    Misbehaviour.WRONG_MODEL: UnknownModelError,
+}
+IMPATIENT = {
+    "deadlines": {"first_token_seconds": 0.4, "idle_seconds": 0.2, "total_seconds": 1.0, "models_seconds": 2.0},
+    "retries": {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.02, "busy_seconds": 0.1, "attempts": 3},
+}
+
+
+def backwards(count):
+    return [f"text {number}"[::-1] for number in range(count)]
+
+
+def test_every_misbehaviour_has_its_verdict():
+    assert {*MENDED, *GIVEN_UP, *ENDING} == set(Misbehaviour)
+
+
+def test_replies_come_in_the_order_of_the_calls_and_no_more_than_allowed_are_in_flight(tmp_path):
+    with chat_server(summarise, seconds=0.02) as server, open_on(server, tmp_path, limits={"in_flight": 4}) as model:
+        replies = model.ask_all(calls(40))
+        assert [reply.summary for reply in replies] == backwards(40)
+        assert server.most_at_once == 4
+        assert model.ask_all([]) == []
+
+
+def test_a_request_is_a_stream_with_usage_in_the_form_asked_for(tmp_path):
+    with chat_server(summarise) as server, open_on(server, tmp_path) as model:
+        model.ask_all([call("look")])
+        body = server.requests[0].body
+    form = {"name": "Summary", "schema": Summary.model_json_schema(), "strict": True}
+    assert body == {
+        "model": "scripted",
+        "messages": [{"role": "user", "content": "look"}],
+        "max_tokens": 100,
+        "temperature": 0.0,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "response_format": {"type": "json_schema", "json_schema": form},
+    }
+
+
+def test_the_proxy_of_the_environment_is_not_asked(tmp_path, monkeypatch):
+    for name in ("http_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with chat_server(summarise) as server, open_on(server, tmp_path) as model:
+        assert len(model.ask_all(calls(1))) == server.calls == 1
+
+
+@pytest.mark.parametrize("how", sorted(MENDED))
+def test_what_goes_wrong_once_is_put_right(tmp_path, how):
+    with (
+        chat_server(summarise, misbehave=at({2: how}), drip_seconds=0.02, retry_after="0") as server,
+        open_on(server, tmp_path, **IMPATIENT) as model,
+    ):
+        replies = model.ask_all(calls(3))
+        assert server.calls == 4
+    assert [reply.summary for reply in replies] == backwards(3)
+    assert len(CallCache(tmp_path).recall(DOCUMENT)) == 3
+
+
+@pytest.mark.parametrize("how", sorted(MENDED))
+def test_what_stays_wrong_fails_by_name_and_the_others_go_on(tmp_path, how):
+    def misbehave(request):
+        return how if "text 1" in request.text else None
+
+    with (
+        chat_server(summarise, misbehave=misbehave, drip_seconds=0.02, retry_after="0.1") as server,
+        open_on(server, tmp_path, **IMPATIENT) as model,
+    ):
+        good, bad, other = model.ask_all(calls(3))
+    assert [good.summary, other.summary] == ["0 txet", "2 txet"]
+    assert isinstance(bad, ChatError) and str(bad).startswith("item 'text 1': ")
+    assert len(CallCache(tmp_path).recall(DOCUMENT)) == 2
+
+
+@pytest.mark.parametrize(("how", "kind"), GIVEN_UP.items())
+def test_what_cannot_pass_is_not_sent_again(tmp_path, how, kind):
+    with chat_server(summarise, misbehave=at({1: how})) as server, open_on(server, tmp_path, limits={"in_flight": 1}) as model:
+        bad, *others = model.ask_all(calls(3))
+        assert server.calls == 3
+    assert type(bad) is kind and [reply.summary for reply in others] == backwards(3)[1:]
+
+
+@pytest.mark.parametrize(("how", "kind"), ENDING.items())
+def test_what_spoils_all_calls_ends_the_run_and_keeps_what_is_done(tmp_path, how, kind):
+    with chat_server(summarise, misbehave=at({5: how})) as server, open_on(server, tmp_path, limits={"in_flight": 1}) as model:
+        with pytest.raises(kind):
+            model.ask_all(calls(30))
+        assert server.calls == 5
+        with pytest.raises(kind):
+            model.ask_all(calls(6))
+        assert server.calls == 5
+    assert len(CallCache(tmp_path).recall(DOCUMENT)) == 4
+
+
+def test_the_one_second_question_names_the_error(tmp_path):
+    with chat_server(summarise, misbehave=at({1: Misbehaviour.UNKNOWN_IDS})) as server, open_on(server, tmp_path) as model:
+        model.ask_all([call()])
+        first, second = server.requests
+    question, said, complaint = second.body["messages"]
+    assert [question] == first.body["messages"]
+    assert said["role"] == "assistant" and "nobody" in said["content"]
+    assert complaint["role"] == "user" and "node id nobody was not shown" in complaint["content"]
+
+
+def test_twenty_percent_of_errors_cost_less_than_a_third_more_requests_and_lose_nothing(tmp_path):
+    misbehave = sometimes({Misbehaviour.BUSY: 0.1, Misbehaviour.ERROR: 0.1}, seed=1)
+    patient = {"retries": {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.1, "attempts": 10}}
+    with chat_server(summarise, misbehave=misbehave, keep_requests=False) as server, open_on(server, tmp_path, **patient) as model:
+        replies = model.ask_all(calls(2000))
+        assert server.calls <= 2000 * 1.3
+    assert [reply.summary for reply in replies] == backwards(2000)
+
+
+def test_mutated_replies_over_the_wire_are_values_or_named_errors(tmp_path):
+    dice = random.Random(7)
+
+    def mutated(_request):
+        text = list('{"summary": "a text of some words", "node_id": "n1"}')
+        for _ in range(dice.randrange(4)):
+            text[dice.randrange(len(text))] = dice.choice(['"', "{", "}", "\\", "\0", "\ud800", "é", "\n", "1", ""])
+        return "".join(text)
+
+    with chat_server(mutated) as server, open_on(server, tmp_path, retries={"lost_until_end": 1000}) as model:
+        replies = model.ask_all(calls(300))
+    good = [reply for reply in replies if isinstance(reply, Summary)]
+    assert {type(reply) for reply in replies} == {Summary, InvalidReplyError} and len(good) > 100
+    assert len(CallCache(tmp_path).recall(DOCUMENT)) == len(good)
+
+
+def test_a_cached_reply_costs_nothing_and_is_counted_apart(tmp_path):
+    heard, prices = [], {"input_per_million": 1.0}
+    with chat_server(summarise) as server:
+        with open_on(server, tmp_path) as model:
+            first = model.ask_all(calls(5))
+        with open_on(server, tmp_path, heard.append, budget={"calls": 0}, prices=prices) as model:
+            assert model.ask_all(calls(5)) == first
+        assert server.calls == 5
+    assert [ended.outcome for ended in heard] == [Outcome.CACHED] * 5
+    assert not any(ended.attempts + ended.input_tokens + ended.output_tokens + ended.cost + ended.seconds for ended in heard)
+
+
+def test_a_cached_reply_that_fails_todays_check_is_asked_for_again(tmp_path):
+    def count(request):
+        return {"summary": str(request.number), "node_id": "n1"}
+
+    with chat_server(count) as server, open_on(server, tmp_path) as model:
+        model.ask_all([call()])
+        (reply,) = model.ask_all([call(check=lambda value: "stale" if value.summary == "1" else "")])
+    assert reply.summary == "2"
+
+
+def test_a_reply_that_another_run_got_meanwhile_is_not_asked_for_again(tmp_path):
+    with chat_server(summarise) as server, open_on(server, tmp_path) as model, open_on(server, tmp_path) as other:
+        model.ask_all(calls(3))
+        other.ask_all(calls(5))
+        replies = model.ask_all(calls(6))
+        assert server.calls == 6
+    assert [reply.summary for reply in replies] == backwards(6)
+
+
+def test_after_a_kill_only_the_calls_in_flight_are_made_again(tmp_path):
+    with chat_server(summarise, seconds=0.02) as server:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.tasks.models.killed_asker", server.base_url, str(tmp_path)], cwd=ROOT
+        )
+        while server.replied < 60 and child.poll() is None:
+            time.sleep(0.005)
+        child.kill()
+        assert child.wait() == -9
+        with open_on(server, tmp_path, limits={"in_flight": IN_FLIGHT}) as model:
+            replies = model.ask_all(calls(CALLS))
+        assert server.calls <= CALLS + IN_FLIGHT
+    assert [reply.summary for reply in replies] == backwards(CALLS)
+
+
+def test_a_server_that_is_not_there_is_named_at_once(tmp_path):
+    with chat_server(summarise) as server:
+        pass
+    with pytest.raises(
+        ChatServerDownError, match=rf"no chat server: {server.base_url} takes no connection .*FLOWREADER_CHAT_BASE_URL"
+    ):
+        open_on(server, tmp_path)
+
+
+def test_a_server_that_goes_and_comes_back_is_waited_for(tmp_path):
+    def reply(request):
+        if request.number == 20:
+            threading.Thread(target=blink).start()
+        return summarise(request)
+
+    def blink():
+        server.go_away()
+        time.sleep(0.5)
+        server.come_back()
+
+    patient = {"retries": {"down_seconds": 60.0, "first_wait_seconds": 0.01, "longest_wait_seconds": 0.05, "attempts": 10}}
+    with chat_server(reply, seconds=0.01) as server, open_on(server, tmp_path, **patient, limits={"in_flight": 16}) as model:
+        replies = model.ask_all(calls(100))
+    assert [reply.summary for reply in replies] == backwards(100)
+
+
+def test_a_server_that_stays_away_ends_the_run_and_another_run_goes_on(tmp_path):
+    def reply(request):
+        if request.number == 20:
+            threading.Thread(target=server.go_away).start()
+        return summarise(request)
+
+    hasty = {"limits": {"in_flight": 16}, "retries": {"down_seconds": 0.1, "attempts": 10, "first_wait_seconds": 0.01}}
+    with chat_server(reply, seconds=0.01) as server, open_on(server, tmp_path, **hasty) as model:
+        with pytest.raises(ChatServerDownError, match="what is done is kept"):
+            model.ask_all(calls(100))
+        done = len(CallCache(tmp_path).recall(DOCUMENT))
+        server.come_back()
+        before = server.calls
+        with open_on(server, tmp_path, **hasty) as again:
+            assert len(again.ask_all(calls(100))) == 100
+        assert server.calls - before == 100 - done < 100
+
+
+def test_the_listener_hears_of_every_call_once(tmp_path):
+    heard = []
+    declined = at({2: Misbehaviour.REFUSAL})
+    with (
+        chat_server(summarise, misbehave=declined) as server,
+        open_on(server, tmp_path, heard.append, limits={"in_flight": 1}) as model,
+    ):
+        model.ask_all(calls(3))
+        model.ask_all(calls(1))
+    assert [record.outcome for record in heard] == [Outcome.OK, Outcome.REFUSED, Outcome.OK, Outcome.CACHED]
+    ok, refused, _, cached = heard
+    assert (ok.purpose, ok.subject, ok.item, ok.model, ok.error) == ("analyze", DOCUMENT, "item 'text 0'", "scripted", "")
+    assert ok.key == cached.key != refused.key and ok.attempts == 1 and ok.seconds > 0 and ok.output_tokens > 0
+    assert refused.error == "item 'text 1': the model declined: I would rather not."
+
+
+def test_a_damaged_picture_fails_by_name_before_anything_is_sent(tmp_path):
+    with chat_server(summarise) as server, open_on(server, tmp_path) as model:
+        bad, good = model.ask_all([call("look", images=(b"no picture",)), call()])
+        assert server.calls == 1
+    assert isinstance(bad, RejectedCallError) and "cannot be read" in str(bad) and isinstance(good, Summary)
+
+
+def test_the_key_is_sent_and_never_shown(tmp_path, caplog):
+    secret = "sk-very-secret-0123456789"
+    heard = []
+    with chat_server(summarise, api_key=secret) as server:
+        with open_on(server, tmp_path, key=secret) as model:
+            assert model.ask_all([call()])[0].node_id == "n1"
+            assert secret not in repr(vars(model)) + repr(model)
+        with pytest.raises(ChatRefusedError, match=r"no such key: Bearer \(the key\)") as refused:
+            server.api_key = "another"
+            open_on(server, tmp_path, heard.append, key=secret)
+    chain = [refused.value, refused.value.__cause__, refused.value.__context__]
+    assert not any(secret in f"{error!r}{error}" for error in chain) and secret not in caplog.text and not heard
+
+
+def test_the_key_is_not_shown_to_the_listener(tmp_path):
+    secret, heard = "sk-very-secret-0123456789", []
+    with chat_server(summarise) as server, open_on(server, tmp_path, heard.append, key=secret) as model:
+        (error,) = model.ask_all([call(check=lambda _value: f"not {secret}")])
+    assert isinstance(error, InvalidReplyError) and "not (the key)" in heard[0].error and secret not in heard[0].error

@@ -1,0 +1,223 @@
+"""What ends a run of the chat client: its budget, calls lost in a row, the user, an error of our own, and its closing."""
+
+import asyncio
+import threading
+
+import pytest
+
+from storage.runs.replies import CallCache
+from tasks import progress
+from tasks.models.chat.budget import Budget
+from tasks.models.chat.call import Tally
+from tasks.models.chat.errors import (
+    BudgetReachedError,
+    ChatEndedError,
+    ChatError,
+    ChatServerDownError,
+    ContextTooLongError,
+    Outcome,
+    RejectedCallError,
+)
+from tasks.models.chat.request import Request
+from tasks.settings.models import ChatBudget, ChatPrices
+from tests.chat_server import Misbehaviour, always, chat_server
+from tests.tasks.models.chat_worlds import DOCUMENT, Summary, call, calls, in_virtual_time, open_on, summarise
+
+REQUEST = Request(b"", input_tokens=60, output_tokens=40)
+PRICES = ChatPrices(input_per_million=10, output_per_million=100)
+
+
+def spend(budget, count, *, used, fail=False):
+    """Ask so many times at once, each a second long; return what was used, how many were refused and how long it took."""
+
+    async def one(account):
+        tally = Tally()
+        async with account.spending(REQUEST, tally, 1):
+            await asyncio.sleep(1)
+            tally.input_tokens, tally.output_tokens = used
+            if fail:
+                raise OSError
+
+    async def work():
+        account = Budget(budget, PRICES)
+        ended = await asyncio.gather(*(one(account) for _ in range(count)), return_exceptions=True)
+        return account.used, [error for error in ended if isinstance(error, BudgetReachedError)]
+
+    (amount, refused), seconds = in_virtual_time(work())
+    return amount, refused, seconds
+
+
+def test_what_is_reserved_and_not_needed_is_spent_on_others():
+    amount, refused, seconds = spend(ChatBudget(tokens=200), 9, used=(10, 5))
+    assert amount.calls == 7 and amount.tokens == 105 and len(refused) == 2 and seconds == 6
+
+
+def test_a_failed_call_gives_back_what_it_did_not_use():
+    amount, refused, _ = spend(ChatBudget(tokens=150), 3, used=(0, 0), fail=True)
+    assert (amount.calls, amount.tokens, refused) == (3, 0, [])
+
+
+def test_a_retry_is_no_call_and_is_reserved_like_one():
+    async def request(account, calls, seconds, used):
+        tally = Tally()
+        async with account.spending(REQUEST, tally, calls):
+            await asyncio.sleep(seconds)
+            tally.input_tokens = used
+
+    async def work():
+        account = Budget(ChatBudget(calls=1, tokens=250), PRICES)
+        retries = [asyncio.create_task(request(account, 0, seconds, 100)) for seconds in (5, 10)]
+        await asyncio.sleep(1)
+        third = asyncio.create_task(request(account, 1, 0, 0))
+        await asyncio.wait([third], timeout=3)
+        assert not third.done()
+        ended = await asyncio.gather(third, *retries, return_exceptions=True)
+        return account.used, ended
+
+    (used, ended), seconds = in_virtual_time(work())
+    assert isinstance(ended[0], BudgetReachedError) and ended[1:] == [None, None]
+    assert (used.calls, used.tokens, seconds) == (0, 200, 10)
+
+
+def test_what_a_retry_holds_is_not_let_go_by_another_that_ends():
+    async def request(account, seconds):
+        async with account.spending(REQUEST, Tally(), 0):
+            await asyncio.sleep(seconds)
+        return asyncio.get_running_loop().time()
+
+    async def work():
+        account = Budget(ChatBudget(tokens=200), PRICES)
+        return await asyncio.gather(*(request(account, seconds) for seconds in (1, 10, 10, 1)))
+
+    assert in_virtual_time(work())[0] == [1, 10, 11, 11]
+
+
+def test_a_budget_of_calls_stops_cleanly_and_a_larger_one_goes_on(tmp_path):
+    with chat_server(summarise, seconds=0.01) as server:
+        with open_on(server, tmp_path, budget={"calls": 12}) as model:
+            with pytest.raises(BudgetReachedError, match=r"the budget of 12 calls is reached: 12 used"):
+                model.ask_all(calls(30))
+            with pytest.raises(BudgetReachedError):
+                model.ask_all(calls(30))
+        assert server.calls == server.replied == 12 == len(CallCache(tmp_path).recall(DOCUMENT))
+        with open_on(server, tmp_path) as model:
+            assert len(model.ask_all(calls(30))) == 30
+        assert server.calls == 30
+
+
+@pytest.mark.parametrize(("budget", "named"), [({"tokens": 2000}, "2,000 tokens"), ({"money": 0.05}, "0.05 money")])
+def test_a_budget_of_tokens_or_money_is_not_overdrawn(tmp_path, budget, named):
+    heard, prices = [], {"input_per_million": 5.0, "output_per_million": 50.0}
+    with chat_server(summarise) as server, open_on(server, tmp_path, heard.append, budget=budget, prices=prices) as model:
+        with pytest.raises(BudgetReachedError, match=named):
+            model.ask_all(calls(2000, max_output_tokens=400))
+        assert server.replied == server.calls == len(CallCache(tmp_path).recall(DOCUMENT)) > 10
+    read, written = (sum(getattr(ended, what) for ended in heard) for what in ("input_tokens", "output_tokens"))
+    assert read + written <= budget.get("tokens", 10**9)
+    cost = sum(ended.cost for ended in heard)
+    assert cost == pytest.approx((read * 5 + written * 50) / 1e6) and cost <= budget.get("money", 10**9)
+
+
+def test_a_retry_does_not_overdraw_the_budget(tmp_path):
+    # A request may take 134 tokens at most; one that is cut takes some 35 of them, its prompt.
+    heard = []
+    with (
+        chat_server(summarise, misbehave=always(Misbehaviour.CUT)) as server,
+        open_on(server, tmp_path, heard.append, budget={"tokens": 200, "calls": 1}, retries={"attempts": 10}) as model,
+        pytest.raises(BudgetReachedError, match="the budget of 200 tokens is reached"),
+    ):
+        model.ask_all(calls(1))
+    assert 1 < server.calls < 10 and sum(ended.input_tokens + ended.output_tokens for ended in heard) <= 200
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "requests"), [(Misbehaviour.ERROR, ChatError, 4), (Misbehaviour.BAD_REQUEST, RejectedCallError, 1)]
+)
+def test_calls_lost_in_a_row_end_the_run_and_one_reply_between_them_does_not(tmp_path, how, kind, requests):
+    hopeless = {"retries": {"lost_until_end": 3, "first_wait_seconds": 0.01, "attempts": 4}, "limits": {"in_flight": 1}}
+    with (
+        chat_server(summarise, misbehave=lambda request: how if request.prompt == "bad" else None) as server,
+        open_on(server, tmp_path, **hopeless) as model,
+    ):
+        replies = model.ask_all([call(text) for text in ("bad", "bad", "good", "bad", "bad")])
+        assert [type(reply) for reply in replies] == [kind, kind, Summary, kind, kind]
+        with pytest.raises(ChatServerDownError, match="3 calls in a row got no reply"):
+            model.ask_all([call("bad")])
+        assert server.calls == 5 * requests + 1
+
+
+def test_prompts_that_are_too_long_say_nothing_against_the_server(tmp_path):
+    with (
+        chat_server(summarise, misbehave=always(Misbehaviour.TOO_LONG)) as server,
+        open_on(server, tmp_path, retries={"lost_until_end": 2}) as model,
+    ):
+        assert {type(reply) for reply in model.ask_all(calls(5))} == {ContextTooLongError}
+
+
+def test_a_stopped_run_keeps_the_calls_in_flight_and_asks_no_more(tmp_path):
+    def reply(request):
+        if request.number == 10:
+            progress.request_stop()
+        return summarise(request)
+
+    try:
+        with chat_server(reply, seconds=0.3) as server, open_on(server, tmp_path, limits={"in_flight": 5}) as model:
+            with pytest.raises(progress.StoppedError):
+                model.ask_all(calls(100))
+            assert 10 <= len(CallCache(tmp_path).recall(DOCUMENT)) == server.calls <= 20
+    finally:
+        progress.forget_stop()
+
+
+def test_a_stopped_run_does_not_wait_for_a_server_that_hangs(tmp_path):
+    def misbehave(_request):
+        progress.request_stop()
+        return Misbehaviour.HANG
+
+    patient = {"deadlines": {"first_token_seconds": 600.0, "stop_seconds": 0.1}}
+    try:
+        with (
+            chat_server(summarise, misbehave=misbehave) as server,
+            open_on(server, tmp_path, **patient) as model,
+            pytest.raises(progress.StoppedError),
+        ):
+            model.ask_all(calls(100))
+    finally:
+        progress.forget_stop()
+
+
+def test_an_error_of_our_own_ends_the_run_before_it_costs_more(tmp_path):
+    def broken(_value):
+        raise ZeroDivisionError
+
+    with (
+        chat_server(summarise, seconds=0.01) as server,
+        open_on(server, tmp_path, limits={"in_flight": 3}) as model,
+        pytest.raises(ZeroDivisionError),
+    ):
+        model.ask_all([call(check=broken), *calls(50)])
+    assert server.calls <= 6
+
+
+def test_a_closed_model_cuts_what_is_in_flight_and_sends_nothing_more(tmp_path):
+    ended, heard, arrived = [], [], threading.Event()
+
+    def misbehave(_request):
+        arrived.set()
+        return Misbehaviour.HANG
+
+    def ask(model):
+        with pytest.raises(ChatEndedError, match="was closed"):
+            model.ask_all(calls(20))
+        ended.append(True)
+
+    patient = {"deadlines": {"first_token_seconds": 600.0, "total_seconds": 600.0}, "limits": {"in_flight": 2}}
+    with chat_server(summarise, misbehave=misbehave) as server:
+        model = open_on(server, tmp_path, heard.append, **patient)
+        asking = threading.Thread(target=ask, args=(model,))
+        asking.start()
+        assert arrived.wait(30)
+        model.close()
+        asking.join(30)
+        assert ended == [True] and server.calls <= 2
+    assert {record.outcome for record in heard} == {Outcome.ENDED}

@@ -1,0 +1,322 @@
+import email.utils
+import json
+import random
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Literal
+
+import pytest
+from pydantic import BaseModel, ConfigDict, Field
+
+from tasks.models.chat.errors import (
+    ChatRefusedError,
+    ContextTooLongError,
+    RejectedCallError,
+    UnknownModelError,
+)
+from tasks.models.chat.faults import Answered, FaultError, FaultKind, asked_wait, problem_of
+from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
+from tasks.models.chat.request import Request
+from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
+from tasks.models.endpoints import ChatEndpoint
+from tests.tasks.models.chat_worlds import call
+
+
+class Link(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    target: str
+    weight: float
+    kind: Literal["explains", "continues"]
+
+
+class Analysis(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    summary: str
+    keywords: tuple[str, ...]
+    links: list[Link]
+    pages: Annotated[int, Field(ge=1)]
+
+
+GOOD = (
+    '{"summary": "Sales \\u00e9 grew", "keywords": ["sales", "north"], "links": '
+    '[{"target": "n2", "weight": 0.5, "kind": "explains"}], "pages": 3}'
+)
+
+
+def completion(text, **more):
+    named = {"finish_reason": "stop", "refusal": "", "model": "m", "input_tokens": 1, "output_tokens": 1, "problem": ""}
+    return Completion(text=text, **(named | more))
+
+
+def test_json_alone_becomes_a_value():
+    value = parsed(f" \n{GOOD}\n", Analysis)
+    assert value.summary == "Sales é grew" and value.keywords == ("sales", "north") and value.links[0].weight == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "it is empty"),
+        ("  \n", "it is empty"),
+        (f"Here it is: {GOOD}", "not JSON alone"),
+        (f"```json\n{GOOD}\n```", "not JSON alone"),
+        (f"{GOOD} I hope this helps.", "not JSON alone"),
+        (GOOD + GOOD, "not JSON alone"),
+        (GOOD[:-1], "not JSON alone"),
+        (GOOD.replace('"pages": 3', '"pages": 3, "pages": 4'), "a name stands twice"),
+        (GOOD.replace("0.5", "NaN"), "NaN is not a JSON value"),
+        (GOOD.replace("0.5", "-Infinity"), "-Infinity is not a JSON value"),
+        (GOOD.replace("3", '"3"'), "pages: Input should be a valid integer"),
+        (GOOD.replace("3", "0"), "pages: Input should be greater than or equal to 1"),
+        (GOOD.replace("3", "9" * 5000), "not JSON alone"),
+        (GOOD.replace("0.5", "true"), "links.0.weight: Input should be a valid number"),
+        (GOOD.replace("explains", "obeys"), "links.0.kind: Input should be 'explains' or 'continues'"),
+        (GOOD.replace("Sales", "\\ud800"), "not|JSON"),
+        (GOOD.replace("Sales", "\ud800"), "."),
+        ("[" * 100_000, "nested too deeply|not JSON alone"),
+        ("[]", "the reply: Input should be an object"),
+        ("null", "the reply: Input should be an object"),
+        ('{"a": 1, "b": 2, "c": 3}', "and 4 more errors"),
+    ],
+)
+def test_anything_else_is_refused_in_words_for_the_model(text, says):
+    with pytest.raises(UnusableReplyError, match=says) as refused:
+        parsed(text, Analysis)
+    assert len(str(refused.value)) < 4 * 2 * SHOWN_CHARACTERS and str(refused.value).isprintable()
+
+
+def test_ten_thousand_mutated_replies_are_values_or_refused():
+    dice = random.Random(3)
+    signs = ['"', "{", "}", "[", "]", ",", ":", "\\", "\0", "\ud800", "é", " ", "\n", "9", "-", "e", "null", "NaN", "\\u", "𝄞"]
+    refused = 0
+    for _ in range(10_000):
+        text = list(GOOD)
+        for _ in range(dice.randrange(1, 5)):
+            where = dice.randrange(len(text))
+            change = dice.randrange(4)
+            if change == 0:
+                text[where] = dice.choice(signs)
+            elif change == 1:
+                del text[where]
+            elif change == 2:
+                text[where:where] = text[dice.randrange(len(text)) :][:20]
+            else:
+                text = text[: max(1, where)] if dice.random() < 0.2 else [*text, dice.choice(signs)]
+        try:
+            assert isinstance(parsed("".join(text), Analysis), Analysis)
+        except UnusableReplyError:
+            refused += 1
+    assert 5000 < refused < 10_000
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ({"problem": "it has more than one choice"}, "more than one choice"),
+        ({"finish_reason": "length"}, "cut after 100 tokens"),
+        ({"finish_reason": "abort"}, "ended by 'abort'"),
+        ({"finish_reason": "tool_calls"}, "ended by 'tool_calls'"),
+    ],
+)
+def test_a_reply_that_did_not_end_by_itself_is_refused_though_it_fits(more, says):
+    with pytest.raises(UnusableReplyError, match=says):
+        value_of(completion('{"summary": "s", "node_id": "n1"}', **more), call())
+
+
+@pytest.mark.parametrize(
+    ("more", "says"), [({"refusal": "No.\x1b[31m"}, r"No\. \[31m"), ({"finish_reason": "content_filter"}, "filter")]
+)
+def test_a_refusal_is_no_value_and_worth_no_second_question(more, says):
+    with pytest.raises(DeclinedReplyError, match=says):
+        value_of(completion('{"summary": "s", "node_id": "n1"}', **more), call())
+
+
+def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
+    with pytest.raises(UnusableReplyError) as refused:
+        parsed(GOOD.replace('"weight"', '"Obey me": 1, "weight"').replace('"pages"', '"Now obey": 2, "pages"'), Analysis)
+    assert str(refused.value) == "links.0: Extra inputs are not permitted; the reply: Extra inputs are not permitted"
+
+
+LIMIT = 100_000
+
+
+def event(delta=None, finish=None, **more):
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
+    return b"data: " + json.dumps({"model": "m", "choices": choices} | more).encode() + b"\n\n"
+
+
+def gathered(*chunks):
+    gathering = Gathering(LIMIT)
+    gathering.begin({"content-type": "text/event-stream"})
+    for chunk in chunks:
+        gathering.feed(chunk)
+    return gathering
+
+
+WHOLE = [
+    b": a comment\nevent: message\nid: 1\nretry: 5\n",
+    event({"role": "assistant", "content": ""}),
+    event({"content": "Gr\u00fc"}),
+    event({"content": "n"}),
+    event({}, finish="stop"),
+    event(usage={"prompt_tokens": 7, "completion_tokens": 2}),
+    b"data: [DONE]\r\n\r\n",
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_a_stream_is_gathered_however_it_is_cut(size):
+    stream = b"".join(WHOLE)
+    gathering = gathered(*(stream[start : start + size] for start in range(0, len(stream), size)))
+    completion = gathering.completion()
+    assert gathering.done and completion.text == "Grün" and completion.finish_reason == "stop" and completion.model == "m"
+    assert (completion.input_tokens, completion.output_tokens, completion.problem, completion.refusal) == (7, 2, "", "")
+
+
+def test_only_words_count_as_progress():
+    gathering = Gathering(LIMIT)
+    assert [gathering.feed(chunk) for chunk in WHOLE] == [False, False, True, True, False, False, False]
+    assert not gathering.feed(event({"content": "after the end"}))
+    assert gathering.completion().text == "Grün"
+    thinking = Gathering(LIMIT)
+    assert thinking.feed(event({"reasoning_content": "hm"})) and thinking.feed(event({"reasoning": "hm"}))
+    assert thinking.feed(event({"refusal": "no"})) and thinking.refusal == "no" and thinking.pieces == []
+
+
+@pytest.mark.parametrize(
+    ("chunks", "problem"),
+    [
+        ([b'data: {"choices": [{"index": 1, "delta": {"content": "b"}}]}\n'], "more than one choice"),
+        ([b'data: {"choices": [{"delta": {}}, {"delta": {}}]}\n'], "more than one choice"),
+        ([b"data: " + b"x" * (LIMIT + 1)], "longer than 0.1 MB"),
+        ([event({"content": "{" + " \n" * 300})] * 2, ""),
+        ([event({"content": "{"}), *[event({"content": " \n" * 200})] * 3], "white space, 1200 characters"),
+    ],
+)
+def test_what_nothing_can_mend_is_known_before_the_end(chunks, problem):
+    gathering = gathered(*chunks)
+    assert problem in gathering.problem and bool(problem) == bool(gathering.problem)
+    if problem:
+        assert gathering.completion().problem == gathering.problem
+
+
+@pytest.mark.parametrize("told", [-1, 1.5, "7", True, None, 10**12])
+def test_a_count_that_is_none_is_as_if_untold(told):
+    gathering = gathered(event(usage={"prompt_tokens": told, "completion_tokens": 2}), event(usage="many"))
+    assert gathering.input_tokens is None and gathering.output_tokens == 2
+
+
+def test_ten_thousand_mutated_streams_are_completions_or_broken():
+    dice = random.Random(5)
+    stream = b"".join(WHOLE)
+    whole = 0
+    for _ in range(10_000):
+        spoilt = bytearray(stream)
+        for _ in range(dice.randrange(1, 4)):
+            where = dice.randrange(len(spoilt))
+            spoilt[where : where + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
+        try:
+            gathered(bytes(spoilt)).completion()
+            whole += 1
+        except BrokenStreamError:
+            pass
+    assert 100 < whole < 9000
+
+
+ENDPOINT = ChatEndpoint("http://host/v1", api_key="sk-secret")
+
+
+def problem(status, message="", *, limit=0, **headers):
+    body = json.dumps({"error": {"message": message}}).encode() if message else b""
+    return problem_of(Answered(status, headers, body), request=Request(b"", 900, 100), endpoint=ENDPOINT, limit_tokens=limit)
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (429, FaultKind.BUSY),
+        (408, FaultKind.UNWELL),
+        (409, FaultKind.UNWELL),
+        (500, FaultKind.UNWELL),
+        (529, FaultKind.UNWELL),
+        (502, FaultKind.DOWN),
+        (503, FaultKind.DOWN),
+        (504, FaultKind.DOWN),
+    ],
+)
+def test_what_may_pass_is_a_fault_of_its_kind(status, kind):
+    fault = problem(status, "wait", **{"retry-after": "7"})
+    assert isinstance(fault, FaultError) and fault.kind == kind and fault.wait_seconds == 7 and fault.output_tokens is None
+    assert str(fault) == f"http://host/v1 answered {status}: wait"
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "kind"),
+    [
+        (401, "bad key", ChatRefusedError),
+        (402, "pay first", ChatRefusedError),
+        (403, "not you", ChatRefusedError),
+        (429, "insufficient_quota", ChatRefusedError),
+        (404, "no such model", UnknownModelError),
+        (302, "", UnknownModelError),
+        (204, "", UnknownModelError),
+        (400, "what is response_format?", RejectedCallError),
+        (413, "too large", RejectedCallError),
+        (422, "no", RejectedCallError),
+    ],
+)
+def test_what_cannot_pass_is_an_error_of_its_kind(status, message, kind):
+    assert type(problem(status, message)) is kind
+
+
+@pytest.mark.parametrize(
+    ("message", "told", "limit"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens", 0, 4096),
+        ("This model's maximum context length is 4096 tokens", 3000, 3000),
+        ("The decoder prompt (length 5000) is longer than the maximum model length of 4096.", 0, 4096),
+        ("You passed 5001 input tokens and requested 1 output tokens. However, the model's context length is only 5000", 0, 5000),
+        ("context_length_exceeded", 0, 0),
+        ("your prompt does not fit the context window", 0, 0),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_told_with_numbers(message, told, limit):
+    error = problem(400, message, limit=told)
+    assert isinstance(error, ContextTooLongError)
+    room = f", the model takes {limit} in all" if limit else ""
+    assert str(error).endswith(f" (about 900 tokens to read, room for 100 to write{room}); ask with less")
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        (b'{"error": {"code": "c", "message": "m"}}', "c m"),
+        (b'{"error": {"code": 400, "message": "m"}}', "m"),
+        (b'{"error": "plain"}', "plain"),
+        (b'{"detail": "d"}', "d"),
+        (b'{"message": "m\\n\\u001b[31mred"}', "m [31mred"),
+        (b"<html>\n busy </html>", "<html> busy </html>"),
+        (b"[1]", "[1]"),
+        (b"\xff\xfe", "\ufffd\ufffd"),
+        (b"x" * 1000, "x" * 300),
+    ],
+)
+def test_what_the_server_said_is_shown_on_one_line(body, shown):
+    error = problem_of(Answered(400, {}, body), request=Request(b"", 1, 1), endpoint=ENDPOINT, limit_tokens=0)
+    assert str(error) == f"http://host/v1 answered 400: {shown}; the server takes no such request"
+
+
+def test_retry_after_is_a_number_or_a_date():
+    soon = datetime.now(UTC) + timedelta(seconds=100)
+    assert asked_wait({"retry-after": "1.5"}) == 1.5
+    assert asked_wait({"retry-after": "-3"}) == 0
+    assert 90 < asked_wait({"retry-after": email.utils.format_datetime(soon, usegmt=True)}) <= 100
+    assert asked_wait({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0
+    assert [asked_wait({"retry-after": told}) for told in ("", "soon", "nan", "inf", "Wed, 21 Oct 2015 07:28:00")] == [None] * 5
+    assert asked_wait({}) is None
+
+
+def test_the_key_does_not_stand_by_its_beginning_where_words_are_cut():
+    for before in range(280, 301):
+        assert "sk-" not in str(problem(400, "x" * before + "sk-secret"))

@@ -1,0 +1,60 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from storage.records.documents import EmbedderIdentity
+from tasks.models.embedding.embedder import default_identity, open_embedder, open_question_embedder
+from tasks.models.embedding.minilm import MiniLM, minilm_identity
+from tasks.models.embedding.vectors import EmbeddingError
+
+
+@pytest.fixture(autouse=True)
+def no_endpoint(monkeypatch):
+    monkeypatch.delenv("FLOWREADER_EMBED_BASE_URL", raising=False)
+    monkeypatch.delenv("FLOWREADER_EMBED_MODEL", raising=False)
+    monkeypatch.delenv("FLOWREADER_EMBED_API_KEY", raising=False)
+
+
+def test_the_default_runs_on_this_machine_and_is_opened_once():
+    assert default_identity() == minilm_identity()
+    with ThreadPoolExecutor(4) as pool:
+        opened = list(pool.map(open_embedder, [default_identity()] * 8))
+    assert len({id(embedder) for embedder in opened}) == 1
+    assert opened[0].identity == default_identity()
+
+
+def test_a_model_in_a_process_of_its_own_gives_the_very_same_vectors():
+    texts = ["Turbines of 8 MW", "", "a page without end " * 200, "lone \ud800 surrogate"]
+    here = MiniLM(default_identity().precision).embed_documents(texts)
+    assert np.array_equal(here, open_embedder(default_identity()).embed_documents(texts))
+
+
+@pytest.mark.parametrize("opens", [open_embedder, open_question_embedder])
+@pytest.mark.parametrize(
+    ("identity", "says"),
+    [
+        (EmbedderIdentity("all-MiniLM-L6-v2", "int8", 384), "no precision 'int8', only bf16, fp32"),
+        (EmbedderIdentity("all-MiniLM-L6-v2", "fp32", 128), "embedded by all-MiniLM-L6-v2/fp32/128, this is .*/384"),
+        (EmbedderIdentity("word2vec", "fp32", 300), "word2vec/fp32/300 is unknown here"),
+        (EmbedderIdentity("nomic", "served", 768), "set FLOWREADER_EMBED_BASE_URL .* FLOWREADER_EMBED_MODEL=nomic"),
+    ],
+)
+def test_an_embedder_that_cannot_be_had_is_refused_with_the_reason(identity, says, opens):
+    with pytest.raises(EmbeddingError, match=says):
+        opens(identity)
+
+
+def test_a_corpus_of_a_served_model_opens_where_the_endpoint_serves_it(monkeypatch):
+    monkeypatch.setenv("FLOWREADER_EMBED_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("FLOWREADER_EMBED_MODEL", "nomic")
+    identity = EmbedderIdentity("nomic", "served", 768)
+    assert open_embedder(identity).identity == identity
+    with pytest.raises(EmbeddingError, match="FLOWREADER_EMBED_MODEL=other"):
+        open_embedder(EmbedderIdentity("other", "served", 768))
+    monkeypatch.delenv("FLOWREADER_EMBED_MODEL")
+    assert open_embedder(EmbedderIdentity("other", "served", 768)).identity.name == "other", "its server is asked"
+
+
+def test_questions_have_an_embedder_of_their_own_opened_once():
+    assert open_question_embedder(minilm_identity()) is open_question_embedder(minilm_identity())

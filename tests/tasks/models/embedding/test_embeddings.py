@@ -1,0 +1,350 @@
+import json
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from storage.records.documents import EmbedderIdentity
+from tasks.models.embedding.served import EmbeddingService, ServedEmbedder, rows_of, served_identity
+from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
+from tasks.models.endpoints import Endpoint
+from tasks.progress import StoppedError, forget_stop, request_stop
+from tasks.settings.models import ModelSettings
+from tests.embedding_server import Answer, Fault, altered, embedding_server, in_turn, vector, well
+
+TEXTS = [f"text {'x' * number}" for number in range(30)]
+
+
+def impatient(retries=(), **embeddings):
+    """Settings with short waits."""
+    short = {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.02, "attempts": 4, "busy_seconds": 5.0}
+    return ModelSettings(
+        deadlines={"connect_seconds": 2.0, "models_seconds": 1.0},
+        retries=short | dict(retries),
+        embeddings={"reply_seconds": 2.0, "question_seconds": 5.0, "texts_per_request": 4, "in_flight": 3} | embeddings,
+    )
+
+
+def service(server, settings=None, **endpoint):
+    return EmbeddingService(Endpoint(server.base_url, **({"model": "m"} | endpoint)), settings or impatient())
+
+
+def rows(server, texts=TEXTS, settings=None, **endpoint):
+    return [list(row) for row in service(server, settings, **endpoint).rows(texts)]
+
+
+def test_many_texts_go_in_several_requests_side_by_side_and_come_back_in_order():
+    with embedding_server(seconds=0.05) as server:
+        assert rows(server) == [vector(text) for text in TEXTS]
+    assert sorted(len(request["input"]) for request in server.requests) == [2, 4, 4, 4, 4, 4, 4, 4]
+    assert server.most_at_once == 3, "as many as may be in flight"
+    assert {request["encoding_format"] for request in server.requests} == {"float"}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.RESET,
+        Fault.CUT,
+        Fault.HANG,
+        Answer(429, {"error": {"message": "slow down"}}),
+        Answer(429, {"error": {"message": "slow down"}}, {"Retry-After": "0"}),
+        Answer(408, {}),
+        Answer(500, {"error": {"message": "out of memory"}}),
+        Answer(503, {"error": {"message": "no engine"}}),
+    ],
+    ids=str,
+)
+def test_what_may_pass_is_sent_again_and_nothing_else_with_it(fault):
+    with embedding_server(in_turn(fault)) as server:
+        assert rows(server, settings=impatient(reply_seconds=0.3)) == [vector(text) for text in TEXTS]
+    assert len(server.requests) == 8 + 1
+
+
+def test_at_many_faults_no_text_is_lost_and_few_requests_are_wasted():
+    every_fifth = threading.Lock(), [0]
+
+    def behave(request):
+        with every_fifth[0]:
+            every_fifth[1][0] += 1
+            return Answer(500, {}) if every_fifth[1][0] % 5 == 0 else well(request)
+
+    texts = [f"text {number}" for number in range(200)]
+    with embedding_server(behave) as server:
+        assert rows(server, texts, impatient(retries={"attempts": 10})) == [vector(text) for text in texts]
+    assert len(server.requests) <= 1.3 * 50
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (
+            Answer(500, {"error": {"message": "out of memory"}}),
+            "in 4 attempts: it answered 500: out of memory; check that it is up",
+        ),
+        (Answer(404, {"error": {"message": "no model m"}}), "answered 404: no model m; check FLOWREADER_EMBED_BASE_URL"),
+        (Answer(403, {"error": {"message": "not you"}}), "answered 403: not you; check FLOWREADER_EMBED_API_KEY"),
+        (Answer(400, {"error": {"message": "input is empty"}}), "answered 400: input is empty; the server takes no such request"),
+        (Answer(302, {}), "answered 302.*FLOWREADER_EMBED_BASE_URL"),
+        (Answer(429, {"error": {"message": "insufficient_quota"}}), "insufficient_quota; check FLOWREADER_EMBED_API_KEY"),
+    ],
+)
+def test_what_does_not_pass_is_named_with_its_remedy(answer, says):
+    with embedding_server(lambda _request: answer) as server, pytest.raises(EmbeddingError, match=says) as refused:
+        rows(server, ["one"])
+    assert str(refused.value).startswith(f"embeddings server {server.base_url} (m) did not embed 1 texts")
+    assert "CHAT" not in str(refused.value) and len(server.requests) == (4 if answer.status == 500 else 1)
+
+
+def test_the_first_loss_ends_the_requests_beside_it():
+    def behave(request):
+        return Answer(400, {}) if TEXTS[0] in request["input"] else Fault.HANG
+
+    with embedding_server(behave) as server, pytest.raises(EmbeddingError, match="answered 400"):
+        rows(server, settings=impatient(reply_seconds=3000.0))
+    assert len(server.requests) <= 3 + 1, "its place may have been taken before all were told"
+
+
+def test_a_server_that_is_down_is_named():
+    with embedding_server() as server:
+        pass
+    with pytest.raises(EmbeddingError, match=f"{server.base_url}.*takes no connection.*; check that it is up"):
+        rows(server)
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Answer(400, {"error": {"message": "This model's maximum context length is 20 tokens."}}),
+        Answer(413, {"error": "Input validation error: inputs must have less than 20 tokens"}),
+    ],
+)
+def test_a_text_that_is_too_long_is_cut_and_the_others_are_whole(refusal):
+    def behave(request):
+        return refusal if any(len(text) > 20 for text in request["input"]) else well(request)
+
+    with embedding_server(behave) as server:
+        assert rows(server, ["short", "y" * 70, "also short"]) == [vector("short"), vector("y" * 17), vector("also short")]
+
+
+def test_a_server_that_finds_anything_too_long_is_refused():
+    too_long = Answer(400, {"error": {"message": "maximum context length is 0"}})
+    with embedding_server(lambda _request: too_long) as server, pytest.raises(EmbeddingError, match="takes no text at all"):
+        rows(server, ["short"])
+
+
+def test_the_user_ends_it():
+    with embedding_server(lambda _request: Fault.HANG) as server:
+        threading.Timer(0.1, request_stop).start()
+        try:
+            with pytest.raises(StoppedError):
+                service(server, impatient(reply_seconds=3000.0)).rows(["text"])
+        finally:
+            forget_stop()
+
+
+def test_no_more_is_read_than_a_reply_may_have():
+    with (
+        embedding_server(lambda _request: Answer(200, b"1" * 2_000_000)) as server,
+        pytest.raises(EmbeddingError, match="more than 1 MB"),
+    ):
+        rows(server, ["text"], impatient(reply_megabytes=1.0))
+
+
+def test_half_a_sign_is_sent_as_a_question_mark():
+    with embedding_server() as server:
+        rows(server, ["lone \ud800 sign"])
+    assert server.requests[0]["input"] == ["lone ? sign"]
+
+
+@pytest.mark.parametrize(
+    ("models", "says"),
+    [
+        (Answer(200, {"data": [{"id": "a"}, {"id": "b"}]}), "has 2 models: a, b; set FLOWREADER_EMBED_MODEL to one of them"),
+        (Answer(404, {}), "answered 404.*; check FLOWREADER_EMBED_BASE_URL"),
+        (Answer(500, {}), "answered 500.*; check that it is up"),
+    ],
+)
+def test_a_server_without_a_model_for_us_is_refused(models, says):
+    with embedding_server(models=models) as server, pytest.raises(EmbeddingError, match=says):
+        service(server, model="").served_model()
+
+
+def test_the_key_is_sent_and_never_shown():
+    with embedding_server(api_key="sk-secret") as server:
+        assert rows(server, ["text"], api_key="sk-secret") == [vector("text")]
+        with pytest.raises(EmbeddingError, match=r"no such key: Bearer \(the key\); check FLOWREADER_EMBED_API_KEY") as refused:
+            rows(server, ["text"], api_key="sk-wrong")
+    assert "sk-wrong" not in str(refused.value)
+
+
+@pytest.mark.parametrize("change", [lambda data: data[1:], lambda data: data[::-1], lambda data: [*data, data[0]]])
+def test_fewer_more_or_reordered_results_are_refused_without_a_second_try(change):
+    with embedding_server(altered(change)) as server, pytest.raises(EmbeddingError, match="nothing was stored"):
+        rows(server, ["a", "bb"])
+    assert len(server.requests) == 1
+
+
+def body(data, **more):
+    return json.dumps({"object": "list", "model": "m", "data": data} | more).encode()
+
+
+def entry(index, numbers=(1.0, 2.0)):
+    return {"index": index, "embedding": list(numbers)}
+
+
+def read_rows(reply):
+    return rows_of(reply, texts=2, model="m", source="server S")
+
+
+def test_a_server_need_not_name_its_model():
+    found = read_rows(body([entry(0), entry(1, (3, 4))], model=None))
+    np.testing.assert_array_equal(found, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (body([entry(0)]), "gave 1 vectors for 2 texts"),
+        (body([entry(0), entry(0)]), r"in the order \[0, 0\]"),
+        (body([entry(0), {"embedding": [1.0]}]), "no vectors as the OpenAI protocol has them"),
+        (body([entry(0), entry(1)], model="another"), "was asked for m and answered as 'another'.*FLOWREADER_EMBED_MODEL"),
+        (body([entry(0), entry(1)], model=["m"]), "answered as"),
+        (body([entry(0), entry(1, ["1.0", "2.0"])]), r"\['1.0', '2.0'\] where a list of numbers belongs"),
+        (body([entry(0), entry(1, [None, 1.0])]), "where a list of numbers belongs"),
+        (body([entry(0), entry(1, [[1.0], [2.0]])]), "where a list of numbers belongs"),
+        (body([entry(0), {"index": 1, "embedding": "AAAA"}]), "'?AAAA'? where a list of numbers belongs"),
+        (b"<html>", "no vectors as the OpenAI protocol has them .*FLOWREADER_EMBED_BASE_URL"),
+        (b"[]", "no vectors"),
+        (b'{"data": null}', "no vectors"),
+        (b'{"data": [1, 2]}', "no vectors"),
+        (b"\xff\xfe", "no vectors"),
+        (b"[" * 100_000, "no vectors"),
+    ],
+)
+def test_what_is_not_text_by_text_is_refused(reply, says):
+    with pytest.raises(EmbeddingError, match=says) as refused:
+        read_rows(reply)
+    assert str(refused.value).startswith("server S") and "nothing was stored" in str(refused.value)
+
+
+NAMES = st.sampled_from(["data", "index", "embedding", "model"])
+
+
+def nested(inner):
+    return st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5), nested, max_leaves=12))
+def test_no_json_breaks_it(value):
+    try:
+        found = read_rows(json.dumps(value).encode())
+    except EmbeddingError:
+        return
+    assert len(found) == 2
+
+
+NOMIC = "nomic-ai/nomic-embed-text-v1.5"
+
+
+def embedder(server, model="m", dimension=3, **embeddings):
+    return ServedEmbedder(Endpoint(server.base_url), EmbedderIdentity(model, "served", dimension), impatient(**embeddings))
+
+
+def unit(*texts):
+    found = np.array([vector(text) for text in texts])
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def test_texts_become_unit_vectors_in_their_order():
+    texts = [f"text {number}" for number in range(11)]
+    with embedding_server() as server:
+        vectors = embedder(server).embed_documents(texts)
+        assert embedder(server).embed_documents([]).shape == (0, 3)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, unit(*texts), rtol=1e-6)
+
+
+def test_nomic_is_told_documents_from_questions_and_others_are_not():
+    with embedding_server() as server:
+        embedder(server, NOMIC).embed_documents(["text", ""])
+        embedder(server, NOMIC).embed_query("why?")
+        embedder(server).embed_query("")
+    assert [request["input"] for request in server.requests] == [
+        ["search_document: text", "search_document:  "],
+        ["search_query: why?"],
+        [" "],
+    ]
+    assert [request["model"] for request in server.requests] == [NOMIC, NOMIC, "m"]
+
+
+def replaced(numbers):
+    return altered(lambda data: [*data[:-1], data[-1] | {"embedding": numbers}])
+
+
+@pytest.mark.parametrize(
+    ("behave", "says"),
+    [
+        (altered(lambda data: [entry | {"embedding": [1.0]} for entry in data]), r"shape \(1,\) where 3 numbers were expected"),
+        (replaced([1.0, 2.0]), "vectors of different lengths"),
+        (replaced([]), "vectors of different lengths"),
+        (replaced([0.0, 0.0, 0.0]), r"length 0\.0 for text 1 of 2"),
+        (replaced([float("nan"), 0.0, 0.0]), "length nan for text 1 of 2"),
+        (replaced([float("inf"), 0.0, 0.0]), "length inf for text 1 of 2"),
+        (replaced([1e300, 1e300, 0.0]), "length inf for text 1 of 2"),
+    ],
+)
+def test_vectors_not_to_be_trusted_are_refused(behave, says):
+    with embedding_server(behave) as server, pytest.raises(EmbeddingError, match=says):
+        embedder(server).embed_documents(["a", "b"])
+
+
+def test_one_request_of_another_dimension_spoils_all():
+    def behave(request):
+        return altered(lambda data: [data[0] | {"embedding": [1.0]}])(request) if request["input"] == ["text 8"] else well(request)
+
+    with embedding_server(behave) as server, pytest.raises(EmbeddingError, match="vectors of different lengths"):
+        embedder(server).embed_documents([f"text {number}" for number in range(9)])
+
+
+def test_a_question_gets_its_vector_soon_or_not_at_all():
+    with embedding_server() as server:
+        np.testing.assert_allclose(embedder(server).embed_query("why?"), unit("why?"), rtol=1e-6)
+    with embedding_server(lambda _request: Fault.HANG) as server, pytest.raises(EmbeddingError, match=r"no vector in 0\.2 s"):
+        embedder(server, question_seconds=0.2).embed_query("why?")
+    with (
+        embedding_server(lambda _request: Fault.RESET) as server,
+        pytest.raises(EmbeddingError, match=r"in 3 attempts: it .*connection"),
+    ):
+        embedder(server).embed_query("why?")
+
+
+def test_name_and_dimension_are_asked_of_the_server_once():
+    with embedding_server() as server:
+        assert served_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
+        assert served_identity(Endpoint(server.base_url)) == EmbedderIdentity("m", "served", 3)
+    assert len(server.requests) == 1
+    with embedding_server(models=Answer(404, {})) as server:
+        assert served_identity(Endpoint(server.base_url, "some/model")).name == "some/model", "a named one is in no list"
+
+
+def test_before_anything_has_begun_a_stumble_is_forgiven_and_an_absence_told_soon():
+    with embedding_server(in_turn(Fault.RESET)) as server:
+        assert served_identity(Endpoint(server.base_url, "m")).dimension == 3
+    with embedding_server(lambda _request: Answer(503, {})) as server, pytest.raises(EmbeddingError, match="in 3 attempts"):
+        served_identity(Endpoint(server.base_url, "m"))
+    assert len(server.requests) == 3
+
+
+ENTRIES = st.floats(-1e3, 1e3).filter(lambda value: abs(value) > 1e-3)
+
+
+@given(arrays(np.float64, (3, 5), elements=ENTRIES))
+def test_every_row_gets_length_one_and_keeps_its_direction(raw):
+    unit = unit_vectors(raw, count=3, dimension=5, source="it")
+    assert unit.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1, atol=1e-6)
+    np.testing.assert_allclose((unit * raw).sum(axis=1), np.linalg.norm(raw, axis=1), rtol=1e-5)

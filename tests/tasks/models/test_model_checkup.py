@@ -1,0 +1,191 @@
+"""`doctor --models` before real servers, well and misbehaving: what it finds, and what to do about it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from flows.cli.main import main
+from tasks.models import checkup_of_servers as model_checkup
+from tasks.models.checkup_of_servers import check_models
+from tests.chat_server import Misbehaviour, always, at, chat_server
+from tests.embedding_server import Answer, altered, embedding_server, vector
+
+CHAT_CHECKS = ["answers", "model", "context", "structured output", "finish reason", "usage", "white space", "picture"]
+EMBEDDING_CHECKS = ["answers", "model", "dimension", "length", "other texts", "same text twice", "order"]
+SILENT = {"structured output", "white space", "picture"}
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(model_checkup, "REPLY_SECONDS", 2.0)
+
+
+@pytest.fixture(autouse=True)
+def look(monkeypatch):
+    """Looks at the one server that is set; at first none is."""
+
+    def set_and_look(kind, server, **named):
+        for name in ("MODEL", "API_KEY"):
+            monkeypatch.setenv(f"FLOWREADER_{kind}_{name}", named.get(name.lower(), ""))
+        monkeypatch.setenv(f"FLOWREADER_{kind}_BASE_URL", server.base_url)
+        (checkup,) = check_models()
+        assert (checkup.server, checkup.address) == ({"CHAT": "chat", "EMBED": "embeddings"}[kind], server.base_url)
+        return {check.check: check for check in checkup.checks}
+
+    for kind in ("CHAT", "EMBED"):
+        for name in ("BASE_URL", "MODEL", "API_KEY"):
+            monkeypatch.delenv(f"FLOWREADER_{kind}_{name}", raising=False)
+    return set_and_look
+
+
+def forms(request):
+    """The replies of a server that is well."""
+    return {"light": "green", "cars": 0} if request.form == "Crossing" else {"colour": "green"}
+
+
+def well_chat(**more):
+    return chat_server(forms, **({"max_model_len": 32768} | more))
+
+
+def wrong(checks):
+    return {name for name, check in checks.items() if check.remedy}
+
+
+def test_a_chat_server_that_is_well_is_asked_once_for_each_thing(look):
+    with well_chat() as server:
+        checks = look("CHAT", server)
+    found = {name: check.found for name, check in checks.items()}
+    assert list(found) == CHAT_CHECKS and not wrong(checks)
+    assert (found["model"], found["context"], found["finish reason"]) == ("scripted", "32,768 tokens", "stop")
+    assert "tokens read" in found["usage"] and "seen to be green" in found["picture"]
+    assert server.calls == 3 and server.listings == 1 and sum(len(request.images) for request in server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("misbehaviour", "ill"),
+    [
+        (Misbehaviour.PROSE, {"structured output", "picture"}),
+        (Misbehaviour.LENGTH, {"structured output", "finish reason", "white space", "picture"}),
+        (Misbehaviour.REFUSAL, {"structured output", "picture"}),
+        (Misbehaviour.BAD_REQUEST, SILENT),
+        (Misbehaviour.BUSY, SILENT),
+        (Misbehaviour.RESET, SILENT),
+        (Misbehaviour.HANG, SILENT),
+        (Misbehaviour.WRONG_MODEL, {"model"}),
+    ],
+)
+def test_each_misbehaviour_is_found_where_it_shows_with_a_remedy(look, misbehaviour, ill):
+    with well_chat(misbehave=always(misbehaviour)) as server:
+        checks = look("CHAT", server)
+    assert wrong(checks) == ill and all(check.found for check in checks.values())
+    assert misbehaviour is not Misbehaviour.BUSY or "loaded its model" in checks["structured output"].remedy
+
+
+def test_the_remedy_names_what_to_start_the_server_with(look):
+    with well_chat(misbehave=always(Misbehaviour.WHITESPACE)) as server:
+        space = look("CHAT", server)["white space"]
+    assert "runs on without end" in space.found and "disable_any_whitespace" in space.remedy
+    with well_chat(misbehave=lambda request: Misbehaviour.BAD_REQUEST if request.images else None) as server:
+        checks = look("CHAT", server)
+    assert wrong(checks) == {"picture"} and "400" in checks["picture"].found and "Qwen3-VL" in checks["picture"].remedy
+    with chat_server(lambda request: forms(request) | ({"colour": "red"} if request.images else {})) as server:
+        assert "said to be red" in look("CHAT", server)["picture"].found
+    with well_chat(misbehave=at({2: Misbehaviour.ERROR})) as server:
+        assert len(wrong(look("CHAT", server))) == 1, "one lost call does not hide what the others say"
+
+
+@pytest.mark.parametrize(("tokens", "finding"), [(4096, True), (16_384, False), (None, False)])
+def test_a_context_too_short_for_our_calls_is_a_finding(look, tokens, finding):
+    with well_chat(max_model_len=tokens) as server:
+        assert ("context" in wrong(look("CHAT", server))) == finding
+
+
+def test_without_a_model_nothing_else_is_asked(look):
+    with well_chat(models=("a", "b")) as server:
+        checks = look("CHAT", server)
+        assert wrong(look("CHAT", server, model="c")) == {"model"} and not wrong(look("CHAT", server, model="a"))
+    assert list(checks) == ["answers", "model"]
+    assert "2 models: a, b" in checks["model"].found and "FLOWREADER_CHAT_MODEL" in checks["model"].remedy
+
+
+@pytest.mark.parametrize(("kind", "serve"), [("CHAT", well_chat), ("EMBED", embedding_server)])
+def test_nobody_there_and_a_refused_key_are_one_finding_and_the_key_is_never_shown(look, kind, serve):
+    with serve(api_key="sk-right") as server:
+        assert "sk-right" not in repr(look(kind, server, api_key="sk-right"))
+        (refused,) = look(kind, server, api_key="sk-wrong").values()
+    assert f"FLOWREADER_{kind}_API_KEY" in refused.remedy and "sk-wrong" not in repr(refused)
+    (gone,) = look(kind, server).values()
+    assert gone.check == "answers" and server.base_url in gone.found and gone.remedy
+
+
+def far_apart(data):
+    """Vectors that differ as those of a model do."""
+    return [entry | {"embedding": list(np.random.default_rng(int(sum(entry["embedding"]))).normal(size=16))} for entry in data]
+
+
+def test_an_embeddings_server_that_is_well(look):
+    with embedding_server(altered(far_apart)) as server:
+        checks = look("EMBED", server)
+        assert "FLOWREADER_EMBED_MODEL" in look("EMBED", server, model="other")["answers"].remedy
+    assert list(checks) == EMBEDDING_CHECKS and not wrong(checks) and checks["model"].found == "m, reads 2,048 tokens"
+    assert checks["dimension"].found == "16 numbers a text" and "brought to 1" in checks["length"].found
+
+
+@pytest.mark.parametrize(
+    ("change", "ill"),
+    [
+        (lambda data: [entry | {"embedding": vector("always the same")} for entry in data], "other texts"),
+        (lambda data: [entry | {"index": i} for i, entry in enumerate(far_apart(data)[::-1])], "order"),
+        (
+            lambda data: [entry | {"embedding": [float(i == j) for j in range(4)]} for i, entry in enumerate(data)],
+            "same text twice",
+        ),
+    ],
+)
+def test_vectors_that_mix_up_texts_are_found(look, change, ill):
+    with embedding_server(altered(change)) as server:
+        assert ill in wrong(look("EMBED", server))
+
+
+@pytest.mark.parametrize(
+    "behave",
+    [
+        altered(lambda data: data[1:]),
+        altered(lambda data: [entry | {"embedding": [0.0, 0.0]} for entry in data]),
+        altered(lambda data: [entry | {"embedding": [1.0] * (1 + i)} for i, entry in enumerate(data)]),
+        lambda _request: Answer(400, {"error": "not an embeddings model"}),
+    ],
+)
+def test_vectors_that_ingest_refuses_are_one_finding(look, behave):
+    with embedding_server(behave) as server:
+        checks = look("EMBED", server)
+    assert list(checks) == ["answers", "model", "vectors"] and checks["vectors"].remedy
+
+
+def command(capsys, *arguments, code):
+    assert main(["doctor", "--models", *arguments]) == code
+    return capsys.readouterr()
+
+
+def test_the_command_shows_each_line_and_programs_get_the_same(home, look, capsys):
+    with well_chat(misbehave=always(Misbehaviour.PROSE)) as server:
+        look("CHAT", server)
+        lines = command(capsys, code=1).out.splitlines()
+        as_json = json.loads(command(capsys, "--json", code=1).out)
+    assert lines[0] == f"chat {server.base_url}" and "  model: scripted" in lines and lines[-1] == "models: 2 findings"
+    assert [finding["check"] for finding in as_json["findings"]] == ["chat: structured output", "chat: picture"]
+    assert all(set(finding) == {"check", "what", "remedy"} for finding in as_json["findings"])
+    assert [(each["server"], set(each["checks"][0])) for each in as_json["servers"]] == [("chat", {"check", "found", "remedy"})]
+    with well_chat() as server:
+        look("CHAT", server)
+        assert command(capsys, code=0).out.splitlines()[-1] == "models: all is well"
+    assert not (home / "corpora").exists()
+
+
+@pytest.mark.parametrize(("address", "named"), [("", "FLOWREADER_CHAT_BASE_URL"), ("localhost:8000", "localhost:8000")])
+def test_without_a_server_nothing_is_done(home, monkeypatch, capsys, address, named):
+    monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", address)
+    assert named in command(capsys, code=2).err
+    error = json.loads(command(capsys, "--json", code=2).out)["error"]
+    assert named in error["what"] and error["remedy"]

@@ -1,0 +1,391 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.artifacts import ArtifactStore, hash_bytes
+from storage.records.documents import Block, DocumentState, NodeKind, PageParser, ParsedPage
+from tasks.parsing import desk as desks
+from tasks.parsing.desk import LOOK_BACK, Rules, cut_ranges, desk_for, read_page_ranges
+from tasks.parsing.jobs import ANSWER, READINGS, Job, Reading, Work, left_in
+from tasks.parsing.supervisor import Children, Ending, Zygote, missing_confinement
+from tasks.parsing.supervisor import _account as account
+from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings, WorkSettings
+from tests import hostile
+
+
+def job_for(source: Path, folder: Path, **changes) -> Job:
+    folder.mkdir(parents=True)
+    given = {"work": Work.SURVEY, "cpu_seconds": 20, "wall_seconds": 60, "limits": LimitSettings(), "parse": ParseSettings()}
+    return Job(source=source, folder=folder, name=source.name, ocr=OcrSettings(), **given | changes)
+
+
+def test_what_a_child_left_is_read_only_where_it_is_a_regular_file(tmp_path):
+    (tmp_path / "answer").write_bytes(b"12345")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    assert left_in(tmp_path, "answer", most_bytes=3) == b"123"
+    assert [left_in(tmp_path, name, most_bytes=9) for name in ("link", "folder", "pipe", "absent")] == [None] * 4
+
+
+@given(total=st.integers(1, 3000), most=st.integers(1, 200))
+def test_ranges_cover_the_pages_evenly(total, most):
+    ranges = cut_ranges(total, most)
+    assert [page for first, last in ranges for page in range(first, last + 1)] == list(range(1, total + 1))
+    lengths = [last - first + 1 for first, last in ranges]
+    assert max(lengths) <= most
+    assert max(lengths) - min(lengths) <= 1
+    assert len(ranges) == -(-total // most)
+
+
+class ScriptedDesk:
+    """A desk whose children need a set time for each page, fail on some, and end in any order."""
+
+    def __init__(self, seconds: list[float], bad: set[int], *, at_once: int, limit: float) -> None:
+        self.seconds, self.bad, self.random = seconds, bad, random.Random(at_once)
+        self.rules = Rules(
+            parse=ParseSettings(pages_per_range=2),
+            ocr=OcrSettings(),
+            limits=LimitSettings(cpu_seconds_per_document=limit),
+            work=WorkSettings(parsers_at_once=at_once),
+            artifacts=None,
+        )
+
+    def run(self, work, *, pages, first, last):
+        time.sleep(self.random.random() / 500)
+        numbers = range(first, last + 1)
+        problem = "crashed (SIGSEGV)" if work is Work.MINERU and self.bad & set(numbers) else ""
+        used = sum(self.seconds[number - 1] for number in numbers) if work is Work.MINERU else 0.25
+        parser = PageParser.MINERU if work is Work.MINERU else PageParser.PDFIUM
+        reading = Reading("", tuple(ParsedPage(number, 9, 9, parser, ()) for number in numbers))
+        return Ending(problem, None, used, answered=not problem), reading
+
+    def clear(self, folder):
+        pass
+
+    def take_answer(self, ending, folder):
+        return folder if ending.answered else None
+
+
+def read(seconds, bad, *, at_once, limit):
+    return read_page_ranges(ScriptedDesk(seconds, bad, at_once=at_once, limit=limit), len(seconds), lambda done, total: None)
+
+
+def test_pages_that_fail_are_read_alone_and_then_by_their_text_layer():
+    pages = read([1.0] * 6, {4}, at_once=2, limit=1000.0)
+    assert [page.number for page in pages] == [1, 2, 3, 4, 5, 6]
+    assert [page.parser for page in pages].count(PageParser.PDFIUM) == 1
+    assert pages[3].note == "MinerU crashed (SIGSEGV); text layer read by pdfium"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_which_pages_are_read_by_mineru_is_the_same_however_many_children_there_are(seed):
+    chance = random.Random(seed)
+    seconds = [chance.choice([0.5, 1.0, 30.0]) for _ in range(60)]
+    bad = {number for number in range(1, 61) if chance.random() < 0.2}
+    readings = [read(seconds, bad, at_once=at_once, limit=200.0) for at_once in (1, 2, 5, 32)]
+    assert all(reading == readings[0] for reading in readings)
+    exhausted = [page.number for page in readings[0] if "200 s of CPU time" in page.note]
+    assert exhausted and exhausted[0] > 2 * LOOK_BACK
+
+
+def test_an_error_of_one_range_ends_the_others():
+    class Broken(ScriptedDesk):
+        def run(self, work, *, pages, first, last):
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        read_page_ranges(Broken([1.0] * 40, set(), at_once=4, limit=10.0), 40, lambda done, total: None)
+
+
+ANSWERED = Ending(problem="", refusal=None, cpu_seconds=1.0, answered=True)
+
+
+@pytest.fixture
+def rules(tmp_path) -> Rules:
+    store = ArtifactStore(tmp_path / "artifacts")
+    return Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=LimitSettings(), work=WorkSettings(), artifacts=store)
+
+
+@pytest.fixture
+def source(tmp_path) -> Path:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"words")
+    return path
+
+
+def lend(source: Path, rules: Rules, document_id: str | None = None):
+    return desk_for(source, document_id=document_id, password=None, rules=rules)
+
+
+def answer(folder: Path, picture: str) -> None:
+    folder.mkdir()
+    figure = Block(kind=NodeKind.FIGURE, text="", box=(0, 0, 1, 1), picture=picture)
+    page = ParsedPage(1, 9, 9, PageParser.MINERU, (figure,), image=picture)
+    (folder / ANSWER).write_bytes(READINGS.dump_json(Reading(title="", pages=(page,))))
+
+
+def test_the_copy_is_gone_when_the_work_is_done(source, rules):
+    with lend(source, rules, hash_bytes(b"words")) as desk:
+        assert desk.source.read_bytes() == b"words"
+        assert desk.scratch.stat().st_mode & 0o077 == 0
+    assert not desk.scratch.exists()
+
+
+def test_pictures_become_artifacts(source, rules, tmp_path):
+    with lend(source, rules) as desk:
+        answer(tmp_path / "job", "figure-1-0")
+        (tmp_path / "job" / "figure-1-0").write_bytes(b"a picture")
+        (page,) = desk.take_answer(ANSWERED, tmp_path / "job").pages
+    assert page.image == page.blocks[0].picture == hash_bytes(b"a picture")
+    assert rules.artifacts.read(page.image) == b"a picture"
+    assert not (tmp_path / "job").exists()
+
+
+@pytest.mark.parametrize("name", ["../a.txt", "/etc/passwd", "figure-9-9", "figure-1-0"])
+def test_a_name_that_leads_elsewhere_is_no_picture(name, source, rules, tmp_path):
+    with lend(source, rules) as desk:
+        answer(tmp_path / "job", name)
+        (tmp_path / "job" / "figure-1-0").symlink_to(source)
+        (page,) = desk.take_answer(ANSWERED, tmp_path / "job").pages
+    assert page.image is page.blocks[0].picture is None
+
+
+@pytest.mark.parametrize("data", [b"", b"{}", b'{"title": 1', b"\x80\x04pickle"])
+def test_an_answer_out_of_form_is_none(data, source, rules, tmp_path):
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / ANSWER).write_bytes(data)
+    with lend(source, rules) as desk:
+        assert desk.take_answer(ANSWERED, tmp_path / "job") is None
+
+
+def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(source, rules, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, used = tmp_path / "flowreader-parse-999999999-x", tmp_path / f"flowreader-parse-{os.getpid()}-x"
+    left.mkdir()
+    used.mkdir()
+    desks._sweep_scratch.cache_clear()
+    with lend(source, rules):
+        assert not left.exists()
+        assert used.exists()
+
+
+def test_a_full_disk_is_no_fault_of_the_document(source, rules, monkeypatch):
+    full = Ending(problem="failed (OSError: [Errno 28] No space left)", refusal=None, cpu_seconds=0, answered=False)
+    monkeypatch.setattr(desks.CHILDREN, "run", lambda job, at_once: full)
+    with lend(source, rules) as desk, pytest.raises(OSError, match="disk full"):
+        desk.run(Work.SURVEY, pages=1)
+
+
+def test_a_name_that_is_no_text_is_escaped():
+    assert desks.writable_name(Path(os.fsdecode(b"/in/inv\xffalid.txt"))) == "inv\\xffalid.txt"
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_parser_process_ends_before_it_is_warm_when_another_process_is_its_parent():
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "tasks.parsing.zygote", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as zygote:
+        assert zygote.stdout.readline() == b""
+        assert zygote.wait(5) == 1
+
+
+@pytest.fixture
+def children():
+    pool = Children()
+    yield pool
+    pool.stop()
+
+
+def reply(**changes) -> dict[str, object]:
+    return {"late": False, "code": 0, "cpu_seconds": 1.5, "peak_megabytes": 90.0} | changes
+
+
+def test_a_child_answers_fully_confined_and_accounts_for_itself(children, tmp_path):
+    ending = children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1)
+    assert (ending.problem, ending.refusal, ending.answered) == ("", None, True)
+    assert 0 < ending.cpu_seconds < 20
+    assert missing_confinement(tmp_path / "job") == ()
+
+
+def test_a_refusal_is_final_and_an_exception_is_not(children, tmp_path):
+    refused = children.run(job_for(hostile.zero_bytes(tmp_path), tmp_path / "one"), at_once=1)
+    assert refused.refusal.state is DocumentState.FAILED and "zero bytes" in refused.refusal.reason and not refused.answered
+    beyond = {"work": Work.TEXT_LAYER, "first_page": 9, "last_page": 9}
+    failed = children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "two", **beyond), at_once=1)
+    assert failed.problem.startswith("failed (") and (failed.refusal, failed.answered) == (None, False)
+
+
+@pytest.mark.torture
+def test_a_child_that_hangs_is_ended(children, tmp_path):
+    job = job_for(hostile.cpu_burning_pdf(tmp_path), tmp_path / "job", work=Work.MINERU, wall_seconds=2)
+    assert children.run(job, at_once=1).problem == "hung for 2 s"
+
+
+@pytest.mark.torture
+def test_a_lost_zygote_is_replaced(children, tmp_path):
+    path = hostile.plain_pdf(tmp_path)
+    children.run(job_for(path, tmp_path / "first"), at_once=1)
+    children._idle[0]._process.kill()
+    assert children.run(job_for(path, tmp_path / "second"), at_once=1).answered
+
+
+def test_a_parser_that_was_warmed_does_the_first_job(children, tmp_path):
+    children.warm()
+    deadline = time.monotonic() + 60
+    while not children._idle and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (warmed,) = children._idle
+    assert children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1).answered
+    assert children._idle == [warmed]
+
+
+def test_a_parser_that_was_stopped_while_it_warmed_is_ended():
+    pool = Children()
+    pool.warm()
+    while not pool._busy:
+        time.sleep(0.01)
+    pool.stop()
+    began = time.monotonic()
+    while pool._busy:
+        time.sleep(0.05)
+    assert not pool._idle
+    assert time.monotonic() - began < 3
+
+
+def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypatch):
+    serve, seen = Zygote.serve, []
+
+    def counted(self, job):
+        seen.append(len(children._busy))
+        return serve(self, job)
+
+    monkeypatch.setattr(Zygote, "serve", counted)
+    path = hostile.plain_pdf(tmp_path)
+    with ThreadPoolExecutor(8) as pool:
+        jobs = [pool.submit(children.run, job_for(path, tmp_path / str(place)), at_once=2) for place in range(8)]
+    assert all(job.result().answered for job in jobs)
+    assert len(seen) == 8 and max(seen) <= 2 and len(children._idle) <= 2
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (reply(code=-signal.SIGXCPU), "used more than 20 s of CPU time"),
+        (reply(code=4), "used more than 3072 MB"),
+        (reply(code=-signal.SIGSEGV, peak_megabytes=3000.0), "used more than 3072 MB"),
+        (reply(code=-signal.SIGSEGV), "crashed (SIGSEGV)"),
+        (reply(code=7), "ended with code 7"),
+        (reply(), ""),
+    ],
+)
+def test_an_end_is_told_in_words(told, words, tmp_path):
+    assert account(job_for(tmp_path, tmp_path / "job"), told).problem == words
+
+
+@pytest.mark.parametrize(
+    ("work", "limit", "problem"),
+    [
+        (Work.WHOLE, "output_megabytes", "wrote more than 1 MB"),
+        (Work.WHOLE, "answer_megabytes", "found more than 1 MB of text"),
+        (Work.RENDER, "answer_megabytes", ""),
+    ],
+)
+def test_an_answer_over_the_limit_is_not_read_but_a_large_drawing_is_no_text(work, limit, problem, tmp_path):
+    job = job_for(tmp_path, tmp_path / "job", limits=LimitSettings(**{limit: 1}), work=work)
+    (job.folder / ANSWER).write_bytes(bytes(2 << 20))
+    ending = account(job, reply())
+    assert (ending.problem, ending.answered) == (problem, not problem)
+
+
+def test_the_parser_process_is_of_one_thread_knows_no_secret_and_ignores_ctrl_c(monkeypatch):
+    monkeypatch.setenv("FLOWREADER_CHAT_API_KEY", "sk-secret")
+    zygote = Zygote()
+    try:
+        zygote.wait_until_warm()
+        process = Path(f"/proc/{zygote._process.pid}")
+        assert len(list((process / "task").iterdir())) == 1
+        assert b"sk-secret" not in (process / "environ").read_bytes()
+        kept = {Path(entry).readlink() for entry in (process / "fd").iterdir()}
+        assert all(str(target).startswith(("pipe:", "/dev/")) for target in kept)
+        zygote._process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        assert zygote._process.poll() is None
+    finally:
+        zygote.close()
+    assert zygote._process.returncode == 0
+
+
+CONFINED = """
+import errno, json, os, socket, subprocess, sys
+from pathlib import Path
+from tasks.parsing.jobs import Job
+from tasks.parsing.child import confine
+job = Job.model_validate_json(sys.argv[1])
+missing = confine(job)
+
+def attempt(act):
+    try:
+        act()
+    except MemoryError:
+        return "MemoryError"
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return "done"
+
+secret, outside = Path(sys.argv[2]), Path(sys.argv[3])
+print(json.dumps({
+    "missing": missing,
+    "internet": attempt(lambda: socket.socket(socket.AF_INET)),
+    "unix": attempt(lambda: socket.socket(socket.AF_UNIX)),
+    "program": attempt(lambda: os.execv("/bin/true", ["true"])) if job.confined else "",
+    "secret": attempt(secret.read_bytes),
+    "passwords": attempt(Path("/etc/passwd").read_bytes),
+    "environment": attempt(Path(f"/proc/{os.getppid()}/environ").read_bytes),
+    "outside": attempt(lambda: outside.write_text("x")),
+    "document": attempt(job.source.read_bytes),
+    "folder": attempt(lambda: (job.folder / "x").write_text("x")),
+    "large": attempt(lambda: (job.folder / "y").write_bytes(bytes(3 << 20))),
+    "memory": attempt(lambda: bytearray(600 << 20)),
+}))
+"""
+
+
+def attempts(folder: Path, tier: str) -> dict[str, object]:
+    (folder / "document").write_text("a document")
+    (folder / "secret").write_text("secret")
+    limits = LimitSettings(memory_megabytes=512, output_megabytes=2)
+    job = job_for(folder / "document", folder / "job", work=Work.MINERU, parse=ParseSettings(tier=tier), limits=limits)
+    command = [sys.executable, "-c", CONFINED, job.model_dump_json(), str(folder / "secret"), str(folder / "outside")]
+    return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+
+
+def test_a_confined_process_has_no_network_no_other_program_and_no_file_but_its_own(tmp_path):
+    found = attempts(tmp_path, "flash")
+    assert not [words for words in found["missing"] if "network" in words]
+    assert found["internet"] == found["unix"] == found["program"] == "EPERM"
+    assert found["document"] == found["folder"] == "done"
+    assert (found["large"], found["memory"]) == ("EFBIG", "MemoryError")
+    if found["missing"]:
+        pytest.skip("this kernel has no Landlock")
+    assert found["secret"] == found["passwords"] == found["environment"] == found["outside"] == "EACCES"
+    assert not (tmp_path / "outside").exists()
+
+
+def test_a_model_tier_keeps_its_network_and_has_the_limits(tmp_path):
+    found = attempts(tmp_path, "standard")
+    assert found["internet"] == found["secret"] == "done"
+    assert found["memory"] == "MemoryError"

@@ -1,0 +1,117 @@
+"""The gate looks at support, then saturation, then consistency, and its verdict stands in the lineage."""
+
+from dataclasses import dataclass, fields, replace
+
+import pytest
+
+from storage.records.answers import AnswerStatus, Usage
+from tasks.algorithms.flow.refinement import Trigger
+from tasks.asking.records import PathReading
+from tasks.reading.judging import EVIDENCE_FOUND, NOTHING, WITHHELD, head_of, judge, told_calls, told_money, verdict_of, words_of
+from tasks.routing.routing import Routed
+from tasks.settings.ask import AskSettings
+from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+from tests.storage.answer_worlds import answer
+
+
+@pytest.mark.parametrize(
+    ("status", "head", "verdict", "silent"),
+    [
+        (AnswerStatus.ANSWERED, "", "answered", WITHHELD),
+        (AnswerStatus.PARTIAL, "", "answered in part", WITHHELD),
+        (AnswerStatus.EVIDENCE, EVIDENCE_FOUND, "evidence", WITHHELD),
+        (AnswerStatus.NOT_FOUND, "", "not found", NOTHING),
+    ],
+)
+def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, head, verdict, silent):
+    given = replace(answer("report"), status=status, why="so")
+    assert (head_of(given), words_of(given), verdict_of(given)) == (head, "words of report", f"{verdict}: so")
+    bare = replace(given, answer="", why="")
+    assert (head_of(bare), words_of(bare), verdict_of(bare)) == ("", silent, verdict)
+
+
+@pytest.mark.parametrize(
+    ("usage", "told"),
+    [
+        (Usage(0, 0, 0, 0.0, {}), "0 model calls"),
+        (Usage(1, 0, 0, 0.0, {}), "1 model call"),
+        (Usage(5, 1200, 30, 0.0, {}, most_calls=48), "5 model calls (of 48 at most), 1,200 + 30 tokens"),
+        (Usage(0, 0, 0, 0.0, {}, cached=5, most_calls=48), "0 model calls (of 48 at most, 5 more from the cache), 0 + 0 tokens"),
+        (
+            Usage(1, 9, 8, 0.02, {}, cached=2, most_calls=13),
+            "1 model call (of 13 at most, 2 more from the cache), 9 + 8 tokens, $0.0200",
+        ),
+    ],
+)
+def test_calls_are_told_with_their_bound_what_was_cached_tokens_and_money(usage, told):
+    assert told_calls(usage) == told and told_money(0.0) == "$0"
+
+
+@dataclass(frozen=True)
+class Agreeing:
+    """A reader whose answers agree so far, and who says how many it was shown."""
+
+    agreement: float
+    seen: list[int]
+
+    def consistency(self, _question, readings):
+        self.seen.append(len(readings))
+        return self.agreement
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    with at_desk(published(tmp_path_factory.mktemp("world"), written("report", Passage("the tide")))) as desk:
+        yield desk
+
+
+def judged(desk, *answers, saturation=1.0, agreement=1.0, gate=None):
+    reader = Agreeing(agreement, [])
+    place = replace(desk, settings=AskSettings.model_validate({"gate": gate or {}}), reader=reader)
+    routed = Routed(**{**dict.fromkeys(field.name for field in fields(Routed)), "saturation": saturation})
+    verdict = judge(asked("the tide", desk), routed, [PathReading(answer, ()) for answer in answers], place)
+    assert reader.seen == [sum(map(bool, answers))]
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("answers", "saturation", "agreement", "trigger"),
+    [
+        ((), 0.0, 0.0, Trigger.NO_SUPPORT),
+        (("", ""), 0.0, 0.0, Trigger.NO_SUPPORT),
+        (("yes", ""), 0.0, 0.0, Trigger.LOW_SATURATION),
+        (("yes", "no"), 0.6, 0.0, Trigger.LOW_CONSISTENCY),
+        (("yes", "yes"), 0.6, 0.65, None),
+        (("yes",), 1.0, 1.0, None),
+    ],
+)
+def test_the_gravest_reason_fires_and_only_that(desk, answers, saturation, agreement, trigger):
+    verdict = judged(desk, *answers, saturation=saturation, agreement=agreement)
+    assert verdict.trigger is trigger and (verdict.saturation, verdict.consistency) == (saturation, agreement)
+
+
+def test_a_gate_that_is_switched_off_sees_and_does_nothing(desk):
+    verdict = judged(desk, saturation=0.1, agreement=0.2, gate={"enabled": False})
+    assert verdict.trigger is None and (verdict.saturation, verdict.consistency) == (0.1, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "trigger"),
+    [
+        ({}, Trigger.LOW_SATURATION),
+        ({"saturation": 0.5}, Trigger.LOW_CONSISTENCY),
+        ({"saturation": 0.5, "consistency": 0.5}, None),
+        ({"saturation": 0.0, "consistency": 0.0}, None),
+    ],
+)
+def test_the_bounds_are_settings_and_fire_below_not_at(desk, bounds, trigger):
+    assert judged(desk, "yes", saturation=0.5, agreement=0.5, gate=bounds).trigger is trigger
+
+
+def test_the_verdict_stands_in_the_lineage(desk):
+    judged(desk, "yes", saturation=0.25, agreement=0.5)
+    record = run_of(desk.snapshot.location).steps()[-1]
+    assert record.step == "judge"
+    assert record.outputs == {"saturation": "0.2500", "consistency": "0.5000", "trigger": "low_saturation"}
+    judged(desk, "yes")
+    assert run_of(desk.snapshot.location).steps()[-1].outputs["trigger"] == ""

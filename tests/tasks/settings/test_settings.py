@@ -1,0 +1,175 @@
+"""What users turn and what the method is: few settings with bounds and reasons, two presets, every wrong value named at once."""
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from tasks.asking.request import AskRequest
+from tasks.evaluation.request import EvaluationRequest
+from tasks.ingest.request import IngestRequest
+from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, SettingsError, load_settings, method_of
+from tasks.settings.base import dotted, leaves
+from tasks.settings.ingest import IngestSettings, ReadingSettings
+
+TABLES = {
+    "routing": {
+        "sources": 8,
+        "sinks": 8,
+        "minimum_similarity": 0.22,
+        "diversity": 0.7,
+        "visual_bonus": 0.05,
+        "demand": 6.0,
+        "paths": 60,
+    },
+    "relevance": {"lexical_share": 0.5},
+    "score": {"relevance": 0.5, "propagation": 0.3, "diffusion": 0.2, "damping": 0.85, "diffusion_tolerance": 1e-6},
+    "selection": {
+        "mixing": 0.2,
+        "tolerance": 1e-4,
+        "steps": 20,
+        "extinction": 5e-4,
+        "flow_exponent": 0.2,
+        "peak_exponent": 0.5,
+        "mean_exponent": 0.3,
+        "read": 11,
+    },
+    "gate": {"consistency": 0.65, "saturation": 0.6, "bridge_above": 0.1, "depth": 2, "damping": 0.6, "bound": 0.3},
+}
+"""The paper's tables 5 and 6."""
+
+
+def written(tmp_path, text):
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
+    default, paper = (dict(dotted(method_of(preset).model_dump())) for preset in ("default", "paper"))
+    assert {name for name in default if default[name] != paper[name]} == set(PAPER)
+    for group, values in TABLES.items():
+        for preset in ("default", "paper"):
+            told = getattr(method_of(preset).ask, group).model_dump()
+            assert {name: told[name] for name in values} == values
+
+
+def test_at_most_seventy_settings_each_with_its_reason_and_every_number_with_bounds():
+    settings = {name: field for name, field in leaves(AllSettings) if field.description}
+    assert 40 <= len(settings) <= 70
+    assert all(field.metadata for field in settings.values() if field.annotation in {int, float})
+    assert not settings.keys() & PAPER.keys(), "what a preset sets no user turns"
+
+
+def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
+    loaded = load_settings(written(tmp_path, "[limits]\nmemory_megabytes = 500\n[ask.selection]\nread = 3\n"))
+    assert loaded.limits.memory_megabytes == 500 and loaded.ask.selection.read == 3
+    assert loaded.reading == ReadingSettings() and loaded.ask.gate == AskSettings().gate
+    assert type(loaded.for_ingest()) is IngestSettings and loaded.for_ingest().limits.memory_megabytes == 500
+    paper = load_settings(tmp_path / "settings.toml", "paper")
+    assert paper.ask.selection.read == 3 and paper.ask.routing.formulation == "paper"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[reading.evolution]\nround = 1\n", r"no setting reading.evolution.round \(did you mean reading.evolution.rounds\?\)"),
+        ("[reading.evolution]\nrounds = 1\n", r"reading.evolution.rounds is part of the method and no setting; take another"),
+        (
+            "[reading.evolution]\nrounds = 1\n[ask.score]\ndamping = 0.5\n",
+            r"reading.evolution.rounds, ask.score.damping are part of the method and no settings; take another",
+        ),
+        ("[limits]\nmemory_megabytes = 1\n", "limits.memory_megabytes = 1"),
+        ("[limits]\nmemory_megabytes = nan\n", "limits.memory_megabytes = nan"),
+        ("limits = 1\n", "limits = 1"),
+        ("[limits.memory_megabytes]\nx = 1\n", "limits.memory_megabytes = "),
+        ('[work]\nrunner = "dask"\nrunner_address = "nowhere"\n', "work.runner_address = 'nowhere'"),
+        ('[work]\nrunner_address = "tcp://user:secret@host:1"\n', "work.runner_address"),
+        ("not toml", "is not TOML"),
+        ('[reading.evolution]\nmode = "model"\n', 'evolution.mode = "model" needs analysis.by = "model" as well'),
+    ],
+)
+def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, said):
+    with pytest.raises(SettingsError, match=said):
+        load_settings(written(tmp_path, text))
+
+
+def test_every_wrong_field_is_named_at_once(tmp_path):
+    text = '[ask.selection]\nread = 0\n[ask.reading]\nwords = "few"\nsinkz = 3\n[asks]\nx = 1\n'
+    with pytest.raises(SettingsError) as raised:
+        load_settings(written(tmp_path, text))
+    said = str(raised.value)
+    assert "ask.selection.read = 0" in said and "ask.reading.words = 'few'" in said
+    assert "there is no setting ask.reading.sinkz" in said and "there is no setting asks" in said
+    assert said.endswith("`flowreader settings` lists names and bounds") and "\n" not in said
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(SettingsError, match=r"absent\.toml' cannot be read"):
+        load_settings(tmp_path / "absent.toml")
+
+
+REQUESTS = {
+    AskRequest: ({"questions": ["why?"]}, {"selection": {"read": 3}}, {"score": {"damping": 0.5}}),
+    IngestRequest: ({"paths": ["/in"]}, {"limits": {"memory_megabytes": 500}}, {"reading": {"evolution": {"rounds": 1}}}),
+    EvaluationRequest: ({}, {"ask": {"selection": {"read": 3}}}, {"ask": {"score": {"damping": 0.5}}}),
+}
+
+
+@pytest.mark.parametrize("form", REQUESTS)
+def test_a_form_turns_settings_over_its_preset_and_never_the_method(form):
+    asked, settings, method = REQUESTS[form]
+    request = form.model_validate({**asked, "preset": "paper", "settings": settings})
+    plain = form.model_validate({**asked, "preset": "paper"})
+    assert request.settings != plain.settings != form.model_validate(asked).settings
+    assert form.model_validate_json(request.model_dump_json()) == request, "what Prefect keeps of it is read back"
+    with pytest.raises(ValidationError, match="is part of the method"):
+        form.model_validate({**asked, "settings": method})
+    shown = str(form.model_json_schema())
+    assert "memory_megabytes" in shown or "'words'" in shown
+    assert "damping" not in shown and "merge_words" not in shown, "a form shows what users turn"
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_the_weights_of_the_score_sum_to_one_or_are_refused(relevance, propagation, diffusion):
+    weights = {"relevance": relevance, "propagation": propagation, "diffusion": diffusion}
+    if abs(sum(weights.values()) - 1) <= 1e-12:
+        assert ScoreSettings(**weights).model_dump(include=set(weights)) == weights
+    elif abs(sum(weights.values()) - 1) > 1e-6:
+        with pytest.raises(ValidationError, match="instead of 1"):
+            ScoreSettings(**weights)
+
+
+@pytest.mark.parametrize(
+    ("change", "digest"),
+    [
+        ({}, "2473010f69862595f0d1a6a17a2c637cd354d9d93f44257b0f59a5b3ccec5ba0"),
+        ({"ocr": {"enabled": False}}, "46173e1e46518d08599baecad1b9c4860d35f520cb54c1af703e749951ad9244"),
+        (
+            {"parse": {"tier": "basic"}, "ocr": {"page_dpi": 144}},
+            "979decaf95dc86f063cf4e03707be716b836b7e4e1f77090dbfcffb57736115a",
+        ),
+        ({"analysis": {"by": "model"}}, "5db15efe2a8e75d0bc674652166b36a37f25d71b322089afac2d4f2891537c94"),
+        (
+            {"analysis": {"by": "model"}, "evolution": {"mode": "model"}},
+            "24eb3773055d812ab4c2cdceac69d4b421d2bc0217b4660117181ab71a3c0e34",
+        ),
+        ({"embedding": {"text": "paper"}}, "aaadd23ac9bef4a809644497dbff7132c7dc0ae301332f474a1056d1f66394e7"),
+    ],
+)
+def test_what_decides_a_documents_version_is_written_as_ever(change, digest):
+    """Every node's id hangs on it: another order or another name would read all documents of all corpora again."""
+    assert hashlib.sha256(ReadingSettings.model_validate(change).deciding().encode()).hexdigest() == digest
+
+
+def test_how_a_model_would_be_asked_decides_nothing_where_rules_read():
+    plain, otherwise = ReadingSettings(), ReadingSettings.model_validate({"analysis": {"model": {"keywords": 3}}})
+    assert otherwise.deciding() == plain.deciding()
+
+
+def test_who_computes_decides_nothing_of_a_document_and_a_cluster_is_never_short_of_one():
+    cluster = IngestSettings.model_validate({"work": {"runner": "dask", "runner_processes": 8}})
+    assert cluster.reading.deciding() == IngestSettings().reading.deciding()
+    assert (IngestSettings().work.documents_in_work, cluster.work.documents_in_work) == (3, 9)

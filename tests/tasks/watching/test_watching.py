@@ -1,0 +1,115 @@
+"""What the environment asks for is watched once, for as long as anything inside is at work."""
+
+import json
+import socket
+import urllib.request
+
+import pytest
+
+from storage.records.answers import AnswerStatus
+from tasks.happenings import QuestionBegan, QueueSeen, heard_by, tell
+from tasks.watching.json_log import LogFileError
+from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
+from tasks.watching.prefect_log import flow_at_work, say_to_prefect, told_to_prefect
+from tasks.watching.watching import watched, watched_question, watched_run
+from tests.tasks import happening_worlds as worlds
+
+
+@pytest.fixture(autouse=True)
+def unwatched(monkeypatch):
+    for name in ("FLOWREADER_LOG", METRICS, SHARED_FOLDER):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def heard():
+    told = []
+    with heard_by(told.append):
+        yield told
+
+
+def events(path):
+    return [json.loads(line)["event"] for line in path.read_text().splitlines()]
+
+
+def test_by_default_nobody_watches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with watched_run("r1", "small", lambda: "ended"):
+        tell(QueueSeen(1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_blocks_within_one_another_log_once_and_count_in_one_place(tmp_path, monkeypatch, port):
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv(METRICS, str(port))
+    with watched():
+        with watched_run("r1", "small", lambda: "ended"):
+            pass
+        with watched_run("r2", "small", lambda: "stopped"):
+            tell(QueueSeen(3))
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
+                shown = reply.read().decode()
+    assert events(tmp_path / "log") == ["run-began", "run-ended"] * 2
+    assert 'flowreader_runs_total{flow="ask",outcome="ended"} 1.0' in shown and "flowreader_runs_at_work 1.0" in shown
+    assert "flowreader_questions_inside 3.0" in shown
+
+
+def test_what_cannot_be_watched_leaves_nothing_open(tmp_path, monkeypatch, port):
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv(METRICS, "nonsense")
+    with pytest.raises(MetricsError), watched():
+        pass
+    monkeypatch.setenv(METRICS, str(port))
+    with watched_run("r1", "small", lambda: "ended"):
+        pass
+    assert events(tmp_path / "log") == ["run-began", "run-ended"], "the log of the first try is closed"
+    monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path))
+    with pytest.raises(LogFileError), watched_run("r1", "small", lambda: "ended"):
+        pass
+
+
+def test_a_run_that_breaks_is_told_with_its_outcome(heard):
+    with pytest.raises(ValueError, match="broken"), watched_run("r1", "small", lambda: "ended by an error"):
+        raise ValueError("broken")
+    assert [(one.run, one.flow, one.corpus) for one in heard] == [("r1", "ask", "small")] * 2
+    assert heard[1].outcome == "ended by an error" and heard[1].seconds >= 0
+
+
+def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
+    with watched_question("r1", "a1", "flow") as told:
+        told(AnswerStatus.PARTIAL)
+    with pytest.raises(ValueError, match="in 2024"), watched_question("r1", "a2", "top-k") as told:
+        told(AnswerStatus.ANSWERED)
+        raise ValueError("no revenue in 2024")
+    with pytest.raises(KeyboardInterrupt), watched_question("r1", "a3", "flow"):
+        raise KeyboardInterrupt
+    assert heard[0] == QuestionBegan("r1", "a1", "flow") and (heard[-1].status, heard[-1].error) == ("stopped", "")
+    assert [(one.answer, one.reader, one.status, one.error) for one in heard[1:4:2]] == [
+        ("a1", "flow", "partial", ""),
+        ("a2", "top-k", "failed", "ValueError"),
+    ]
+
+
+OUTSIDE = """
+import sys
+from tasks.watching.prefect_log import flow_at_work, told_to_prefect
+with told_to_prefect("r1"):
+    assert flow_at_work() == "ask"
+assert "prefect" not in sys.modules
+"""
+
+
+def test_where_it_is_loaded_and_no_run_is_at_work_nobody_is_told(caplog):
+    import prefect  # noqa: F401
+
+    with told_to_prefect("r1"):
+        tell(worlds.ended("failed", "cut"))
+        say_to_prefect("something")
+    assert flow_at_work() == "ask" and caplog.records == []
