@@ -27,13 +27,12 @@ from storage.locations import corpus_location, evaluations_file, home
 from storage.records.evaluations import Asked, Evaluation
 from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable
-from tasks.evaluation.arms import Arm
+from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.asking import ExamDesk, ask_batch, batches, recalled
 from tasks.evaluation.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
 from tasks.evaluation.figures import summed_up, write_lines
 from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
 from tasks.evaluation.pictures import write_pictures
-from tasks.evaluation.request import EvaluationRequest
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.tables import evaluation_markdown
 from tasks.lineage.writing import lineage_of_run, working_at

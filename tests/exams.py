@@ -4,9 +4,8 @@ import json
 
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, Benchmark
-from tasks.evaluation.arms import ablation_arms, reader_arms
+from tasks.evaluation.arms import EvaluationRequest, ablation_arms, reader_arms
 from tasks.evaluation.exam import Exam
-from tasks.evaluation.request import EvaluationRequest
 from tests.asking_worlds import TOLD
 from tests.program import CHEAP, CORPUS
 

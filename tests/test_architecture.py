@@ -40,14 +40,14 @@ tasks.algorithms
 tasks.settings tasks.progress
 storage.corpus
 storage.forgetting
-storage.mirrored_copies
+storage.forgetting
 storage.runs storage.evaluations
 storage.catalog
 storage.graph storage.memo
 storage.artifacts
 storage.object_client
 storage.codec storage.locations
-storage.lock storage.object_address storage.system storage.memory storage.records
+storage.lock storage.object_address storage.system storage.records
 """
 """The rooms, the highest first. A room imports what stands on lower lines, and itself."""
 RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in line.split()}

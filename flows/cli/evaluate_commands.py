@@ -21,8 +21,8 @@ from tasks.progress import Progress, listening, stop_requested
 from tasks.settings.ask import load_settings
 
 if TYPE_CHECKING:
+    from tasks.evaluation.arms import EvaluationRequest
     from tasks.evaluation.exam import Exam
-    from tasks.evaluation.request import EvaluationRequest
 
 WELL, STOPPED = 0, 130
 SHOWN_DIGITS = 8
@@ -92,7 +92,7 @@ def _said_in_words(*expected: type[Exception]) -> Iterator[None]:
 
 
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
-    from tasks.evaluation.request import EvaluationRequest
+    from tasks.evaluation.arms import EvaluationRequest
 
     named_alike = ("what", "dataset", "corpus", "scope", "limit", "only", "out", "judge", "preset")
     asked = {name: getattr(arguments, name) for name in named_alike} | {

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from flows.prefect_runs.interruption import ended
 from flows.prefect_runs.server import prefect_server
-from storage.memory import bound_arenas
 from storage.records.evaluations import Evaluation
-from tasks.evaluation.request import EvaluationRequest
+from storage.system import bound_arenas
+from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.report import IngestReport
 from tasks.ingest.request import IngestRequest
 from tasks.parsing.supervisor import CHILDREN

@@ -11,7 +11,7 @@ from pathlib import Path
 from storage.memo import HEXADECIMAL
 from storage.records.evaluations import Asked
 from storage.runs.log import RunGoneError, append_lines
-from storage.runs.marked_lines import marked_line, read_marked
+from storage.runs.replies import marked_line, read_marked
 from storage.system import full_disk_explained
 
 

@@ -5,16 +5,47 @@ What is remembered is where the reply to each key stands, some 250 bytes a reply
 
 import os
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
+from storage.artifacts import hash_bytes
+from storage.codec import CodecError, from_json, to_json
 from storage.memo import HEXADECIMAL
 from storage.records.documents import identify
 from storage.runs.log import append_lines
-from storage.runs.marked_lines import marked_line, read_marked
 from storage.system import full_disk_explained
+
+T = TypeVar("T")
+
+
+def marked_line(key: str, record: object) -> bytes:
+    """Return the record's line; raise ValueError where `key` is no hash, CodecError where no bytes can hold the record."""
+    if not HEXADECIMAL.fullmatch(key):
+        raise ValueError(f"{key!r} is no key of {type(record).__name__}; keys are SHA-256 in hexadecimal")
+    body = to_json(record)
+    return b" ".join((key.encode(), _mark(key, body), body)) + b"\n"
+
+
+def read_marked(kind: type[T], data: bytes) -> dict[str, T]:
+    """Return the records of the lines that are as they were written, by key; the last one of a key counts."""
+    return dict(_whole(kind, data.split(b"\n")))
+
+
+def _whole(kind: type[T], lines: list[bytes]) -> Iterator[tuple[str, T]]:
+    for line in lines:
+        key, _, rest = line.partition(b" ")
+        mark, _, body = rest.partition(b" ")
+        try:
+            if mark == _mark(key.decode(), body):
+                yield key.decode(), from_json(kind, body)
+        except (UnicodeDecodeError, CodecError):
+            continue
+
+
+def _mark(key: str, body: bytes) -> bytes:
+    return hash_bytes(key.encode() + b" " + body).encode()
 
 
 def questions_owner(corpus: str) -> str:

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DECIDING = ("storage/**/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
 """What an answer can depend on, the reading of its documents too: not how it is asked for."""
 
-_MEASURING = "arms comparing exam figures judging pictures probing request scoring tables wording"
+_MEASURING = "arms comparing exam figures judging pictures probing scoring tables wording"
 EVALUATING = (
     *(f"tasks/evaluation/{name}.py" for name in _MEASURING.split()),
     "tasks/evaluation/benchmarks/*.py",

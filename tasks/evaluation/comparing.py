@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.records.evaluations import Evaluation
+from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.figures import mean_with_interval, more_than_luck
-from tasks.evaluation.request import RESAMPLES
 from tasks.settings.base import dotted
 
 NOT_SET = "not set"

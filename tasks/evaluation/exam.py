@@ -13,12 +13,11 @@ from storage.locations import corpus_location
 from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from tasks.asking.request import QuestionError, checked_questions
-from tasks.evaluation.arms import Arm, ablation_arms, reader_arms
+from tasks.evaluation.arms import Arm, EvaluationRequest, ablation_arms, reader_arms
 from tasks.evaluation.asking import ExamDesk
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.judging import is_judgeable
 from tasks.evaluation.probing import DEFAULT_LIMIT, make_probes, names_of
-from tasks.evaluation.request import EvaluationRequest
 from tasks.evaluation.scoring import Judged
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for

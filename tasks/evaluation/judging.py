@@ -15,7 +15,7 @@ from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind, judge_by_rules
-from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.in_use import corpora_in, paths_in_use
+from storage.forgetting import LOCK, copies_unused, copy_sign, entries, opened_lock
 from storage.locations import corpora_folder, home, mirrors_folder
-from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries, opened_lock
 from storage.object_address import StoreAddress, is_address
 from tasks.progress import StoppedError, stop_requested
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from storage.mirrored_copies import LOCK
+from storage.forgetting import LOCK
 from storage.object_address import StoreAddress, store_address
 from storage.records.documents import SkippedFile, SourceFile
 from tasks.finding.copies import copies_in_use, copy_name, updating

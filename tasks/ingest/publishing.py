@@ -13,12 +13,11 @@ from storage.corpus.doctor import examine_ids
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.tidying import Garbage, collect
 from storage.corpus.writer import CorpusWriter
-from storage.forgetting import forget_questions, forget_told, forget_words
+from storage.forgetting import forget_copies, forget_questions, forget_told, forget_words
 from storage.graph.checks import GraphError
 from storage.locations import CorpusLocation, pictures_folder
-from storage.memory import give_back
-from storage.mirrored_copies import forget_copies
 from storage.records.documents import DocumentGraph, DocumentState, Edge, identify
+from storage.system import give_back
 from tasks.content_graph.evolution import LinkableDocument, link_documents
 from tasks.finding.copies import forget_mirrors
 from tasks.finding.plan import Plan

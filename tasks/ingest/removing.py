@@ -14,11 +14,10 @@ from storage.codec import storable
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading, unknown_corpus
 from storage.corpus.tidying import wait_for_readers
 from storage.corpus.writer import CorpusWriter, open_for_writing
-from storage.forgetting import forget_questions, forget_replies, forget_reports
+from storage.forgetting import forget_copies, forget_questions, forget_replies, forget_reports
 from storage.graph.store import GraphDamagedError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.lock import acquire
-from storage.mirrored_copies import forget_copies
 from storage.runs.erasing import documents_told_of
 from storage.system import DiskFullError
 from tasks.ingest.publishing import CleanedUp, clean_up, collect_garbage, wipe

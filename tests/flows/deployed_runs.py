@@ -80,7 +80,7 @@ async def main():
     from flows.maintain import maintain
     from flows.prefect_runs import pages as answer_pages
     from tasks.asking.request import AskRequest
-    from tasks.evaluation.request import EvaluationRequest
+    from tasks.evaluation.arms import EvaluationRequest
     from tasks.ingest.removing import remove_document
     from tasks.ingest.request import IngestRequest
     from tasks.ingest.upkeep import MaintainRequest

@@ -8,7 +8,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from flows.ingest import ingest
-from storage.mirrored_copies import copies_unused
+from storage.forgetting import copies_unused
 from storage.object_client import StoreError
 from tasks.ingest.request import IngestRequest
 from tasks.progress import forget_stop, request_stop

@@ -1,6 +1,7 @@
 """A machine that has words of documents in every place that a removal looks at."""
 
 from storage.artifacts import ArtifactStore
+from storage.forgetting import copy_sign
 from storage.locations import (
     CorpusLocation,
     artifacts_folder,
@@ -10,7 +11,6 @@ from storage.locations import (
     steps_folder,
 )
 from storage.memo import StepMemo
-from storage.mirrored_copies import copy_sign
 from storage.records.documents import identify
 from storage.records.evaluations import Asked
 from storage.runs.answer_json import answer_json

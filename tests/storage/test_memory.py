@@ -1,15 +1,14 @@
 """What a batch took is given back when it is done."""
 
-import subprocess
-import sys
-
-PROGRAM = """
 import threading
-from storage.memory import bound_arenas, give_back
-bound_arenas()
+from pathlib import Path
 
-def resident():
-    return int(open("/proc/self/statm").read().split()[1]) * 4096 // 2**20
+from storage.system import bound_arenas, give_back
+
+
+def resident_megabytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // 2**20
+
 
 def work():
     pieces = [bytes(50_000) for _ in range(4000)]
@@ -17,16 +16,14 @@ def work():
     del pieces
     return last
 
-before = resident()
-kept = []
-threads = [threading.Thread(target=lambda: kept.append(work())) for _ in range(6)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-give_back()
-print(resident() - before)
-"""
-
 
 def test_memory_of_many_threads_is_given_back():
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
-    assert int(done.stdout) < 50
+    bound_arenas()
+    before, kept = resident_megabytes(), []
+    threads = [threading.Thread(target=lambda: kept.append(work())) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    give_back()
+    assert len(kept) == 6 and resident_megabytes() - before < 50

@@ -1,7 +1,7 @@
 import fcntl
 
+from storage.forgetting import LOCK, copies_unused, copy_sign, entries, forget_copies
 from storage.locations import mirrors_folder
-from storage.mirrored_copies import LOCK, copies_unused, copy_sign, entries, forget_copies
 
 
 def test_copies_go_from_every_mirror_by_their_sign_which_no_name_is_too_odd_for(tmp_path):

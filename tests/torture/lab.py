@@ -207,7 +207,7 @@ def start_server(home: Path) -> tuple[subprocess.Popen, str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    code = f"from flows import prefect_environment as p; p.prepare_environment(); p._serve({port}, {os.getpid()})"
+    code = f"from flows.prefect_runs import server as p; p.prepare_environment(); p._serve({port}, {os.getpid()})"
     environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect")}
     process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 90

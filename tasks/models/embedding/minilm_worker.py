@@ -8,7 +8,7 @@ import json
 import sys
 from typing import BinaryIO
 
-from storage.memory import bound_arenas, give_back
+from storage.system import bound_arenas, give_back
 from tasks.models.embedding.minilm import MiniLM
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.process import READY, reply, speak

@@ -35,7 +35,7 @@ def test_the_second_signal_ends_at_once():
 
 def test_work_that_does_not_listen_is_cut_off_in_time_and_says_so():
     program = (
-        "import os, signal, time\nfrom flows import interruption\ninterruption.PATIENCE_SECONDS = 0.2\n"
+        "import os, signal, time\nfrom flows.prefect_runs import interruption\ninterruption.PATIENCE_SECONDS = 0.2\n"
         "with interruption.ending_in_order():\n    os.kill(os.getpid(), signal.SIGINT)\n    time.sleep(60)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], timeout=30, capture_output=True, text=True)

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from storage.codec import CodecError
 from storage.records.documents import identify
 from storage.records.evaluations import Figure
-from storage.runs.marked_lines import marked_line, read_marked
-from storage.runs.replies import CachedReply
+from storage.runs.replies import CachedReply, marked_line, read_marked
 
 FIRST, SECOND = Figure("a", "all", "recall", 0.5, 0.25, 0.75, 4, 4), Figure("b", "all", "recall", 1.0, 1.0, 1.0, 2, 2)
 KEY, OTHER = identify("first"), identify("second")

@@ -11,8 +11,8 @@ from storage.records.evaluations import Asked, BenchmarkQuestion
 from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
+from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, open_judge, opened_judge
-from tasks.evaluation.request import EvaluationRequest
 from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
 from tasks.models.endpoints import ChatEndpoint, EndpointError
 from tasks.settings.ask import AllSettings

@@ -60,14 +60,14 @@ def reached_from(*starts: Path) -> set[Path]:
 def test_all_that_answers_import_is_in_the_hash():
     readers = (ROOT / "flows" / "readers").glob("*.py")
     reached = reached_from(ROOT / "flows" / "ask.py", *readers)
-    assert ROOT / "tasks" / "algorithms" / "min_cost.py" in reached and len(reached) > 100
+    assert ROOT / "tasks" / "algorithms" / "flow" / "min_cost.py" in reached and len(reached) > 100
     assert reached - set(deciding_files()) == {ROOT / "flows" / "__init__.py"}
 
 
 def test_all_that_reads_documents_in_is_in_the_hash_what_runs_in_children_too():
-    workers = [path for room in ("models", "parsers") for path in (ROOT / "tasks" / room).glob("*.py")]
+    workers = [path for room in ("models", "parsing") for path in (ROOT / "tasks" / room).rglob("*.py")]
     reached = reached_from(ROOT / "flows" / "document_graph.py", *workers)
-    assert ROOT / "tasks" / "document_steps.py" in reached
+    assert ROOT / "tasks" / "ingest" / "steps.py" in reached
     assert reached <= set(deciding_files())
 
 
@@ -87,7 +87,8 @@ def test_what_only_evaluates_is_not_and_each_pattern_names_something():
 
 def identities(folder, monkeypatch, *written):
     """Return the identity after each file that is written, beginning with none."""
-    (folder / "tasks" / "prompts").mkdir(parents=True)
+    for room in ("prompts", "evaluation"):
+        (folder / "tasks" / room).mkdir(parents=True)
     monkeypatch.setattr(benchmark_asking, "ROOT", folder)
     found = []
     for name, text in (("README.md", ""), *written):

@@ -5,9 +5,9 @@ import pytest
 
 from storage.records.evaluations import Evaluation
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
+from tasks.evaluation.arms import RESAMPLES
 from tasks.evaluation.comparing import ComparisonError, Difference, compare, what_else_differs
 from tasks.evaluation.figures import SEED
-from tasks.evaluation.request import RESAMPLES
 from tests.storage.evaluation_worlds import evaluation, scored
 
 

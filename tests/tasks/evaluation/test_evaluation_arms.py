@@ -3,8 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from tasks.evaluation.arms import FULL, UnknownArmError, ablation_arms, ablations, reader_arms
-from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.arms import FULL, EvaluationRequest, UnknownArmError, ablation_arms, ablations, reader_arms
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed, dotted
 

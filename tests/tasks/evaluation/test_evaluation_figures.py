@@ -16,7 +16,7 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
 from storage.runs.traces import trace
 from tasks.algorithms.metrics.answers import MatchKind
-from tasks.evaluation.arms import FULL
+from tasks.evaluation.arms import FULL, EvaluationRequest
 from tasks.evaluation.asking import code_identity
 from tasks.evaluation.exam import ExamError, Findings, open_exam, work_to_do
 from tasks.evaluation.figures import (
@@ -30,7 +30,6 @@ from tasks.evaluation.figures import (
     summed_up,
     write_lines,
 )
-from tasks.evaluation.request import EvaluationRequest
 from tasks.evaluation.scoring import (
     BASELINE,
     BY_RULES,

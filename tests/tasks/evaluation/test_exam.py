@@ -7,8 +7,8 @@ import pytest
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
+from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.exam import ExamError, notes_of, open_exam, require_read, work_to_do
-from tasks.evaluation.request import EvaluationRequest
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed
 from tests.asking_worlds import Passage, published, written

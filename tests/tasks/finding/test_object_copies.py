@@ -12,8 +12,8 @@ import pytest
 from storage.catalog.current import snapshot_path
 from storage.catalog.in_use import KEEP_SECONDS
 from storage.corpus.writer import open_for_writing
+from storage.forgetting import LOCK, copies_unused, forget_copies
 from storage.locations import mirrors_folder
-from storage.mirrored_copies import LOCK, copies_unused, forget_copies
 from storage.object_address import StoreAddress
 from tasks.finding.copies import (
     copies_in_use,

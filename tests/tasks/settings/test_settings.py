@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tasks.asking.request import AskRequest
-from tasks.evaluation.request import EvaluationRequest
+from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.request import IngestRequest
 from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, SettingsError, load_settings, method_of
 from tasks.settings.base import dotted, leaves
