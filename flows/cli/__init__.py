@@ -1,4 +1,4 @@
 """The command line: what can be said, and what is done then.
 
-It imports everything below; nothing imports it. Heavy libraries are imported inside the commands that need them.
+It imports whatever it needs, heavy libraries inside the command that needs them; only `deployments` imports it.
 """

@@ -1,4 +1,4 @@
 """What is published: the catalog in DuckDB, CURRENT, what corpora name, what was removed.
 
-It imports records and locations; the rename of CURRENT is the commit.
+The rename of CURRENT (current.py) is the commit. It knows nothing of the graph.
 """

@@ -1,4 +1,4 @@
-"""A corpus: open for writing, open for reading, tidied, examined, copied to an object store.
+"""A corpus: open for writing, open for reading, tidied, examined, exported, pushed and pulled.
 
 It imports the catalog, the graph and the runs; the stages import it.
 """

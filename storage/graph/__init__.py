@@ -1,4 +1,4 @@
 """The graph in LanceDB, and as arrays; what a question asks of them.
 
-It imports records and filters; nothing of the catalog.
+It imports records and hashes; it knows nothing of the catalog.
 """

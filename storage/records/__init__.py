@@ -1,4 +1,4 @@
 """The frozen records that cross layers.
 
-It imports nothing of ours.
+They import nothing of ours.
 """

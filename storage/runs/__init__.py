@@ -1,4 +1,4 @@
 """One file a run: lineage, calls, answers; what models said.
 
-It imports records, codec and locations.
+It imports the catalog, which says what may still be shown, and records.
 """

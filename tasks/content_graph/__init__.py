@@ -1,4 +1,4 @@
 """Pages of blocks into a content graph: structure, describe, embed, evolve.
 
-It imports algorithms and models; it knows nothing of runs or corpora.
+It imports algorithms, prompts and models; it knows nothing of runs, corpora or Prefect.
 """

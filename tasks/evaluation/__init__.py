@@ -1,4 +1,4 @@
 """From questions with known answers to figures with intervals.
 
-It imports the readers and the metrics; flows import it.
+It imports what answers and what measures; only flows import it.
 """

@@ -1,4 +1,4 @@
-"""Every prompt, a file each, and the one place where their slots are filled.
+"""Every prompt, a file each, and the one place where their slots are filled and documents are fenced.
 
-It imports storage records only.
+It imports records and hashes; stages with a model import it.
 """

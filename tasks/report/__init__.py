@@ -1,4 +1,4 @@
-"""The report of an answer: one self-contained HTML page, and its page in Prefect.
+"""The report of an answer: one self-contained HTML page.
 
-It imports lineage and the records of answers; markup.py is the one place where text becomes HTML.
+It imports answers, the graph and pictures of pages; its templates escape whatever documents say.
 """

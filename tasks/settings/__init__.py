@@ -1,4 +1,4 @@
-"""Every tuned number, once: settings that users turn, and the record of the method.
+"""Every tuned number, once: settings that users turn, the record of the method, the names that the environment may hold.
 
-It imports nothing of the other stages.
+It imports records only; every stage imports it.
 """

@@ -1,4 +1,4 @@
 """From blocks on pages to a document: order, outline, captions, references.
 
-It imports the room text.
+It imports records only.
 """

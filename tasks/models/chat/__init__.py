@@ -1,4 +1,4 @@
-"""One careful client of an OpenAI-compatible server: attempts, deadlines, budget, cache, schema.
+"""One careful client of an OpenAI-compatible server: attempts, deadlines, budget, cache, schema with one re-ask.
 
-It imports settings and the endpoints; nothing of the stages.
+It knows calls and replies, and nothing of what is asked.
 """

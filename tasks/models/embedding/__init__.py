@@ -1,4 +1,4 @@
-"""Texts in, unit vectors out: a model on this machine or behind a server.
+"""Texts in, unit vectors out: by a model on this machine or behind a server.
 
-It imports settings and the endpoints; torch only in its worker.
+torch is imported in its worker only; the question of a cold command goes without it.
 """
