@@ -21,7 +21,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.answers import find_answer
 from tasks.asking.request import AskRequest
-from tasks.happenings import QuestionRefused, Refusal, tell
+from tasks.events import QuestionRefused, Refusal, tell
 from tasks.report.write import render_report
 from tasks.watching.address import host_of, is_this_machine
 

@@ -17,7 +17,7 @@ from storage.runs.log import ASKING
 from storage.system import check_writable
 from tasks.asking.calls import call_bounds, counting_calls
 from tasks.asking.opening import opened_for_reading
-from tasks.asking.question import AskDesk, desk_of, understand
+from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.request import AskRequest, asked_scope, checked_questions
 from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.embedding.embedder import open_question_embedder
@@ -53,12 +53,12 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
                 snapshot=lambda: snapshot.number,
             ) as place,
         ):
-            desk = desk_of(snapshot, scope, settings, embedder, reader)
+            context = context_of(snapshot, scope, settings, embedder, reader)
             for text in questions:
-                yield await answer_one(text, request, desk, place)
+                yield await answer_one(text, request, context, place)
 
 
-async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workplace, *, kept: bool = True) -> Answer:
+async def answer_one(text: str, request: AskRequest, context: AskContext, place: Workplace, *, kept: bool = True) -> Answer:
     """Answer one question and keep the answer, where it is to be `kept`: those of an evaluation are not the user's."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     bounds = call_bounds(request.settings, gated=request.reader == "flow")
@@ -68,15 +68,15 @@ async def answer_one(text: str, request: AskRequest, desk: AskDesk, place: Workp
         working_at(own_place) as steps,
         counting_calls(answer_id, bounds) as calls,
     ):
-        question = await understand.submit(answer_id, text, desk)
-        findings = await READERS[request.reader](question, desk)
+        question = await understand.submit(answer_id, text, context)
+        findings = await READERS[request.reader](question, context)
         answer = gathered(
             answer_id=answer_id,
             asked=asked,
             question=text,
             findings=findings,
             request=request,
-            desk=desk,
+            context=context,
             steps=steps,
             calls=calls,
         )

@@ -18,7 +18,7 @@ from prefect.states import Cancelled, Failed
 from flows.ask import ask
 from flows.display.output import CommandError
 from flows.prefect_runs.interruption import ending_in_order
-from flows.prefect_runs.labels import beside_the_work, question_asked, tag_run
+from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
 from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page, leave_lineage_of_answers
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.locations import corpus_location, reports_folder
@@ -27,7 +27,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer
 from storage.system import check_writable
 from tasks.asking.request import AskRequest
-from tasks.happenings import QueueSeen, tell
+from tasks.events import QueueSeen, tell
 from tasks.lineage.data_flow import answered
 from tasks.models.chat.errors import ChatEndedError
 from tasks.progress import StoppedError
@@ -50,7 +50,7 @@ async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None
         try:
             async with aclosing(ask(request)) as answers:
                 async for answer in answers:
-                    with beside_the_work("the page of an answer"):
+                    with failures_logged("the page of an answer"):
                         await keep_page(answer)
                     answered.append(answer_json(answer))
         except StoppedError:
@@ -172,7 +172,7 @@ async def answer(request: dict[str, Any]) -> Answers:
         # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
         shown = await asyncio.to_thread(still_shown, given)
         for one in shown:
-            with beside_the_work("the page of an answer"):
+            with failures_logged("the page of an answer"):
                 await keep_page(one)
                 await keep_answer_pages([one], task_run_id=run_id)
                 emit_assets(answered(one), task_run_id=run_id)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from storage.records.documents import EmbedderIdentity
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.errands import Account, Errand, WorkersError, require_remembered
+from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError, require_remembered
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.ingest import IngestSettings, WorkSettings
 from tasks.step import Workplace, may_pass
@@ -31,7 +31,7 @@ POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """A cluster at work for a run: what every errand says, and where its steps are written down."""
+    """A cluster at work for a run: what every job says, and where its steps are written down."""
 
     runner: TaskRunner[Any]
     settings: IngestSettings
@@ -49,26 +49,26 @@ class Workers:
         require_remembered(account, self.place.memo)
 
     async def _account(self, work: DocumentWork) -> Account:
-        """Send the errand and wait for its account; write down what it says was done."""
-        errand = Errand(work, self.settings.model_dump_json(), self.embedder, self.reader, self.place.run_id)
-        account = await _done_elsewhere(self.runner, errand)
+        """Send the job and wait for its account; write down what it says was done."""
+        cluster_job = ClusterJob(work, self.settings.model_dump_json(), self.embedder, self.reader, self.place.run_id)
+        account = await _done_elsewhere(self.runner, cluster_job)
         for record in account.steps:
             self.place.note(record)
         return account
 
 
-async def _done_elsewhere(runner: TaskRunner[Any], errand: Errand) -> Account:
-    """Return the account of an errand; raise StoppedError as soon as the user asks for the end."""
+async def _done_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> Account:
+    """Return the account of a job; raise StoppedError as soon as the user asks for the end."""
     from prefect import task
     from prefect.cache_policies import NO_CACHE
 
-    from flows.cluster_errand import do_errand
+    from flows.cluster_job import do_cluster_job
 
     # A Prefect task may not be named by its arguments here: these hold the document's password.
-    name = f"read {errand.work.name}".replace("{", "(").replace("}", ")")
-    sent = task(name="read", task_run_name=name, persist_result=False, cache_policy=NO_CACHE)(do_errand)
+    name = f"read {cluster_job.work.name}".replace("{", "(").replace("}", ")")
+    sent = task(name="read", task_run_name=name, persist_result=False, cache_policy=NO_CACHE)(do_cluster_job)
     done, loop = asyncio.Event(), asyncio.get_running_loop()
-    future = runner.submit(sent, parameters={"errand": errand})
+    future = runner.submit(sent, parameters={"cluster_job": cluster_job})
     future.add_done_callback(lambda _future: loop.call_soon_threadsafe(done.set))
     while not done.is_set():
         if stop_requested():

@@ -28,7 +28,7 @@ from storage.records.evaluations import Asked, Evaluation
 from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable
 from tasks.evaluation.arms import Arm, EvaluationRequest
-from tasks.evaluation.asking import ExamDesk, ask_batch, batches, recalled
+from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, recalled
 from tasks.evaluation.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
 from tasks.evaluation.figures import summed_up, write_lines
 from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
@@ -101,12 +101,12 @@ async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, st
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
     kept, whole = AskedQuestions(snapshot.location.evaluations), exam.request.scope == "corpus"
     with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
-        desk = ExamDesk(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, exam.request.questions_at_once)
-        asked = recalled(exam.questions, desk)
+        context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, exam.request.questions_at_once)
+        asked = recalled(exam.questions, context)
         report(arm.name, "ask", len(asked), len(exam.questions))
         for batch in batches([question for question in exam.questions if question.id not in asked]):
-            asked |= {one.question_id: one for one in await ask_batch.submit(batch, desk)}
-        return Findings({arm.name: asked}, {}, snapshot.number, models_of(desk, exam.request))
+            asked |= {one.question_id: one for one in await ask_batch.submit(batch, context)}
+        return Findings({arm.name: asked}, {}, snapshot.number, models_of(context, exam.request))
 
 
 async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | None) -> Mapping[str, Judged]:

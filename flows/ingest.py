@@ -21,7 +21,7 @@ from prefect.states import Cancelled, Failed
 from flows.cluster import Workers, runner_at_work
 from flows.document_graph import make_graph
 from flows.prefect_runs.interruption import end_all_work, ending_in_order
-from flows.prefect_runs.labels import begin_again, beside_the_work, folder_read, tag_run
+from flows.prefect_runs.labels import begin_again, failures_logged, folder_read, tag_run
 from flows.prefect_runs.pages import leave_lineage, shown_in_prefect
 from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import CorpusWriter, open_for_writing
@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class IngestDesk:
-    """The desk of one run; `chat` is None where rules read, `runner` where nobody helps; `took_over` tells of killed runs."""
+class IngestContext:
+    """What the steps of a run share; without a model `chat` is None, without a cluster `runner`; `took_over` names killed runs."""
 
     request: IngestRequest
     corpus: CorpusWriter
@@ -80,7 +80,7 @@ class IngestDesk:
 
 
 @contextmanager
-def at_the_desk(request: IngestRequest, run_id: str) -> Iterator[IngestDesk]:
+def at_the_context(request: IngestRequest, run_id: str) -> Iterator[IngestContext]:
     """Hold the corpus, write the run's lineage, and have the model and the workers, while the block runs.
 
     Raise as `open_for_writing`, `reading_model` and `runner_at_work` do.
@@ -105,7 +105,7 @@ def at_the_desk(request: IngestRequest, run_id: str) -> Iterator[IngestDesk]:
         # It loads while the rest begins; where workers do most of the reading, it is opened by the first text.
         model = (UnopenedEmbedder if runner else open_embedder)(embedder, models=request.settings.models)
         tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
-        yield IngestDesk(request, corpus, place, tools, chat, runner, took_over)
+        yield IngestContext(request, corpus, place, tools, chat, runner, took_over)
 
 
 @flow(
@@ -131,37 +131,37 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 
 async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport | State[None]:
     """Read what was found into the corpus, publish it, and leave its pages."""
-    with at_the_desk(request, str(flow_run.id)) as desk:
-        await publish_what_was_lost(desk)
-        found = desk.survey(discovery)
-        desk.place.log.plan(documents=len(found.plan.work))
+    with at_the_context(request, str(flow_run.id)) as context:
+        await publish_what_was_lost(context)
+        found = context.survey(discovery)
+        context.place.log.plan(documents=len(found.plan.work))
         if found.plan.renamed or found.plan.outdated:
-            await rename.submit(desk.corpus, found.plan)
-        ended = await read_and_publish(found, desk)
+            await rename.submit(context.corpus, found.plan)
+        ended = await read_and_publish(found, context)
         if ended is not None:
             return ended
-        summary = ingest_report(request.corpus, desk.corpus, found, desk.place, desk.took_over)
-    with beside_the_work("the page of this ingest"):
+        summary = ingest_report(request.corpus, context.corpus, found, context.place, context.took_over)
+    with failures_logged("the page of this ingest"):
         await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
-    with beside_the_work("its lineage"):
+    with failures_logged("its lineage"):
         await leave_lineage(request)
     return summary
 
 
-async def publish_what_was_lost(desk: IngestDesk) -> None:
+async def publish_what_was_lost(context: IngestContext) -> None:
     """Publish documents again whose part of the graph was damaged, from their artifacts."""
-    settings = desk.request.settings
-    for batch in remembered_outcomes(desk.corpus.lost(), at_once=settings.work.publish_documents):
-        await publish.submit(desk.corpus, batch, {}, settings.reading.evolution)
+    settings = context.request.settings
+    for batch in remembered_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
+        await publish.submit(context.corpus, batch, {}, settings.reading.evolution)
 
 
-async def read_and_publish(found: Survey, desk: IngestDesk) -> State[None] | None:
+async def read_and_publish(found: Survey, context: IngestContext) -> State[None] | None:
     """Read the documents and publish them as they finish; return how the run ended where it did before its end."""
-    corpus, request = desk.corpus, desk.request
+    corpus, request = context.corpus, context.request
     try:
         async with (
-            shown_in_prefect(found.plan.work, key=progress_key(request.corpus), by_model=desk.chat is not None),
-            aclosing(documents_read(found.plan.work, desk)) as finished,
+            shown_in_prefect(found.plan.work, key=progress_key(request.corpus), by_model=context.chat is not None),
+            aclosing(documents_read(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:
                 await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
@@ -174,12 +174,12 @@ async def read_and_publish(found: Survey, desk: IngestDesk) -> State[None] | Non
     return None
 
 
-def documents_read(work: Sequence[DocumentWork], desk: IngestDesk) -> AsyncGenerator[list[Outcome], None]:
+def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> AsyncGenerator[list[Outcome], None]:
     """Yield what came of the documents, in batches that are to be published."""
-    settings = desk.request.settings.work
+    settings = context.request.settings.work
     return as_they_finish(
         work,
-        partial(read_document, tools=desk.tools, workers=desk.workers()),
+        partial(read_document, tools=context.tools, workers=context.workers()),
         at_once=settings.documents_in_work,
         batch_seconds=settings.publish_seconds,
         batch_items=settings.publish_documents,

@@ -13,7 +13,7 @@ from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.prefect_runs.interruption import ending_in_order
-from flows.prefect_runs.labels import beside_the_work, looked_after, tag_run
+from flows.prefect_runs.labels import failures_logged, looked_after, tag_run
 from storage.catalog.catalog import StoreTooNewError
 from storage.catalog.current import PulledError
 from storage.corpus.snapshot import remembered_embedder
@@ -24,7 +24,16 @@ from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, FencedError
 from storage.records.documents import Finding
 from storage.system import check_writable
-from tasks.ingest.upkeep import MaintainRequest, Upkeep, age_out, corpora_to_maintain, doctor, summary, upkeep, upkeep_markdown
+from tasks.ingest.maintenance import (
+    MaintainRequest,
+    Maintenance,
+    age_out,
+    corpora_to_maintain,
+    doctor,
+    maintenance,
+    maintenance_markdown,
+    summary,
+)
 from tasks.lineage.at_work import close_what_cannot_go_on, tell_of_killed
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.progress import stop_requested
@@ -33,10 +42,10 @@ NEXT_GOES_ON = "mend what it says; the next maintenance goes on"
 
 
 @flow(name="maintain", flow_run_name=looked_after, persist_result=False)
-async def maintain(request: MaintainRequest) -> tuple[Upkeep, ...] | State[None]:
+async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[None]:
     """Look after every corpus, or the named ones; the run fails, and its page says why, where doctor finds something."""
     check_writable(home())
-    done: list[Upkeep] = []
+    done: list[Maintenance] = []
     with ending_in_order():
         for location in corpora_to_maintain(request):
             if stop_requested():
@@ -45,21 +54,21 @@ async def maintain(request: MaintainRequest) -> tuple[Upkeep, ...] | State[None]
     # Who names corpora means those; what belongs to none of them waits for the night.
     aged = None if request.corpora else await asyncio.to_thread(age_out)
     await tag_run(*(one.corpus for one in done))
-    with beside_the_work("the page of this maintenance"):
-        await acreate_markdown_artifact(key="maintain", markdown=upkeep_markdown(done, aged), description=summary(done))
+    with failures_logged("the page of this maintenance"):
+        await acreate_markdown_artifact(key="maintain", markdown=maintenance_markdown(done, aged), description=summary(done))
     found = [one.corpus for one in done if one.findings]
     return Failed(message=f"{summary(done)}: the page of this run tells of {', '.join(found)}") if found else tuple(done)
 
 
-async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Upkeep:
+async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Maintenance:
     """Look after one corpus, and examine it; one that is being written is left alone, one that is out of reach is told of."""
     try:
         return await look_after(location, request)
     except (StoreTooNewError, FencedError) as error:
-        return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), NEXT_GOES_ON),))
+        return Maintenance(corpus=location.name, findings=(Finding("upkeep", str(error), NEXT_GOES_ON),))
 
 
-async def look_after(location: CorpusLocation, request: MaintainRequest) -> Upkeep:
+async def look_after(location: CorpusLocation, request: MaintainRequest) -> Maintenance:
     number = 0
     with (
         lineage_of_run(
@@ -79,16 +88,16 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Upke
         return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})
 
 
-async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[Upkeep, int]:
+async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
     """Do the upkeep of one corpus under its lock; return what was done, and the snapshot, 0 where there is none to see."""
     embedder = remembered_embedder(location)
     if embedder is None:
         # Nothing is published, or it is damaged: then doctor says so.
-        return Upkeep(corpus=location.name), 0
+        return Maintenance(corpus=location.name), 0
     try:
         with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:
-            return Upkeep.of(corpus, await upkeep.submit(corpus)), corpus.snapshot
+            return Maintenance.of(corpus, await maintenance.submit(corpus)), corpus.snapshot
     except (CorpusBusyError, PulledError) as error:
-        return Upkeep(corpus=location.name, skipped=str(error)), 0
+        return Maintenance(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:
-        return Upkeep(corpus=location.name, findings=(Finding("upkeep", str(error), "see what doctor found"),)), 0
+        return Maintenance(corpus=location.name, findings=(Finding("upkeep", str(error), "see what doctor found"),)), 0

@@ -18,7 +18,7 @@ from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
 from storage.records.documents import StepRecord, identify
 from storage.runs.log import RunLog
-from tasks.happenings import StepEnded, tell
+from tasks.events import StepEnded, tell
 from tasks.progress import kind_of
 
 P = ParamSpec("P")

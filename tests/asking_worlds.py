@@ -31,7 +31,7 @@ from storage.records.documents import (
 from storage.runs.answer_json import answer_json
 from storage.runs.log import asking_files
 from storage.runs.traces import RunTrace, trace
-from tasks.asking.question import AskDesk, desk_of, understand
+from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import PathReader, Question
 from tasks.asking.request import AskRequest, asked_scope
 from tasks.lineage.writing import lineage_of_run, working_at
@@ -156,15 +156,15 @@ def published(folder: Path, *graphs: DocumentGraph, embedder: EmbedderIdentity =
 
 
 @contextmanager
-def at_desk(
+def at_context(
     location: CorpusLocation, *, scope: Scope = EVERYTHING, reader: PathReader | None = None, **settings: dict[str, Any]
-) -> Iterator[AskDesk]:
+) -> Iterator[AskContext]:
     """Give a desk in a snapshot of the corpus, within a run whose file `run_of` reads."""
     chosen = AskSettings.model_validate(settings)
     with open_for_reading(location) as snapshot:
-        desk = desk_of(snapshot, scope, chosen, AxisEmbedder(), reader or ExtractiveReader(chosen.reading))
+        context = context_of(snapshot, scope, chosen, AxisEmbedder(), reader or ExtractiveReader(chosen.reading))
         with at_work(location, snapshot):
-            yield desk
+            yield context
 
 
 @contextmanager
@@ -177,25 +177,25 @@ def at_work(location: CorpusLocation, snapshot: Snapshot) -> Iterator[None]:
         yield
 
 
-def at_place(desk: AskDesk, scope: Scope | None = None, **settings: dict[str, Any]) -> AskDesk:
+def at_place(context: AskContext, scope: Scope | None = None, **settings: dict[str, Any]) -> AskContext:
     """Return the desk with another scope, or with the defaults and these settings, in the same snapshot."""
-    chosen = AskSettings.model_validate(settings) if settings else desk.settings
-    return replace(desk, scope=desk.scope if scope is None else scope, settings=chosen)
+    chosen = AskSettings.model_validate(settings) if settings else context.settings
+    return replace(context, scope=context.scope if scope is None else scope, settings=chosen)
 
 
-def asked(text: str, desk: AskDesk) -> Question:
-    return understand("q", text, desk)
+def asked(text: str, context: AskContext) -> Question:
+    return understand("q", text, context)
 
 
-def ordinals_of(graph: CandidateGraph, desk: AskDesk) -> list[int]:
+def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:
     """Return the place of each candidate in its document."""
-    return [node.ordinal for node in desk.snapshot.nodes_by_id(graph.ids)]
+    return [node.ordinal for node in context.snapshot.nodes_by_id(graph.ids)]
 
 
-def answer_at(desk: AskDesk, text: str, *, reader: str = "flow") -> Answer:
+def answer_at(context: AskContext, text: str, *, reader: str = "flow") -> Answer:
     """Ask at a desk of a small world, by the whole flow."""
-    request = AskRequest(questions=(text,), reader=reader, settings=desk.settings)
-    return asyncio.run(answer_one(text, request, desk, workplace.get()))
+    request = AskRequest(questions=(text,), reader=reader, settings=context.settings)
+    return asyncio.run(answer_one(text, request, context, workplace.get()))
 
 
 async def collected(answers: AsyncGenerator[Answer, None]) -> list[Answer]:

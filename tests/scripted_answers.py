@@ -9,7 +9,7 @@ from typing import Any
 
 from storage.records.documents import EdgeKind
 from tasks.asking.calls import CallBook, call_bounds, counting_calls
-from tasks.asking.question import AskDesk
+from tasks.asking.question import AskContext
 from tasks.models.endpoints import ChatEndpoint
 from tasks.reading.choice import open_reader
 from tasks.settings.ask import AskSettings
@@ -128,19 +128,19 @@ def model_settings(**groups: Any) -> AskSettings:
 
 @contextmanager
 def read_by(
-    desk: AskDesk, reply: Any, *, settings: AskSettings | None = None, **server: Any
-) -> Iterator[tuple[AskDesk, ChatServer]]:
+    context: AskContext, reply: Any, *, settings: AskSettings | None = None, **server: Any
+) -> Iterator[tuple[AskContext, ChatServer]]:
     """Give the desk with a model that replies so, and the server behind it."""
     chosen = settings or model_settings()
     with (
         chat_server(reply, **server) as served,
-        open_reader(ChatEndpoint(served.base_url), chosen, desk.snapshot) as reader,
+        open_reader(ChatEndpoint(served.base_url), chosen, context.snapshot) as reader,
     ):
-        yield replace(desk, settings=chosen, reader=reader), served
+        yield replace(context, settings=chosen, reader=reader), served
 
 
 @contextmanager
-def booked(desk: AskDesk) -> Iterator[CallBook]:
+def booked(context: AskContext) -> Iterator[CallBook]:
     """Give the book of a question whose steps are taken one by one."""
-    with counting_calls("a" * 32, call_bounds(desk.settings, gated=True)) as book:
+    with counting_calls("a" * 32, call_bounds(context.settings, gated=True)) as book:
         yield book

@@ -19,7 +19,7 @@ from storage.runs.answers import AmbiguousAnswerError, UnknownAnswerError
 from storage.runs.log import RunGoneError
 from tasks.asking.request import QuestionError
 from tasks.finding.files import DiscoveryError
-from tasks.ingest.errands import WorkersError
+from tasks.ingest.cluster_jobs import WorkersError
 from tasks.lineage.search import AmbiguousLineageError, UnknownLineageError
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.vectors import EmbeddingError

@@ -16,7 +16,7 @@ from storage.records.documents import DocumentState
 from storage.system import check_writable
 from tasks.finding.objects import Ahead
 from tasks.finding.plan import displayed
-from tasks.ingest.publishing import upkeep_is_due
+from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import IngestRequest, Survey, survey_for
 from tasks.lineage.at_work import rest_of, words_of
 from tasks.settings.ask import load_settings
@@ -41,7 +41,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     began, run = time.monotonic(), _Run()
     location = corpus_location(request.corpus)
     rest = rest_of(location, request)
-    if not found.plan.nothing_to_do or upkeep_is_due(location) or rest:
+    if not found.plan.nothing_to_do or maintenance_is_due(location) or rest:
         # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)

@@ -32,7 +32,7 @@ async def begin_again(flow: Any, flow_run: FlowRun, state: State[Any]) -> None: 
 
 
 @contextmanager
-def beside_the_work(what: str) -> Iterator[None]:
+def failures_logged(what: str) -> Iterator[None]:
     """Log that `what` could not be kept, where the block fails; use it inside a run of a flow or a task only."""
     try:
         yield

@@ -1,7 +1,7 @@
 """FlowReader: score every node, route evidence from the question to its answer, read the chosen paths, refine once."""
 
 from tasks.asking.candidates import find_candidates, score
-from tasks.asking.question import AskDesk
+from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.reading.judging import judge
 from tasks.reading.paths import fetch_texts, read_paths
@@ -10,23 +10,23 @@ from tasks.routing.refinement import refine
 from tasks.routing.routing import lay_out, route, select
 
 
-async def read(question: Question, desk: AskDesk) -> Findings:
+async def read(question: Question, context: AskContext) -> Findings:
     """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> judge -> (refine once) -> synthesize."""
-    graph = await find_candidates.submit(question, desk)
-    scores = await score.submit(question, graph, desk)
-    terrain = await lay_out.submit(question, graph, scores, desk)
-    routed = await route.submit(question, terrain, desk)
-    paths = await select.submit(question, terrain, routed, desk)
-    texts = await fetch_texts.submit(question, graph, scores, paths, desk)
-    readings = await read_paths.submit(question, texts, desk)
-    first = await judge.submit(question, routed, readings, desk)
+    graph = await find_candidates.submit(question, context)
+    scores = await score.submit(question, graph, context)
+    terrain = await lay_out.submit(question, graph, scores, context)
+    routed = await route.submit(question, terrain, context)
+    paths = await select.submit(question, terrain, routed, context)
+    texts = await fetch_texts.submit(question, graph, scores, paths, context)
+    readings = await read_paths.submit(question, texts, context)
+    first = await judge.submit(question, routed, readings, context)
     evidence = Evidence(paths, readings, verdict=first)
     if first.trigger is not None:
-        refined = await refine.submit(question, graph, scores, terrain, routed, readings, first.trigger, desk)
-        routed = await route.submit(question, refined.terrain, desk)
-        paths = await select.submit(question, refined.terrain, routed, desk)
-        texts = await fetch_texts.submit(question, graph, scores, paths, desk)
-        readings = await read_paths.submit(question, texts, desk)
-        second = await judge.submit(question, routed, readings, desk)
+        refined = await refine.submit(question, graph, scores, terrain, routed, readings, first.trigger, context)
+        routed = await route.submit(question, refined.terrain, context)
+        paths = await select.submit(question, refined.terrain, routed, context)
+        texts = await fetch_texts.submit(question, graph, scores, paths, context)
+        readings = await read_paths.submit(question, texts, context)
+        second = await judge.submit(question, routed, readings, context)
         evidence = Evidence(paths, readings, verdict=second, before=evidence, edits=refined.edits)
-    return await synthesize.submit(question, graph, scores, evidence, desk)
+    return await synthesize.submit(question, graph, scores, evidence, context)

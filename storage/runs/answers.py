@@ -62,7 +62,7 @@ def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, pres
 
 
 def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
-    """Yield the answers whose line holds these bytes, each after its place in time: when, the how manieth line, of which file."""
+    """Yield the answers whose line holds these bytes, each after its place in time: when, the number of the line, of which file."""
     gone = _removed(location, present)
     for path in asking_files(location):
         yield from _answers_in(path, sign, gone)

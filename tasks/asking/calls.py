@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 
-from tasks.happenings import CallEnded, tell
+from tasks.events import CallEnded, tell
 from tasks.models.chat.call import ModelCall
 from tasks.settings.ask import AskSettings
 from tasks.step import workplace

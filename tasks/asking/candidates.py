@@ -18,7 +18,7 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
-from tasks.asking.question import AskDesk, question_key
+from tasks.asking.question import AskContext, question_key
 from tasks.asking.records import Question
 from tasks.asking.relevance import weigh_relevance
 from tasks.asking.request import QuestionError, nothing_in
@@ -41,29 +41,29 @@ class NodeScores:
     named: frozenset[str]
 
 
-def told_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
+def summary_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
     return {"nodes": hash_bytes("".join(graph.ids).encode())}
 
 
-def told_of_scores(scores: NodeScores) -> Mapping[str, str]:
+def summary_of_scores(scores: NodeScores) -> Mapping[str, str]:
     return {"scores": hash_bytes(scores.combined.tobytes())}
 
 
-@step("candidates", version="1", retries=0, cache_key=question_key, told=told_of_graph)
-def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
+@step("candidates", version="1", retries=0, cache_key=question_key, told=summary_of_graph)
+def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that.
 
     Raise QuestionError where it is empty: nothing found in nothing is no answer.
     """
-    if not nodes_in_scope(desk.snapshot.view, desk.scope):
-        raise QuestionError(nothing_in(desk.scope))
-    settings, initial = desk.settings.candidates, desk.settings.relevance.vectors == "initial"
-    columns = columns_for(question, desk)
+    if not nodes_in_scope(context.snapshot.view, context.scope):
+        raise QuestionError(nothing_in(context.scope))
+    settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
+    columns = columns_for(question, context)
     if question.told is None:
-        return load_scope(desk.snapshot.view, desk.scope, columns=columns, initial_vectors=initial)
+        return load_scope(context.snapshot.view, context.scope, columns=columns, initial_vectors=initial)
     return search_candidates(
-        desk.snapshot.view,
-        desk.scope,
+        context.snapshot.view,
+        context.scope,
         vector=question.vector,
         told=question.told,
         by_vector=settings.by_vector,
@@ -75,17 +75,17 @@ def find_candidates(question: Question, desk: AskDesk) -> CandidateGraph:
     )
 
 
-def columns_for(question: Question, desk: AskDesk) -> list[str]:
+def columns_for(question: Question, context: AskContext) -> list[str]:
     """Return which of the nodes' columns a question needs; each costs milliseconds, so a large scope has no titles."""
-    texts = ["search_text"] if desk.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
+    texts = ["search_text"] if context.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
     return [*texts, *(["label", "section_id", "section_path"] if question.told is None or question.places else [])]
 
 
-@step("score", version="1", retries=0, cache_key=question_key, told=told_of_scores)
-def score(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
+@step("score", version="1", retries=0, cache_key=question_key, told=summary_of_scores)
+def score(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     """Weigh every node: relevance, what flows to it along the arcs, and how often a walker from the best comes by."""
-    settings = desk.settings.score
-    relevance = weigh_relevance(question, graph, desk)
+    settings = context.settings.score
+    relevance = weigh_relevance(question, graph, context)
     weights = propagation_weights(arc_cosines(graph))
     propagated = propagate(
         relevance=relevance.nodes,
@@ -131,9 +131,9 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
     return scaled_by_maximum(visits) if settings.scale_diffusion else visits
 
 
-@step("relevance", version="1", retries=0, cache_key=question_key, told=told_of_scores)
-def score_by_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> NodeScores:
-    relevance = weigh_relevance(question, graph, desk)
+@step("relevance", version="1", retries=0, cache_key=question_key, told=summary_of_scores)
+def score_by_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
+    relevance = weigh_relevance(question, graph, context)
     return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said, relevance.named)
 
 

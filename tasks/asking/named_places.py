@@ -15,7 +15,7 @@ from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlac
 from tasks.algorithms.questions.sections import said_titles
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, named_statements, statement_page
 from tasks.algorithms.text.counting import CodedTexts, bm25_scores, count_stems
-from tasks.asking.question import AskDesk
+from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 
 TITLE_PAGES = 2
@@ -24,39 +24,39 @@ TITLE_PAGES = 2
 NAME_WORD = re.compile(r"[^\W_]+")
 
 
-def named_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk) -> FloatArray:
+def named_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext) -> FloatArray:
     """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
-    settings = desk.settings.named
+    settings = context.settings.named
     outright = np.maximum(
-        _place_bonus(question, graph, desk) * settings.place, _statement_bonus(question, graph, texts, pages, desk)
+        _place_bonus(question, graph, context) * settings.place, _statement_bonus(question, graph, texts, pages, context)
     )
     return outright + settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
 
 
-def _place_bonus(question: Question, graph: CandidateGraph, desk: AskDesk) -> FloatArray:
+def _place_bonus(question: Question, graph: CandidateGraph, context: AskContext) -> FloatArray:
     """Return how strongly the question names each node or its page; where it says of which document, of that one alone."""
     if not question.places:
         return np.zeros(len(graph))
-    found = resolve(question.places, graph, desk)
-    meant = _meant_documents(question, graph, desk)
+    found = resolve(question.places, graph, context)
+    meant = _meant_documents(question, graph, context)
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
     keys = zip(owners, graph.pages.tolist(), strict=True)
     strengths = [max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)]
     return np.where([owner in meant for owner in owners], strengths, 0.0)
 
 
-def named_nodes(question: Question, graph: CandidateGraph, desk: AskDesk) -> frozenset[str]:
+def named_nodes(question: Question, graph: CandidateGraph, context: AskContext) -> frozenset[str]:
     """Return the nodes that the question names most strongly, as elements or by their page or section; most questions name none."""
     if not question.places:
         return frozenset()
-    strengths, meant = resolve(question.places, graph, desk).nodes, _meant_documents(question, graph, desk)
+    strengths, meant = resolve(question.places, graph, context).nodes, _meant_documents(question, graph, context)
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
     own = {node: strengths[node] for node, owner in zip(graph.ids, owners, strict=True) if owner in meant and node in strengths}
     return frozenset(node for node, strength in own.items() if strength == max(own.values()))
 
 
-def _meant_documents(question: Question, graph: CandidateGraph, desk: AskDesk) -> set[str]:
-    return said_documents(question.text, [desk.names[document] for document in graph.document_ids])
+def _meant_documents(question: Question, graph: CandidateGraph, context: AskContext) -> set[str]:
+    return said_documents(question.text, [context.names[document] for document in graph.document_ids])
 
 
 def said_documents(question: str, documents: Sequence[NamedDocument]) -> set[str]:
@@ -70,16 +70,16 @@ def name_words(name: str) -> set[str]:
     return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name)}
 
 
-def unknown_places(question: Question, graph: CandidateGraph, desk: AskDesk) -> list[str]:
+def unknown_places(question: Question, graph: CandidateGraph, context: AskContext) -> list[str]:
     """Return the places of the question that nothing in what is asked has; none where not all of it is at hand."""
-    if not question.places or len(graph) < nodes_in_scope(desk.snapshot.view, desk.scope):
+    if not question.places or len(graph) < nodes_in_scope(context.snapshot.view, context.scope):
         return []
-    unknown = resolve(question.places, graph, desk).unknown
+    unknown = resolve(question.places, graph, context).unknown
     return [f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in unknown]
 
 
-def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) -> ResolvedPlaces:
-    settings, documents = desk.settings.named, graph.document_ids
+def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, context: AskContext) -> ResolvedPlaces:
+    settings, documents = context.settings.named, graph.document_ids
     labels, sections = graph.columns["label"].tolist(), graph.columns["section_id"].tolist()
     owners = [documents[document] for document in graph.documents.tolist()]
     marks = zip(graph.ids, owners, graph.pages.tolist(), labels, sections, strict=True)
@@ -87,8 +87,8 @@ def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) 
     titled = any(place.kind in {PlaceKind.NUMBERED, PlaceKind.TITLED} for place in places)
     return resolve_places(
         places,
-        pages=[PageMark(*mark) for mark in desk.snapshot.page_marks(documents)] if counted else (),
-        sections=desk.snapshot.sections_of(documents) if titled else (),
+        pages=[PageMark(*mark) for mark in context.snapshot.page_marks(documents)] if counted else (),
+        sections=context.snapshot.sections_of(documents) if titled else (),
         nodes=[NodeMark(*mark) for mark in marks],
         beside_printed=settings.beside_printed,
         in_section=settings.in_section,
@@ -96,20 +96,22 @@ def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, desk: AskDesk) 
     )
 
 
-def _statement_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk) -> FloatArray:
+def _statement_bonus(
+    question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext
+) -> FloatArray:
     """Return what the financial statements weigh that show a quantity of the question, on the page of each in each document."""
-    settings, bonus = desk.settings.named, np.zeros(len(graph))
+    settings, bonus = context.settings.named, np.zeros(len(graph))
     for statement, weight in named_statements(question.text, ratio=settings.ratio, item=settings.item).items():
-        for page in _statement_pages(STATEMENT_STEMS[statement], graph, texts, pages, desk):
+        for page in _statement_pages(STATEMENT_STEMS[statement], graph, texts, pages, context):
             bonus[pages == page] = np.maximum(bonus[pages == page], weight)
     return bonus
 
 
 def _statement_pages(
-    stems: Sequence[str], graph: CandidateGraph, texts: CodedTexts, pages: IntArray, desk: AskDesk
+    stems: Sequence[str], graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext
 ) -> Iterator[int]:
     """Yield the page of each document that holds the statement of this wording, where it has one."""
-    settings = desk.settings.relevance
+    settings = context.settings.relevance
     counts = sums_by_page(values=count_stems(texts, stems), pages=pages)
     lengths = sums_by_page(values=texts.words, pages=pages)
     owners = np.zeros(len(lengths), dtype=np.int64)
@@ -125,7 +127,7 @@ def _statement_pages(
             k1=settings.saturation,
             b=settings.length_share,
         )
-        page = statement_page(counts=counts[own], scores=scores, share=desk.settings.named.statement_share)
+        page = statement_page(counts=counts[own], scores=scores, share=context.settings.named.statement_share)
         if page is not None:
             yield int(own[page])
 

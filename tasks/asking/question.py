@@ -22,7 +22,7 @@ NAMED_PLACE = "the named place"
 
 
 @dataclass(frozen=True, slots=True)
-class AskDesk:
+class AskContext:
     """What the steps of a question share: the snapshot it began with, its limits, and who embeds and who reads.
 
     `names` are the documents by id, as answers name them.
@@ -36,9 +36,11 @@ class AskDesk:
     names: Mapping[str, NamedDocument]
 
 
-def desk_of(snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader) -> AskDesk:
+def context_of(
+    snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader
+) -> AskContext:
     names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
-    return AskDesk(snapshot, scope, settings, embedder, reader, names)
+    return AskContext(snapshot, scope, settings, embedder, reader, names)
 
 
 def question_key(question: Question, *_inputs: object) -> StepKey:
@@ -46,8 +48,8 @@ def question_key(question: Question, *_inputs: object) -> StepKey:
     return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
 
 
-def text_key(question_id: str, text: str, desk: AskDesk) -> StepKey:
-    return StepKey(question_id, identify(question_id, text, desk.embedder.identity.key), shortened(text))
+def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
+    return StepKey(question_id, identify(question_id, text, context.embedder.identity.key), shortened(text))
 
 
 def understood(question: Question) -> dict[str, str]:
@@ -59,18 +61,18 @@ def understood(question: Question) -> dict[str, str]:
 
 
 @step("keywords", version="1", retries=0, cache_key=text_key, told=understood)
-def understand(question_id: str, text: str, desk: AskDesk) -> Question:
+def understand(question_id: str, text: str, context: AskContext) -> Question:
     """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
     with ThreadPoolExecutor(1) as pool:
-        vectors = pool.submit(desk.embedder.embed_query, text)
-        terms = with_keywords(question_terms(text), desk.reader.keywords(text))
-        told = look_up(terms.words, desk)
+        vectors = pool.submit(context.embedder.embed_query, text)
+        terms = with_keywords(question_terms(text), context.reader.keywords(text))
+        told = look_up(terms.words, context)
         return Question(question_id, text, terms, named_places(text), vectors.result()[0], told)
 
 
-def look_up(words: Sequence[str], desk: AskDesk) -> TextHits | None:
+def look_up(words: Sequence[str], context: AskContext) -> TextHits | None:
     """Return what full text has of the words; None where the scope is so small that all of it is looked at."""
-    settings = desk.settings.candidates
-    if nodes_in_scope(desk.snapshot.view, desk.scope) <= settings.whole_limit:
+    settings = context.settings.candidates
+    if nodes_in_scope(context.snapshot.view, context.scope) <= settings.whole_limit:
         return None
-    return find_words(desk.snapshot.view, desk.scope, words, limit=settings.by_text)
+    return find_words(context.snapshot.view, context.scope, words, limit=settings.by_text)

@@ -29,7 +29,7 @@ from tasks.algorithms.text.counting import (
 )
 from tasks.algorithms.text.kept import asked_stems, neighbouring_pairs
 from tasks.asking.named_places import named_bonus, named_nodes
-from tasks.asking.question import NAMED_PLACE, AskDesk
+from tasks.asking.question import NAMED_PLACE, AskContext
 from tasks.asking.records import Question
 from tasks.settings.ask import RelevanceSettings
 
@@ -92,32 +92,32 @@ class Statistics:
         return cls(len(lengths), held, float(lengths.mean()) if len(lengths) else 0.0)
 
 
-def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray, desk: AskDesk) -> Statistics:
+def scope_statistics(question: Question, counts: FloatArray, lengths: FloatArray, context: AskContext) -> Statistics:
     """Return the statistics of the asked scope for the stems of the question, and for whatever else `counts` (n, m) has behind.
 
     Candidates of a large scope were chosen for its words, so they say nothing of how rare those are; a fixed sample does. What is
     so rare that the sample has none of it, or is no single stem, is counted among the candidates, who have most of it.
     """
-    here, total = Statistics.of(counts, lengths), nodes_in_scope(desk.snapshot.view, desk.scope)
+    here, total = Statistics.of(counts, lengths), nodes_in_scope(context.snapshot.view, context.scope)
     if total <= len(lengths):
         return here
-    kind, size = desk.settings.relevance.text, desk.settings.candidates.sample
-    sample = desk.snapshot.view.remembered(("coded sample", desk.scope, kind, size), lambda: _sampled(desk, size))
+    kind, size = context.settings.relevance.text, context.settings.candidates.sample
+    sample = context.snapshot.view.remembered(("coded sample", context.scope, kind, size), lambda: _sampled(context, size))
     held = (count_stems(sample, question.terms.stems) > 0).sum(axis=0)
     estimated = np.zeros(counts.shape[1])
     estimated[: len(held)] = held * (total / len(sample))
     return Statistics(total, np.maximum(here.frequencies, estimated), float(sample.words.mean()))
 
 
-def _sampled(desk: AskDesk, size: int) -> CodedTexts:
+def _sampled(context: AskContext, size: int) -> CodedTexts:
 
     def column(name: str) -> Sequence[Any]:
-        return scope_sample(desk.snapshot.view, desk.scope, size, column=name)
+        return scope_sample(context.snapshot.view, context.scope, size, column=name)
 
-    if desk.settings.relevance.text == "content":
-        return read_texts(desk.snapshot).coded_once(column("search_text"))
+    if context.settings.relevance.text == "content":
+        return read_texts(context.snapshot).coded_once(column("search_text"))
     both = zip(column("summary"), column("keywords"), strict=True)
-    return read_texts(desk.snapshot).coded_once([paper_text(summary, words) for summary, words in both])
+    return read_texts(context.snapshot).coded_once([paper_text(summary, words) for summary, words in both])
 
 
 def paper_text(summary: str, keywords: Sequence[str]) -> str:
@@ -145,12 +145,12 @@ class Counted:
     lengths: FloatArray
 
 
-def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) -> Relevance:
+def weigh_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> Relevance:
     """Return how relevant each candidate is; what the question names comes before what it resembles."""
-    settings, stems = desk.settings.relevance, question.terms.stems
-    texts = read_texts(desk.snapshot).coded(settings.text, graph.ids, texts_of(graph, settings))
+    settings, stems = context.settings.relevance, question.terms.stems
+    texts = read_texts(context.snapshot).coded(settings.text, graph.ids, texts_of(graph, settings))
     nodes = count_asked(question, texts)
-    known = scope_statistics(question, nodes.counts, nodes.lengths, desk)
+    known = scope_statistics(question, nodes.counts, nodes.lengths, context)
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
     together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
     means = page_means(vectors=graph.vectors, weights=nodes.lengths, pages=pages)
@@ -163,13 +163,13 @@ def weigh_relevance(question: Question, graph: CandidateGraph, desk: AskDesk) ->
         settings,
     )
     resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
-    lifted = resembling + named_bonus(question, graph, texts, pages, desk)
+    lifted = resembling + named_bonus(question, graph, texts, pages, context)
     values = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
-    rarity, named = dict(zip(stems, values.tolist(), strict=True)), named_nodes(question, graph, desk)
+    rarity, named = dict(zip(stems, values.tolist(), strict=True)), named_nodes(question, graph, context)
     return Relevance(
         nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
         rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named else {}),
-        said=stems_said(question, graph, nodes, desk),
+        said=stems_said(question, graph, nodes, context),
         named=named,
     )
 
@@ -179,10 +179,10 @@ def count_asked(question: Question, texts: CodedTexts) -> Counted:
     return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
 
 
-def stems_said(question: Question, graph: CandidateGraph, counted: Counted, desk: AskDesk) -> frozenset[str]:
+def stems_said(question: Question, graph: CandidateGraph, counted: Counted, context: AskContext) -> frozenset[str]:
     """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
-    if desk.settings.relevance.text != "content":
-        content = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+    if context.settings.relevance.text != "content":
+        content = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
         counted = count_asked(question, content)
     stems = question.terms.stems
     return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())

@@ -17,7 +17,7 @@ from storage.records.answers import Answer, AnswerStatus, NamedDocument
 from storage.records.documents import DocumentState, identify
 from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
 from storage.runs.asked_questions import AskedQuestions
-from tasks.asking.question import AskDesk, desk_of
+from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, checked_questions
 from tasks.evaluation.arms import Arm
@@ -60,11 +60,11 @@ BATCH = 20
 UNDECIDING = {"budget", "prices"}
 """What models may cost decides no answer; how long they are waited for does, where they are slow."""
 
-AnswerOne = Callable[[str, AskRequest, AskDesk, Workplace], Awaitable[Answer]]
+AnswerOne = Callable[[str, AskRequest, AskContext, Workplace], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
-class ExamDesk:
+class EvaluationContext:
     """What the questions of one arm share. `ids` are the documents' ids by their names in the benchmark."""
 
     arm: Arm
@@ -84,26 +84,28 @@ class ExamDesk:
         return identify(self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", code_identity())
 
 
-def readable_versions(desk: ExamDesk) -> dict[str, str]:
+def readable_versions(context: EvaluationContext) -> dict[str, str]:
     """Return the versions of the documents that can be asked, by their ids."""
-    return {record.id: record.version for record in desk.snapshot.documents() if record.state is DocumentState.READY}
+    return {record.id: record.version for record in context.snapshot.documents() if record.state is DocumentState.READY}
 
 
-def exam_key(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str]) -> str:
+def exam_key(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str]) -> str:
     """Return what names the question, its documents as they were read in, and who reads."""
-    asked = asked_documents(question, desk, versions)
-    return identify(desk.name, question.id, question.text, *(part for document in asked for part in (document, versions[document])))
+    asked = asked_documents(question, context, versions)
+    return identify(
+        context.name, question.id, question.text, *(part for document in asked for part in (document, versions[document]))
+    )
 
 
-def asked_documents(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str]) -> list[str]:
+def asked_documents(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str]) -> list[str]:
     """Return the ids of the documents that the question is asked of, without those that cannot be read."""
-    named = desk.ids.values() if desk.whole_corpus else [desk.ids.get(name, "") for name in question.documents]
+    named = context.ids.values() if context.whole_corpus else [context.ids.get(name, "") for name in question.documents]
     return sorted({document for document in named if document in versions})
 
 
-def recalled(questions: Sequence[BenchmarkQuestion], desk: ExamDesk) -> dict[str, Asked]:
-    kept, versions = desk.kept.recall(desk.name), readable_versions(desk)
-    found = {question.id: kept.get(exam_key(question, desk, versions)) for question in questions}
+def recalled(questions: Sequence[BenchmarkQuestion], context: EvaluationContext) -> dict[str, Asked]:
+    kept, versions = context.kept.recall(context.name), readable_versions(context)
+    found = {question.id: kept.get(exam_key(question, context, versions)) for question in questions}
     return {name: asked for name, asked in found.items() if asked is not None}
 
 
@@ -113,50 +115,54 @@ def batches(questions: Sequence[BenchmarkQuestion]) -> Iterator[tuple[BenchmarkQ
         yield batch
 
 
-def batch_key(batch: Sequence[BenchmarkQuestion], desk: ExamDesk) -> StepKey:
+def batch_key(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) -> StepKey:
     """Key by the questions and by who answers; the memory of answers is a file of its own, where each question can be found."""
     name = identify(*(question.id for question in batch))
-    return StepKey(name, identify(desk.name, name), f"{desk.arm.name}: {batch[0].id} and {len(batch) - 1} more")
+    return StepKey(name, identify(context.name, name), f"{context.arm.name}: {batch[0].id} and {len(batch) - 1} more")
 
 
-def told_of_asked(asked: Sequence[Asked]) -> Mapping[str, str]:
+def summary_of_asked(asked: Sequence[Asked]) -> Mapping[str, str]:
     return {"asked": hash_bytes(to_json([one.key for one in asked]))}
 
 
-@step("ask-batch", version="1", retries=0, cache_key=batch_key, told=told_of_asked)
-def ask_batch(batch: Sequence[BenchmarkQuestion], desk: ExamDesk) -> tuple[Asked, ...]:
+@step("ask-batch", version="1", retries=0, cache_key=batch_key, told=summary_of_asked)
+def ask_batch(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) -> tuple[Asked, ...]:
     """Ask the questions, some side by side, and keep what comes of each at once: a kill costs those in flight."""
-    return tuple(asyncio.run(_ask_all(batch, desk, readable_versions(desk), workplace.get())))
+    return tuple(asyncio.run(_ask_all(batch, context, readable_versions(context), workplace.get())))
 
 
 async def _ask_all(
-    batch: Sequence[BenchmarkQuestion], desk: ExamDesk, versions: Mapping[str, str], place: Workplace
+    batch: Sequence[BenchmarkQuestion], context: EvaluationContext, versions: Mapping[str, str], place: Workplace
 ) -> list[Asked]:
-    free = asyncio.Semaphore(desk.at_once)
+    free = asyncio.Semaphore(context.at_once)
 
     async def ask_in_turn(question: BenchmarkQuestion) -> Asked:
         async with free:
-            asked = await _ask(question, desk, versions, place)
-        desk.kept.keep(desk.name, [asked])
-        report(desk.arm.name, "ask", 1, 1)
+            asked = await _ask(question, context, versions, place)
+        context.kept.keep(context.name, [asked])
+        report(context.arm.name, "ask", 1, 1)
         return asked
 
     return list(await asyncio.gather(*(ask_in_turn(question) for question in batch)))
 
 
-async def _ask(question: BenchmarkQuestion, desk: ExamDesk, versions: Mapping[str, str], place: Workplace) -> Asked:
-    documents = asked_documents(question, desk, versions)
-    key = exam_key(question, desk, versions)
+async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str], place: Workplace) -> Asked:
+    documents = asked_documents(question, context, versions)
+    key = exam_key(question, context, versions)
     if not documents:
         # None of its documents could be read: nothing is found, and that counts.
-        return Asked(key, question.id, desk.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
+        return Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)
     text = checked_questions([question.text])[0]
-    request = AskRequest(questions=(text,), corpus=desk.snapshot.location.name, reader=desk.arm.reader, settings=desk.arm.ask)
-    everything = desk.whole_corpus and len(documents) == len(desk.snapshot.documents())
+    request = AskRequest(
+        questions=(text,), corpus=context.snapshot.location.name, reader=context.arm.reader, settings=context.arm.ask
+    )
+    everything = context.whole_corpus and len(documents) == len(context.snapshot.documents())
     scope = Scope() if everything else Scope(documents=tuple(documents))
     began = time.perf_counter()
-    answer = await desk.answer(text, request, desk_of(desk.snapshot, scope, desk.arm.ask, desk.embedder, desk.reader), place)
-    return asked_of(question, key, answer, desk.ids, seconds=time.perf_counter() - began)
+    answer = await context.answer(
+        text, request, context_of(context.snapshot, scope, context.arm.ask, context.embedder, context.reader), place
+    )
+    return asked_of(question, key, answer, context.ids, seconds=time.perf_counter() - began)
 
 
 def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping[str, str], *, seconds: float) -> Asked:

@@ -14,7 +14,7 @@ from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from tasks.asking.request import QuestionError, checked_questions
 from tasks.evaluation.arms import Arm, EvaluationRequest, ablation_arms, reader_arms
-from tasks.evaluation.asking import ExamDesk
+from tasks.evaluation.asking import EvaluationContext
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.judging import is_judgeable
 from tasks.evaluation.probing import DEFAULT_LIMIT, make_probes, names_of
@@ -144,9 +144,9 @@ def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[st
     )
 
 
-def models_of(desk: ExamDesk, request: EvaluationRequest) -> dict[str, str]:
-    reader = desk.reader
-    named = {"embedder": desk.embedder.identity.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
+def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[str, str]:
+    reader = context.reader
+    named = {"embedder": context.embedder.identity.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
     return {what: name for what, name in named.items() if name}
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
 from storage.system import is_full_disk
+from tasks.events import DocumentBegan, DocumentEnded, tell
 from tasks.finding.plan import UNFINISHED, DocumentWork
-from tasks.happenings import DocumentBegan, DocumentEnded, tell
-from tasks.ingest.errands import WorkersError
+from tasks.ingest.cluster_jobs import WorkersError
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.ocr import OcrError

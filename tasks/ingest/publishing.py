@@ -131,7 +131,7 @@ def purge_is_due(location: CorpusLocation) -> bool:
     return since is not None and not 0 <= time.time() - since <= KEEP_SECONDS
 
 
-def upkeep_is_due(location: CorpusLocation) -> bool:
+def maintenance_is_due(location: CorpusLocation) -> bool:
     """Say whether an ingest has something to do even where no file changed: a killed one's index, a removal, a repair."""
     return location.index_due.exists() or location.damage_report.exists() or purge_is_due(location)
 

@@ -15,8 +15,8 @@ from storage.object_address import is_address
 from storage.runs.at_work import close, drop_empty_signs, is_news, killed_runs, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.traces import ALWAYS_READ, RunTrace, trace
+from tasks.events import RunKilled, tell
 from tasks.finding.plan import displayed
-from tasks.happenings import RunKilled, tell
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.records import RunKind
 from tasks.lineage.runs import KILLED, RunStory, story_of

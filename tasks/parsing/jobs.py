@@ -29,7 +29,7 @@ class Work(StrEnum):
 
 
 class Job(BaseModel):
-    """One errand. The child may write in `folder` and nowhere else; `name` is the document's own file name."""
+    """One job. The child may write in `folder` and nowhere else; `name` is the document's own file name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
-from tasks.parsing.desk import Desk, Rules, desk_for, read_page_ranges
 from tasks.parsing.jobs import ANSWER, SURVEYS, Reading, Survey, Work, left_in
 from tasks.parsing.jobs import ParseError as ParseError
 from tasks.parsing.media import PDF
+from tasks.parsing.session import Rules, Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
 from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
@@ -49,10 +49,10 @@ def parse_file(
     text layer; its `note` says why. Raises ParseError where no page can be read or the file is not `document_id` any more;
     OSError where the disk is full or the file cannot be read; ParserStoppedError once the children were stopped.
     """
-    with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
-        survey = _survey(desk)
+    with session_for(path, document_id=document_id, password=password, rules=rules) as session:
+        survey = _survey(session)
         on_pages(0, max(len(survey.page_labels), 1))
-        reading = _read_pdf(desk, survey, on_pages) if survey.media_type == PDF else _read_whole(desk, survey)
+        reading = _read_pdf(session, survey, on_pages) if survey.media_type == PDF else _read_whole(session, survey)
         on_pages(len(reading.pages), len(reading.pages))
     return ParsedDocument(
         document_id=document_id,
@@ -66,8 +66,8 @@ def parse_file(
 def count_pages(path: Path, rules: Rules) -> int | None:
     """Count a PDF's pages without reading them; None where the file is something else or cannot be opened."""
     try:
-        with desk_for(path, document_id=None, password=None, rules=rules) as desk:
-            return len(_survey(desk).page_labels) or None
+        with session_for(path, document_id=None, password=None, rules=rules) as session:
+            return len(_survey(session).page_labels) or None
     except (ParseError, OSError):
         return None
 
@@ -77,41 +77,41 @@ def sample_file(*, path: Path, document_id: str, password: str | None, pages: in
 
     Raises ParseError where they cannot be read, OSError where the file cannot.
     """
-    with desk_for(path, document_id=document_id, password=password, rules=rules) as desk:
-        survey = _survey(desk)
+    with session_for(path, document_id=document_id, password=password, rules=rules) as session:
+        survey = _survey(session)
         count = len(survey.page_labels)
         if survey.media_type == PDF:
             first = max(1, (count - pages) // 2 + 1)
             last = min(count, first + pages - 1)
-            ending, folder = desk.run(Work.MINERU, pages=last - first + 1, first=first, last=last)
+            ending, folder = session.run(Work.MINERU, pages=last - first + 1, first=first, last=last)
             _check(ending, reader="MinerU")
-            reading = desk.take_answer(ending, folder) or Reading(title="", pages=())
+            reading = session.take_answer(ending, folder) or Reading(title="", pages=())
         else:
-            reading = _read_whole(desk, survey)
+            reading = _read_whole(session, survey)
     return ParsedDocument(document_id, survey.media_type, survey.title, reading.pages), count or len(reading.pages)
 
 
 def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits: LimitSettings, work: WorkSettings) -> bytes:
     """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
     rules = Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=limits, work=work, artifacts=None)
-    with desk_for(path, document_id=None, password=password, rules=rules) as desk:
-        if not 1 <= page <= len(_survey(desk).page_labels):
+    with session_for(path, document_id=None, password=password, rules=rules) as session:
+        if not 1 <= page <= len(_survey(session).page_labels):
             raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
-        ending, folder = desk.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
+        ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
         _check(ending, reader=f"page {page} cannot be drawn: pdfium")
         return left_in(folder, ANSWER, most_bytes=limits.output_megabytes << 20) or b""
 
 
-def _survey(desk: Desk) -> Survey:
-    """Learn what the file is; from here on the desk's source is the copy without encryption, if it had any."""
-    ending, folder = desk.run(Work.SURVEY, pages=1)
+def _survey(session: Session) -> Survey:
+    """Learn what the file is; from here on the session's source is the copy without encryption, if it had any."""
+    ending, folder = session.run(Work.SURVEY, pages=1)
     _check(ending, reader="the file cannot be opened: pdfium")
     try:
-        survey = SURVEYS.validate_json(left_in(folder, ANSWER, most_bytes=desk.rules.limits.answer_megabytes << 20) or b"")
+        survey = SURVEYS.validate_json(left_in(folder, ANSWER, most_bytes=session.rules.limits.answer_megabytes << 20) or b"")
     except ValueError as error:
         raise ParseError(DocumentState.FAILED, f"pdfium's account of the file is not readable: {error}") from error
     if survey.decrypted:
-        desk.source = _decrypted(folder)
+        session.source = _decrypted(folder)
     return survey
 
 
@@ -131,18 +131,18 @@ def _check(ending: Ending, *, reader: str) -> None:
         raise ParseError(DocumentState.FAILED, f"{reader} {ending.problem or 'gave no answer'}")
 
 
-def _read_whole(desk: Desk, survey: Survey) -> Reading:
+def _read_whole(session: Session, survey: Survey) -> Reading:
     """Read a document that has no page ranges, in one child with the limits of one range."""
-    ending, folder = desk.run(Work.WHOLE, pages=desk.rules.parse.pages_per_range, media_type=survey.media_type)
+    ending, folder = session.run(Work.WHOLE, pages=session.rules.parse.pages_per_range, media_type=survey.media_type)
     _check(ending, reader="MinerU")
-    reading = desk.take_answer(ending, folder)
+    reading = session.take_answer(ending, folder)
     if reading is None or not any(page.blocks or page.image for page in reading.pages):
         raise ParseError(DocumentState.FAILED, "nothing to read was found in it")
     return reading
 
 
-def _read_pdf(desk: Desk, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
-    pages = read_page_ranges(desk, len(survey.page_labels), on_pages)
+def _read_pdf(session: Session, survey: Survey, on_pages: Callable[[int, int], None]) -> Reading:
+    pages = read_page_ranges(session, len(survey.page_labels), on_pages)
     if all(page.parser is PageParser.NONE for page in pages):
         raise ParseError(DocumentState.FAILED, f"no page could be read; page 1: {pages[0].note or 'it is empty'}")
     labelled = (replace(page, label=label or None) for page, label in zip(pages, survey.page_labels, strict=True))

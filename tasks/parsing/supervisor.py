@@ -43,7 +43,7 @@ class Ending:
     answered: bool
 
 
-class Zygote:
+class ForkServer:
     """A warm process that forks one child at a time."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Zygote:
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "LOGURU_LEVEL": "CRITICAL"}
         environment |= {"PYTHONPATH": str(ROOT), "DO_NOT_TRACK": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "tasks.parsing.zygote", str(os.getpid())],
+            [sys.executable, "-W", "ignore", "-m", "tasks.parsing.fork_server", str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -68,11 +68,12 @@ class Zygote:
         self._is_warm = self._is_warm or self._receive(START_SECONDS) is not None
         if not self._is_warm:
             raise ParserStartError(
-                f"a parser process does not start; `cd {ROOT} && {sys.executable} -m tasks.parsing.zygote {os.getpid()}` says why"
+                f"a parser process does not start; `cd {ROOT} && "
+                f"{sys.executable} -m tasks.parsing.fork_server {os.getpid()}` says why"
             )
 
     def serve(self, job: Job) -> dict[str, object] | None:
-        """Have a child do the job; return its account, or None where the zygote itself is gone."""
+        """Have a child do the job; return its account, or None where the fork server itself is gone."""
         assert self._process.stdin is not None
         line = job.model_dump_json().encode() + b"\n"
         try:
@@ -82,7 +83,7 @@ class Zygote:
         return self._receive(job.wall_seconds + GRACE_SECONDS)
 
     def _receive(self, seconds: float) -> dict[str, object] | None:
-        """Return the next reply, or None where it does not come in time or the zygote is gone."""
+        """Return the next reply, or None where it does not come in time or the fork server is gone."""
         assert self._process.stdout is not None
         received, deadline = b"", time.monotonic() + seconds
         while not received.endswith(b"\n") and len(received) < REPLY_BYTES:
@@ -100,7 +101,7 @@ class Zygote:
         return reply if isinstance(reply, dict) else None
 
     def interrupt(self) -> None:
-        """Have the zygote kill its child and end, while another thread waits for its account or for its warmth."""
+        """Have the fork server kill its child and end, while another thread waits for its account or for its warmth."""
         assert self._process.stdin is not None
         if self._is_warm:
             self._process.stdin.close()
@@ -108,7 +109,7 @@ class Zygote:
             self._process.kill()
 
     def close(self) -> None:
-        """End the zygote and its child. Its input closes first, so that it can kill the child's whole group."""
+        """End the fork server and its child. Its input closes first, so that it can kill the child's whole group."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
         try:
@@ -124,8 +125,8 @@ class Children:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._idle: list[Zygote] = []
-        self._busy: set[Zygote] = set()
+        self._idle: list[ForkServer] = []
+        self._busy: set[ForkServer] = set()
         self._stopped = 0
 
     def run(self, job: Job, *, at_once: int) -> Ending:
@@ -141,70 +142,70 @@ class Children:
         return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, answered=False)
 
     def warm(self) -> None:
-        """Start a zygote in the background, so that the first document need not wait for its imports."""
+        """Start a fork server in the background, so that the first document need not wait for its imports."""
         threading.Thread(target=self._warm, name="warm parser", daemon=True).start()
 
     def _warm(self) -> None:
         # who asks for the first job will meet the same error, and is told
         with contextlib.suppress(ParserStartError, ParserStoppedError):
-            zygote, generation = self._borrow(1)
-            self._return(zygote, generation, usable=True)
+            fork_server, generation = self._borrow(1)
+            self._return(fork_server, generation, usable=True)
 
     def _try(self, job: Job, at_once: int) -> dict[str, object] | None:
-        """Do the job in a zygote of the pool; a zygote that gives no account is not used again."""
-        zygote, generation = self._borrow(at_once)
+        """Do the job in a fork server of the pool; a fork server that gives no account is not used again."""
+        fork_server, generation = self._borrow(at_once)
         reply = None
         try:
-            reply = zygote.serve(job)
+            reply = fork_server.serve(job)
         finally:
-            stopped = self._return(zygote, generation, usable=reply is not None)
+            stopped = self._return(fork_server, generation, usable=reply is not None)
         if stopped:
             raise ParserStoppedError("the parser children were stopped")
         return reply
 
-    def _return(self, zygote: Zygote, generation: int, *, usable: bool) -> bool:
-        """Put a zygote back into the pool, or end it; say whether the children were stopped since it was borrowed."""
+    def _return(self, fork_server: ForkServer, generation: int, *, usable: bool) -> bool:
+        """Put a fork server back into the pool, or end it; say whether the children were stopped since it was borrowed."""
         with self._changed:
-            self._busy.discard(zygote)
+            self._busy.discard(fork_server)
             stopped = self._stopped != generation
             if usable and not stopped:
-                self._idle.append(zygote)
+                self._idle.append(fork_server)
             self._changed.notify_all()
         if not usable or stopped:
-            zygote.close()
+            fork_server.close()
         return stopped
 
-    def _borrow(self, at_once: int) -> tuple[Zygote, int]:
+    def _borrow(self, at_once: int) -> tuple[ForkServer, int]:
         with self._changed:
             generation = self._stopped
             while len(self._busy) >= at_once:
                 self._changed.wait()
                 if self._stopped != generation:
                     raise ParserStoppedError("the parser children were stopped")
-            zygote = self._idle.pop() if self._idle else Zygote()
-            self._busy.add(zygote)
+            fork_server = self._idle.pop() if self._idle else ForkServer()
+            self._busy.add(fork_server)
         try:
-            zygote.wait_until_warm()
+            fork_server.wait_until_warm()
         except ParserStartError:
-            if not self._return(zygote, generation, usable=False):
+            if not self._return(fork_server, generation, usable=False):
                 raise
         else:
             if self._stopped == generation:
-                return zygote, generation
-            self._return(zygote, generation, usable=False)
+                return fork_server, generation
+            self._return(fork_server, generation, usable=False)
         raise ParserStoppedError("the parser children were stopped")
 
     def stop(self) -> None:
-        """End every zygote and child at once; threads that wait or work get ParserStoppedError."""
+        """End every fork server and child at once; threads that wait or work get ParserStoppedError."""
         with self._changed:
             self._stopped += 1
             idle, busy = self._idle, list(self._busy)
             self._idle = []
             self._changed.notify_all()
-        for zygote in busy:
-            zygote.interrupt()
-        for zygote in idle:
-            zygote.close()
+        for fork_server in busy:
+            fork_server.interrupt()
+        for fork_server in idle:
+            fork_server.close()
 
 
 def _account(job: Job, reply: dict[str, object]) -> Ending:

@@ -8,7 +8,7 @@ from storage.records.answers import Answer, AnswerStatus, Citation, NamedDocumen
 from storage.records.documents import WHOLE_PAGE, StepRecord
 from storage.runs.answer_json import answer_json
 from tasks.asking.calls import CallBook
-from tasks.asking.question import AskDesk
+from tasks.asking.question import AskContext
 from tasks.asking.records import Quote
 from tasks.asking.request import AskRequest
 from tasks.models.chat.errors import Outcome
@@ -33,13 +33,13 @@ def gathered(
     question: str,
     findings: Findings,
     request: AskRequest,
-    desk: AskDesk,
+    context: AskContext,
     steps: Iterable[StepRecord],
     calls: CallBook,
 ) -> Answer:
     synthesis = findings.synthesis
-    by_model = bool(desk.reader.model)
-    models = {"embedder": desk.embedder.identity.key, "reader": desk.reader.name}
+    by_model = bool(context.reader.model)
+    models = {"embedder": context.embedder.identity.key, "reader": context.reader.name}
     models |= {"chat": calls.heard[0].model} if calls.heard else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.heard)
     return Answer(
@@ -51,14 +51,14 @@ def gathered(
         status=synthesis.status,
         why=synthesis.why,
         reader=request.reader,
-        citations=tuple(citation(quote, desk.names) for quote in synthesis.quotes),
+        citations=tuple(citation(quote, context.names) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
         gate=findings.gate,
         usage=usage(calls, steps),
         corpus=request.corpus,
-        snapshot=desk.snapshot.number,
+        snapshot=context.snapshot.number,
         scope=request.model_dump(mode="json", include={"documents", "pages", "modality"}),
         settings=request.settings.model_dump(mode="json"),
         models=models,

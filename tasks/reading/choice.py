@@ -39,10 +39,10 @@ def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Sn
     from storage.artifacts import kept_artifacts
     from tasks.models.chat.model import open_chat
     from tasks.reading.model import ModelReader
-    from tasks.reading.model_calls import ModelDesk
+    from tasks.reading.model_calls import ModelContext
     from tasks.reading.shown import NodePictures
 
     with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=hear) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
-        yield ModelReader(ModelDesk(model, settings, questions_owner(snapshot.location.name), titles, pictures))
+        yield ModelReader(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from storage.records.answers import Answer, AnswerStatus, Citation, Usage
 from tasks.algorithms.flow.refinement import gate
-from tasks.asking.question import AskDesk, question_key
+from tasks.asking.question import AskContext, question_key
 from tasks.asking.records import PathReading, Question, Verdict
 from tasks.routing.routing import Routed
 from tasks.step import step
@@ -54,7 +54,7 @@ def told_money(cost: float) -> str:
     return f"${cost:,.4f}" if cost else "$0"
 
 
-def told_of_verdict(verdict: Verdict) -> Mapping[str, str]:
+def summary_of_verdict(verdict: Verdict) -> Mapping[str, str]:
     return {
         "consistency": f"{verdict.consistency:.4f}",
         "saturation": f"{verdict.saturation:.4f}",
@@ -62,11 +62,11 @@ def told_of_verdict(verdict: Verdict) -> Mapping[str, str]:
     }
 
 
-@step("judge", version="1", retries=0, cache_key=question_key, told=told_of_verdict)
-def judge(question: Question, routed: Routed, readings: Sequence[PathReading], desk: AskDesk) -> Verdict:
-    settings = desk.settings.gate
+@step("judge", version="1", retries=0, cache_key=question_key, told=summary_of_verdict)
+def judge(question: Question, routed: Routed, readings: Sequence[PathReading], context: AskContext) -> Verdict:
+    settings = context.settings.gate
     supported = [reading for reading in readings if reading.supported]
-    consistency = desk.reader.consistency(question, supported)
+    consistency = context.reader.consistency(question, supported)
     trigger = gate(
         supported=len(supported),
         saturation=routed.saturation,

@@ -20,7 +20,7 @@ from tasks.models.chat.errors import ChatEndedError, ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import checked_quotes, proofs
 from tasks.reading.model_answer import agreed_answer, put_together
-from tasks.reading.model_calls import Comparison, Keywords, ModelDesk, PathAnswer, RatedBridge, RatedBridges, RatedSteps
+from tasks.reading.model_calls import Comparison, Keywords, ModelContext, PathAnswer, RatedBridge, RatedBridges, RatedSteps
 from tasks.reading.shown import Shown, show_passages
 
 Pairs = Sequence[tuple[Passage, Passage]]
@@ -28,38 +28,38 @@ Rated = RatedBridges | RatedSteps
 
 
 def rate(
-    desk: ModelDesk, question: Question, pairs: Pairs, similarities: Sequence[float], *, bridges: bool, at_once: int
+    context: ModelContext, question: Question, pairs: Pairs, similarities: Sequence[float], *, bridges: bool, at_once: int
 ) -> list[float]:
     """Return the rate of each pair, 0..1.
 
     Where a call fails nothing changes: no bridge is laid, and a step keeps the similarity of its ends.
     """
     batches = [pairs[start : start + at_once] for start in range(0, len(pairs), at_once)]
-    found = [_rates(value) for value in desk.ask([_rating(desk, question, batch, bridges=bridges) for batch in batches])]
+    found = [_rates(value) for value in context.ask([_rating(context, question, batch, bridges=bridges) for batch in batches])]
     unrated = [0.0 if bridges else max(similarity, 0.0) for similarity in similarities]
     return [found[place // at_once].get(place % at_once + 1, unrated[place]) for place in range(len(pairs))]
 
 
-def _rating(desk: ModelDesk, question: Question, batch: Pairs, *, bridges: bool) -> ChatCall[Rated]:
+def _rating(context: ModelContext, question: Question, batch: Pairs, *, bridges: bool) -> ChatCall[Rated]:
     prompt = "bridge" if bridges else "step"
     form: type[Rated] = RatedBridges if bridges else RatedSteps
-    return desk.call(
+    return context.call(
         prompt,
         f"{len(batch)} {prompt}s",
         form,
         question=question.text,
-        pieces=_pieces(desk, question, prompt, batch),
-        tokens=desk.settings.reading.model.rating_tokens,
+        pieces=_pieces(context, question, prompt, batch),
+        tokens=context.settings.reading.model.rating_tokens,
         check=lambda value: _wrong(value, len(batch)),
     )
 
 
-def _pieces(desk: ModelDesk, question: Question, prompt: str, batch: Pairs) -> list[Piece]:
-    settings = desk.settings.reading.model
+def _pieces(context: ModelContext, question: Question, prompt: str, batch: Pairs) -> list[Piece]:
+    settings = context.settings.reading.model
     wanted = settings.pair_characters * 2 * len(batch)
-    room = desk.room(prompt, wanted, question=question.text, tokens=settings.rating_tokens) // (2 * len(batch))
+    room = context.room(prompt, wanted, question=question.text, tokens=settings.rating_tokens) // (2 * len(batch))
     return [
-        Piece(f"pair {number}, passage {side}: {node.kind.value}, page {node.page}", cut(desk.text_of(node), room))
+        Piece(f"pair {number}, passage {side}: {node.kind.value}, page {node.page}", cut(context.text_of(node), room))
         for number, pair in enumerate(batch, 1)
         for side, node in zip("AB", pair, strict=True)
     ]
@@ -87,25 +87,25 @@ MOST_KEYWORDS = 50
 class ModelReader:
     """A chat model that reads, judges, rates and answers; every citation of its answers stands in what it was shown."""
 
-    desk: ModelDesk
+    context: ModelContext
     name: str = "model"
 
     @property
     def model(self) -> str:
-        return self.desk.model.name
+        return self.context.model.name
 
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
-        tokens = self.desk.settings.reading.model.keyword_tokens
-        call = self.desk.call("keywords", "the question's keywords", Keywords, question=question, tokens=tokens)
-        (value,) = self.desk.ask([call])
+        tokens = self.context.settings.reading.model.keyword_tokens
+        call = self.context.call("keywords", "the question's keywords", Keywords, question=question, tokens=tokens)
+        (value,) = self.context.ask([call])
         found = [] if isinstance(value, ChatError) else value.keywords
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
         """Have the model answer from each path alone, of all at once; raise ChatEndedError where it reads none of them at first."""
         asked = [self._reading_call(question, f"path {number} of {len(paths)}", path) for number, path in enumerate(paths, 1)]
-        values = self.desk.ask([call for _, call in asked])
+        values = self.context.ask([call for _, call in asked])
         errors = [value for value in values if isinstance(value, ChatError)]
         if errors and len(errors) == len(values) and call_book.get().stage is Stage.FIRST:
             # That nothing was found would be said of what nobody read.
@@ -115,13 +115,13 @@ class ModelReader:
         )
 
     def _reading_call(self, question: Question, item: str, path: PathText) -> tuple[Shown, ChatCall[PathAnswer]]:
-        settings = self.desk.settings.reading.model
+        settings = self.context.settings.reading.model
         tokens = settings.reading_tokens
-        most = self.desk.most_pictures("worker", question=question.text, tokens=tokens)
-        seen, pictures = self.desk.pictures.chosen(path.nodes, path.worth, most)
-        room = self.desk.room("worker", settings.path_characters, question=question.text, tokens=tokens, pictures=len(pictures))
-        shown = show_passages(path.nodes, titles=self.desk.titles, stems=path.rarity, room=room, pictures=seen)
-        call = self.desk.call(
+        most = self.context.most_pictures("worker", question=question.text, tokens=tokens)
+        seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most)
+        room = self.context.room("worker", settings.path_characters, question=question.text, tokens=tokens, pictures=len(pictures))
+        shown = show_passages(path.nodes, titles=self.context.titles, stems=path.rarity, room=room, pictures=seen)
+        call = self.context.call(
             "worker",
             item,
             PathAnswer,
@@ -139,7 +139,7 @@ class ModelReader:
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)
-        quotes = checked_quotes(answer, value.citations, shown, path, most_words=self.desk.settings.reading.words)
+        quotes = checked_quotes(answer, value.citations, shown, path, most_words=self.context.settings.reading.words)
         quotes = quotes or proofs(answer, value.citations, shown, path)
         if not quotes:
             book.notes.append(f"the answer of {item} does not count: nothing that the model was shown proves it")
@@ -153,9 +153,9 @@ class ModelReader:
         """
         answers = [reading.answer for reading in readings]
         groups = different_answers(answers)
-        pairs = pairs_to_compare(len(groups), limit=self.desk.settings.reading.model.compared_pairs)
+        pairs = pairs_to_compare(len(groups), limit=self.context.settings.reading.model.compared_pairs)
         firsts = [answers[group[0]] for group in groups]
-        values = self.desk.ask([self._comparison(question, firsts[one], firsts[other]) for one, other in pairs])
+        values = self.context.ask([self._comparison(question, firsts[one], firsts[other]) for one, other in pairs])
         known = [(pair, value) for pair, value in zip(pairs, values, strict=True) if not isinstance(value, ChatError)]
         sizes = [len(group) for group in groups]
         if not known:
@@ -168,8 +168,10 @@ class ModelReader:
 
     def _comparison(self, question: Question, one: str, other: str) -> ChatCall[Comparison]:
         pieces = [Piece("answer A", one), Piece("answer B", other)]
-        tokens = self.desk.settings.reading.model.judging_tokens
-        return self.desk.call("consistency", "a pair of answers", Comparison, question=question.text, pieces=pieces, tokens=tokens)
+        tokens = self.context.settings.reading.model.judging_tokens
+        return self.context.call(
+            "consistency", "a pair of answers", Comparison, question=question.text, pieces=pieces, tokens=tokens
+        )
 
     def rate_pairs(
         self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool
@@ -179,9 +181,9 @@ class ModelReader:
         It asks once for bridges and once for steps, each time for half of the pairs: half of the calls are for either.
         """
         call_book.get().stage = Stage.REFINED
-        settings = self.desk.settings
+        settings = self.context.settings
         at_once = math.ceil(math.ceil(settings.gate.pairs / 2) / (settings.reading.model.rating_calls // 2))
-        return rate(self.desk, question, pairs, similarities, bridges=bridges, at_once=at_once)
+        return rate(self.context, question, pairs, similarities, bridges=bridges, at_once=at_once)
 
     def synthesize(
         self, question: Question, readings: Sequence[PathReading], _rarity: Mapping[str, float], verdict: Verdict | None
@@ -190,7 +192,7 @@ class ModelReader:
         call_book.get().stage = Stage.LAST
         quiet = verdict is not None and verdict.trigger is None
         agreed = agreed_answer(readings) if quiet else None
-        return agreed or put_together(self.desk, question, readings, verdict)
+        return agreed or put_together(self.context, question, readings, verdict)
 
 
 def _answer_missing(value: PathAnswer) -> str:

@@ -13,7 +13,7 @@ from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
-from tasks.reading.model_calls import ModelDesk, WholeAnswer
+from tasks.reading.model_calls import ModelContext, WholeAnswer
 from tasks.reading.rules import NOT_FOUND, listed, lost_names
 from tasks.reading.shown import Shown, show_passages
 
@@ -27,18 +27,18 @@ class ShownEvidence:
     path: PathText
 
 
-def show_evidence(desk: ModelDesk, question: Question, readings: Sequence[PathReading], *, tokens: int) -> ShownEvidence:
+def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading], *, tokens: int) -> ShownEvidence:
     """Return the evidence of readings that a model made, of at least one path.
 
     Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
     """
-    settings = desk.settings.reading.model
+    settings = context.settings.reading.model
     chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
     nodes = list({node.id: node for passages in chosen for node in passages}.values())
     said = [_said(reading) for reading in readings]
-    room = desk.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, said))
+    room = context.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, said))
     first = _path(readings[0])
-    texts = show_passages(nodes, titles=desk.titles, stems=first.rarity, room=max(0, room), pictures={})
+    texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
     quoted = (quote.node for reading in readings for quote in reading.quotes)
     shown = replace(texts, seen=frozenset(node.id for node in quoted if node.picture is not None))
     ids = {node.id: name for name, node in shown.nodes.items()}
@@ -79,23 +79,23 @@ def agreed_answer(readings: Sequence[PathReading]) -> Synthesis | None:
     return _answered(supporting[0].answer, _quotes_of(supporting), readings, consistency=1.0)
 
 
-def put_together(desk: ModelDesk, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
+def put_together(context: ModelContext, question: Question, readings: Sequence[PathReading], verdict: Verdict | None) -> Synthesis:
     """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
         return _nothing(question, readings, "there was no passage to read")
-    tokens = desk.settings.reading.model.answer_tokens
-    evidence = show_evidence(desk, question, readings, tokens=tokens)
-    call = desk.call(
+    tokens = context.settings.reading.model.answer_tokens
+    evidence = show_evidence(context, question, readings, tokens=tokens)
+    call = context.call(
         "synthesis", "the answer", WholeAnswer, question=question.text, pieces=evidence.pieces, tokens=tokens, check=_wrong_form
     )
-    (value,) = desk.ask([call])
+    (value,) = context.ask([call])
     consistency = _equal_share(readings) if verdict is None else verdict.consistency
     if isinstance(value, ChatError):
         return _most_given(question, readings, consistency, NOT_TOGETHER)
     if value.kind == "none":
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _told(value)
-    quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=desk.settings.reading.words)
+    quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=context.settings.reading.words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(saying)
     if not quotes:

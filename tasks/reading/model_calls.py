@@ -103,7 +103,7 @@ SPARE_TOKENS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ModelDesk:
+class ModelContext:
     """What a chat model needs to answer questions of a corpus: `owner` keeps the replies, `titles` name the documents by id."""
 
     model: ChatModel

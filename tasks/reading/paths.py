@@ -9,34 +9,34 @@ from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
 from tasks.algorithms.text.word_stems import stems_in
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskDesk, question_key
+from tasks.asking.question import AskContext, question_key
 from tasks.asking.records import PathReading, PathText, Question
 from tasks.routing.routing import ChosenPath
 from tasks.step import step
 
 
-def told_of_texts(texts: tuple[PathText, ...]) -> Mapping[str, str]:
+def summary_of_texts(texts: tuple[PathText, ...]) -> Mapping[str, str]:
     return {"texts": hash_bytes(to_json([node.id for text in texts for node in text.nodes]))}
 
 
-def told_of_readings(readings: tuple[PathReading, ...]) -> Mapping[str, str]:
+def summary_of_readings(readings: tuple[PathReading, ...]) -> Mapping[str, str]:
     return {str(number): hash_bytes(to_json(reading.answer)) for number, reading in enumerate(readings, 1)}
 
 
-@step("fetch", version="1", retries=0, cache_key=question_key, told=told_of_texts)
+@step("fetch", version="1", retries=0, cache_key=question_key, told=summary_of_texts)
 def fetch_texts(
-    question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], desk: AskDesk
+    question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], context: AskContext
 ) -> tuple[PathText, ...]:
     """Fetch what stands on the paths, every node once, with what the routing knows of it."""
     places = sorted({place for path in paths for place in path.nodes})
     ids = [graph.ids[place] for place in places]
-    passages, rows = desk.snapshot.passages_and_rows(ids)
+    passages, rows = context.snapshot.passages_and_rows(ids)
     nodes = {passage.id: passage for passage in passages}
     worth = dict(zip(ids, np.clip(scores.combined[places], 0.0, 1.0).tolist(), strict=True))
     owners = {node.document_id for node in nodes.values()}
-    titles = {record.id: f"{record.name} {record.title}" for record in desk.snapshot.documents() if record.id in owners}
+    titles = {record.id: f"{record.name} {record.title}" for record in context.snapshot.documents() if record.id in owners}
     titled = {document: stems_in(title).intersection(question.terms.anchors) for document, title in titles.items()}
-    said = said_anywhere(question, scores, desk).union(*titled.values())
+    said = said_anywhere(question, scores, context).union(*titled.values())
     return tuple(
         PathText(
             nodes=tuple(nodes[graph.ids[place]] for place in path.nodes),
@@ -51,7 +51,7 @@ def fetch_texts(
     )
 
 
-def said_anywhere(question: Question, scores: NodeScores, desk: AskDesk) -> frozenset[str]:
+def said_anywhere(question: Question, scores: NodeScores, context: AskContext) -> frozenset[str]:
     """Return which anchors of the question stand anywhere in what is asked (the entity anchor of appendix B.2).
 
     Evidence that never names the subject of the question speaks of something else, however many other words it shares: this
@@ -59,11 +59,11 @@ def said_anywhere(question: Question, scores: NodeScores, desk: AskDesk) -> froz
     Of a large scope only some nodes are candidates, but full text brings in those that hold rare words, such as names. Where
     pages or a modality limit the scope the rest of a document is not at hand; it gets the benefit of the doubt.
     """
-    anchors, scope = frozenset(question.terms.anchors), desk.scope
+    anchors, scope = frozenset(question.terms.anchors), context.scope
     narrowed = scope.first_page is not None or scope.last_page is not None or scope.modality is not None
     return anchors if narrowed else anchors & scores.said
 
 
-@step("read", version="2", retries=0, cache_key=question_key, told=told_of_readings)
-def read_paths(question: Question, texts: Sequence[PathText], desk: AskDesk) -> tuple[PathReading, ...]:
-    return desk.reader.read(question, texts)
+@step("read", version="2", retries=0, cache_key=question_key, told=summary_of_readings)
+def read_paths(question: Question, texts: Sequence[PathText], context: AskContext) -> tuple[PathReading, ...]:
+    return context.reader.read(question, texts)

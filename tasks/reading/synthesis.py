@@ -12,7 +12,7 @@ from storage.records.answers import AnswerStatus, EvidencePath, GateReport, Grap
 from tasks.algorithms.text.words import looks_english
 from tasks.asking.candidates import NodeScores, page_scores
 from tasks.asking.named_places import unknown_places
-from tasks.asking.question import AskDesk, question_key
+from tasks.asking.question import AskContext, question_key
 from tasks.asking.records import PathReading, Question, Synthesis, Verdict
 from tasks.routing.routing import ChosenPath
 from tasks.step import step
@@ -46,14 +46,14 @@ class Findings:
     gate: GateReport | None
 
 
-def told_of_findings(findings: Findings) -> Mapping[str, str]:
+def summary_of_findings(findings: Findings) -> Mapping[str, str]:
     return {"answer": hash_bytes(to_json(findings.synthesis.answer))}
 
 
-@step("synthesize", version="1", retries=0, cache_key=question_key, told=told_of_findings)
-def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, desk: AskDesk) -> Findings:
+@step("synthesize", version="1", retries=0, cache_key=question_key, told=summary_of_findings)
+def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, context: AskContext) -> Findings:
     best = evidence.best
-    names = desk.names
+    names = context.names
     paths = tuple(
         EvidencePath(
             nodes=tuple(graph.ids[node] for node in path.nodes),
@@ -67,9 +67,9 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     )
     routed = evidence.verdict is not None
     synthesis = in_the_wrong_language(
-        desk.reader.synthesize(question, best.readings, scores.rarity, best.verdict), question, scores
+        context.reader.synthesize(question, best.readings, scores.rarity, best.verdict), question, scores
     )
-    missing = tuple(f"nothing in what was asked is called {name}" for name in unknown_places(question, graph, desk))
+    missing = tuple(f"nothing in what was asked is called {name}" for name in unknown_places(question, graph, context))
     return Findings(
         synthesis=doubted(synthesis, missing) if missing else synthesis,
         paths=paths if routed else (),

@@ -20,7 +20,7 @@ from tasks.algorithms.flow.refinement import (
     top_decile_arcs,
 )
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskDesk, question_key
+from tasks.asking.question import AskContext, question_key
 from tasks.asking.records import PathReading, Question
 from tasks.routing.routing import Routed
 from tasks.routing.terrain import Terrain
@@ -65,18 +65,18 @@ class TerrainEditor:
 
     question: Question
     graph: CandidateGraph
-    desk: AskDesk
+    context: AskContext
 
     @property
     def prizes(self) -> bool:
         """Whether visits earn; else the edits are the paper's."""
-        return self.desk.settings.routing.formulation == "prizes"
+        return self.context.settings.routing.formulation == "prizes"
 
     def bridge(self, terrain: Terrain, routed: Routed) -> Refined:
         """T1: add arcs across the cut where the passages have to do with each other, and weigh those at the cut anew."""
         pairs = self._across(terrain, routed)
         rated = self._rate(pairs[:, 0], pairs[:, 1], bridges=True)
-        accepted = accepted_bridges(scores=rated, above=self.desk.settings.gate.bridge_above)
+        accepted = accepted_bridges(scores=rated, above=self.context.settings.gate.bridge_above)
         tails, heads = pairs[accepted, 0], pairs[accepted, 1]
         weights = rated[accepted] if self.prizes else np.maximum(self._similarities(tails, heads), 0.0)
         reweighted = self.reweight(terrain, self._strongest_at(terrain, np.unique(pairs)))
@@ -99,7 +99,7 @@ class TerrainEditor:
             tails=tails,
             heads=heads,
             scores=terrain.scores,
-            limit=self.desk.settings.gate.pairs // 2,
+            limit=self.context.settings.gate.pairs // 2,
         )
         return laid_downhill(terrain, pairs) if self.prizes else pairs
 
@@ -108,7 +108,7 @@ class TerrainEditor:
 
         Chains of prizes begin on new pages, and at less: sources that cost nothing would take the place of better ones.
         """
-        settings = self.desk.settings
+        settings = self.context.settings
         found = self._near(terrain, scores, count=len(self.graph) if self.prizes else settings.routing.sources)
         entry, begun = terrain.entry, found
         if self.prizes:
@@ -127,13 +127,13 @@ class TerrainEditor:
             tails=terrain.tails,
             heads=terrain.heads,
             propagated=scores.propagated,
-            depth=self.desk.settings.gate.depth,
+            depth=self.context.settings.gate.depth,
             count=count,
         )
 
     def reweight(self, terrain: Terrain, arcs: IntArray) -> Refined:
         """T2: weigh arcs by what their step says to the question, damped and bounded."""
-        settings = self.desk.settings.gate
+        settings = self.context.settings.gate
         arcs = arcs[: settings.pairs]
         tails, heads, old = terrain.tails[arcs], terrain.heads[arcs], terrain.similarities[arcs]
         new = damped_weights(
@@ -150,7 +150,7 @@ class TerrainEditor:
         arcs = arcs_at(members=members, tails=terrain.tails, heads=terrain.heads)
         arcs = arcs[terrain.usable[arcs]]
         strength = np.minimum(terrain.scores[terrain.tails[arcs]], terrain.scores[terrain.heads[arcs]])
-        return arcs[np.argsort(-strength, kind="stable")][: self.desk.settings.gate.pairs // 2]
+        return arcs[np.argsort(-strength, kind="stable")][: self.context.settings.gate.pairs // 2]
 
     def _similarities(self, tails: IntArray, heads: IntArray) -> FloatArray:
         # Of two passages that say the same, the last bit of the cosine may pass 1; a rating or an arc's similarity may not.
@@ -158,10 +158,10 @@ class TerrainEditor:
 
     def _rate(self, tails: IntArray, heads: IntArray, *, bridges: bool) -> FloatArray:
         ends = sorted({*tails.tolist(), *heads.tolist()})
-        nodes = {node.id: node for node in self.desk.snapshot.passages_by_id([self.graph.ids[end] for end in ends])}
+        nodes = {node.id: node for node in self.context.snapshot.passages_by_id([self.graph.ids[end] for end in ends])}
         pairs = [(nodes[self.graph.ids[a]], nodes[self.graph.ids[b]]) for a, b in zip(tails.tolist(), heads.tolist(), strict=True)]
         similarities = self._similarities(tails, heads).tolist()
-        return np.array(self.desk.reader.rate_pairs(self.question, pairs, similarities, bridges=bridges), dtype=np.float64)
+        return np.array(self.context.reader.rate_pairs(self.question, pairs, similarities, bridges=bridges), dtype=np.float64)
 
     def _edits(self, kind: str, tails: IntArray, heads: IntArray, before: FloatArray, after: FloatArray) -> tuple[GraphEdit, ...]:
         ids = self.graph.ids
@@ -169,11 +169,11 @@ class TerrainEditor:
         return tuple(GraphEdit(kind, ids[tail], ids[head], old, new) for tail, head, old, new in rows if old != new)
 
 
-def told_of_edits(refined: Refined) -> Mapping[str, str]:
+def summary_of_edits(refined: Refined) -> Mapping[str, str]:
     return {"edits": hash_bytes(repr(refined.edits).encode())}
 
 
-@step("refine", version="1", retries=0, cache_key=question_key, told=told_of_edits)
+@step("refine", version="1", retries=0, cache_key=question_key, told=summary_of_edits)
 def refine(
     question: Question,
     graph: CandidateGraph,
@@ -182,17 +182,17 @@ def refine(
     routed: Routed,
     readings: Sequence[PathReading],
     trigger: Trigger,
-    desk: AskDesk,
+    context: AskContext,
 ) -> Refined:
     """Edit the terrain for this reason alone, and lift the nodes that readers quoted."""
-    editor = TerrainEditor(question, graph, desk)
+    editor = TerrainEditor(question, graph, context)
     if trigger is Trigger.LOW_SATURATION:
         refined = editor.bridge(terrain, routed)
     elif trigger is Trigger.NO_SUPPORT:
         refined = editor.expand(terrain, scores)
     else:
         refined = editor.reweight(terrain, top_decile_arcs(flow=routed.flow[: len(terrain.tails)]))
-    return replace(refined, terrain=_lift_quoted(refined.terrain, graph, readings, desk.settings.gate.cited_boost))
+    return replace(refined, terrain=_lift_quoted(refined.terrain, graph, readings, context.settings.gate.cited_boost))
 
 
 def _lift_quoted(terrain: Terrain, graph: CandidateGraph, readings: Sequence[PathReading], boost: float) -> Terrain:

@@ -21,9 +21,9 @@ from tasks.algorithms.flow.min_cost import (
 from tasks.algorithms.flow.network import build_network
 from tasks.algorithms.flow.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskDesk, question_key
+from tasks.asking.question import AskContext, question_key
 from tasks.asking.records import Question
-from tasks.routing.terrain import Terrain, paper_terrain, prize_terrain, route_prizes, told_of_terrain
+from tasks.routing.terrain import Terrain, paper_terrain, prize_terrain, route_prizes, summary_of_terrain
 from tasks.settings.ask import RoutingSettings
 from tasks.step import step
 
@@ -48,25 +48,25 @@ class ChosenPath:
     share: float
 
 
-def told_of_flow(routed: Routed) -> Mapping[str, str]:
+def summary_of_flow(routed: Routed) -> Mapping[str, str]:
     return {"flow": hash_bytes(routed.flow.tobytes())}
 
 
-def told_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
+def summary_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
     return {"paths": hash_bytes(repr(paths).encode())}
 
 
-@step("lay-out", version="1", retries=0, cache_key=question_key, told=told_of_terrain)
-def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, desk: AskDesk) -> Terrain:
-    settings = desk.settings.routing
+@step("lay-out", version="1", retries=0, cache_key=question_key, told=summary_of_terrain)
+def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Terrain:
+    settings = context.settings.routing
     if settings.formulation == "prizes":
         return prize_terrain(question, graph, scores, settings)
     return paper_terrain(graph, scores, settings)
 
 
-@step("route", version="1", retries=0, cache_key=question_key, told=told_of_flow)
-def route(question: Question, terrain: Terrain, desk: AskDesk) -> Routed:
-    settings = desk.settings
+@step("route", version="1", retries=0, cache_key=question_key, told=summary_of_flow)
+def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
+    settings = context.settings
     network = build_network(
         nodes=len(terrain.scores),
         tails=terrain.tails,
@@ -98,10 +98,10 @@ def demand_of(question: Question, settings: RoutingSettings) -> float:
     return settings.demand * share
 
 
-@step("select", version="1", retries=0, cache_key=question_key, told=told_of_paths)
-def select(_question: Question, terrain: Terrain, routed: Routed, desk: AskDesk) -> tuple[ChosenPath, ...]:
+@step("select", version="1", retries=0, cache_key=question_key, told=summary_of_paths)
+def select(_question: Question, terrain: Terrain, routed: Routed, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose a compact, diverse set of good chains by replicator dynamics (section 3.5.1), the largest share first."""
-    settings = desk.settings.selection
+    settings = context.settings.selection
     chains, flows = [chain.nodes for chain in routed.chains], np.array([chain.flow for chain in routed.chains])
     qualities = path_qualities(
         paths=chains,
@@ -131,8 +131,8 @@ def select(_question: Question, terrain: Terrain, routed: Routed, desk: AskDesk)
     )
 
 
-@step("best-passages", version="1", retries=0, cache_key=question_key, told=told_of_paths)
-def best_passages(_question: Question, scores: NodeScores, desk: AskDesk) -> tuple[ChosenPath, ...]:
+@step("best-passages", version="1", retries=0, cache_key=question_key, told=summary_of_paths)
+def best_passages(_question: Question, scores: NodeScores, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose the most relevant nodes, each a path of its own that carries no flow: the baseline."""
-    best = strongest(scores=scores.combined, count=desk.settings.selection.read)
+    best = strongest(scores=scores.combined, count=context.settings.selection.read)
     return tuple(ChosenPath(nodes=(node,), flow=0.0, quality=float(scores.combined[node]), share=0.0) for node in best.tolist())

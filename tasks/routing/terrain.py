@@ -49,7 +49,7 @@ class Terrain:
     entry: float
 
 
-def told_of_terrain(terrain: Terrain) -> Mapping[str, str]:
+def summary_of_terrain(terrain: Terrain) -> Mapping[str, str]:
     parts = {"similarities": terrain.similarities, "scores": terrain.scores, "sources": terrain.sources, "sinks": terrain.sinks}
     return {name: hash_bytes(values.tobytes()) for name, values in parts.items()}
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 from storage.records.documents import StepRecord
-from tasks.happenings import (
+from tasks.events import (
     CallEnded,
     DocumentBegan,
     DocumentEnded,
-    Happening,
+    Event,
     Logged,
     QuestionBegan,
     QuestionEnded,
@@ -53,16 +53,16 @@ WELL = {"", "ended", "stopped", "ready", "answered", "partial", "evidence", "not
 """States and outcomes that nobody needs to look after."""
 
 
-def line_of(happening: Logged, names: Mapping[str, str]) -> Line:
+def line_of(event: Logged, names: Mapping[str, str]) -> Line:
     """Return what is to be said, empty fields left out; `names` are those of the documents at work, by id."""
-    if isinstance(happening, StepEnded):
-        fields = _of_step(happening.record, names)
-    elif isinstance(happening, CallEnded):
-        fields = _of_call(happening.call, names)
+    if isinstance(event, StepEnded):
+        fields = _of_step(event.record, names)
+    elif isinstance(event, CallEnded):
+        fields = _of_call(event.call, names)
     else:
-        fields = asdict(happening)
-    run = {} if isinstance(happening, QuestionRefused) else {"run": happening.run}
-    said = {"event": EVENTS[type(happening)], **run, **fields}
+        fields = asdict(event)
+    run = {} if isinstance(event, QuestionRefused) else {"run": event.run}
+    said = {"event": EVENTS[type(event)], **run, **fields}
     return {name: _shown(value) for name, value in said.items() if value != ""}
 
 
@@ -195,14 +195,14 @@ class _Teller:
     def __init__(self, logger: logging.Logger) -> None:
         self._logger, self._names = logger, dict[str, str]()
 
-    def hear(self, happening: Happening) -> None:
-        if not isinstance(happening, Logged):
+    def hear(self, event: Event) -> None:
+        if not isinstance(event, Logged):
             return
-        if isinstance(happening, DocumentBegan):
-            self._names[happening.document] = happening.name
-        line: Line = line_of(happening, self._names)
-        if isinstance(happening, DocumentEnded):
-            self._names.pop(happening.document, None)
+        if isinstance(event, DocumentBegan):
+            self._names[event.document] = event.name
+        line: Line = line_of(event, self._names)
+        if isinstance(event, DocumentEnded):
+            self._names.pop(event.document, None)
         self._logger.log(level_of(line), "%s", line)
 
 

@@ -16,10 +16,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from storage.records.documents import StepRecord
-from tasks.happenings import (
+from tasks.events import (
     CallEnded,
     DocumentEnded,
-    Happening,
+    Event,
     QuestionBegan,
     QuestionEnded,
     QuestionRefused,
@@ -82,16 +82,16 @@ class Metrics:
         self._inside = gauge("questions_inside", "Questions in the query service, those that wait included.")
         self._refused = counter("questions_refused_total", "Questions that the query service did not take, by reason.", "reason")
 
-    def hear(self, happening: Happening) -> None:
-        match happening:
+    def hear(self, event: Event) -> None:
+        match event:
             case StepEnded(record=record):
                 self._count_step(record)
             case CallEnded():
-                self._count_call(happening)
+                self._count_call(event)
             case DocumentEnded():
-                self._documents.labels(happening.state).inc()
-                self._pages.inc(happening.pages)
-                self._nodes.inc(happening.nodes)
+                self._documents.labels(event.state).inc()
+                self._pages.inc(event.pages)
+                self._nodes.inc(event.nodes)
             case RunBegan():
                 self._at_work.inc()
             case RunEnded(flow=flow, outcome=outcome):
@@ -100,10 +100,10 @@ class Metrics:
             case RunKilled(flow=flow):
                 self._runs.labels(flow, "killed").inc()
             case _:
-                self._count_question(happening)
+                self._count_question(event)
 
-    def _count_question(self, happening: Happening) -> None:
-        match happening:
+    def _count_question(self, event: Event) -> None:
+        match event:
             case QuestionBegan():
                 self._in_flight.inc()
             case QuestionEnded(reader=reader, status=status, seconds=spent):
@@ -120,8 +120,8 @@ class Metrics:
         if outcome == "failed":
             self._errors.labels(record.step, error_kind(record)).inc()
 
-    def _count_call(self, happening: CallEnded) -> None:
-        call = happening.call
+    def _count_call(self, event: CallEnded) -> None:
+        call = event.call
         self._calls.labels(call.purpose, call.outcome.value).inc()
         self._tokens.labels(call.purpose, "input").inc(call.input_tokens)
         self._tokens.labels(call.purpose, "output").inc(call.output_tokens)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tasks.happenings import CallEnded, DocumentBegan, Happening, OfARun, QuestionBegan, StepEnded, heard_by
+from tasks.events import CallEnded, DocumentBegan, Event, OfARun, QuestionBegan, StepEnded, heard_by
 from tasks.watching.json_log import level_of, line_of, words_of
 
 UNTOLD = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
@@ -36,10 +36,10 @@ def told_to_prefect(run: str) -> Iterator[None]:
         yield
         return
 
-    def hear(happening: Happening) -> None:
-        if not isinstance(happening, OfARun) or isinstance(happening, UNTOLD) or happening.run != run:
+    def hear(event: Event) -> None:
+        if not isinstance(event, OfARun) or isinstance(event, UNTOLD) or event.run != run:
             return
-        line = line_of(happening, {})
+        line = line_of(event, {})
         logger.log(level_of(line), "%s", words_of(line))
 
     with heard_by(hear):

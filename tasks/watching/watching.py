@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from storage.records.answers import AnswerStatus
-from tasks.happenings import QuestionBegan, QuestionEnded, RunBegan, RunEnded, tell
+from tasks.events import QuestionBegan, QuestionEnded, RunBegan, RunEnded, tell
 from tasks.progress import STOPPED, kind_of
 from tasks.watching.prefect_log import flow_at_work, told_to_prefect
 

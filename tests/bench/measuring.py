@@ -114,12 +114,12 @@ class PeakMemory(threading.Thread):
             self.megabytes[kind] = max(self.megabytes.get(kind, 0.0), peak)
 
     def _kind(self, process: psutil.Process) -> str:
-        """Name a process by its module; a parser child is a fork of its zygote and has the same command line."""
+        """Name a process by its module; a parser child is a fork of its fork server and has the same command line."""
         if process == self._root:
             return "command"
         words = process.cmdline()
         module = words[words.index("-m") + 1] if "-m" in words[:-1] else process.name()
-        return "parser child" if module == "tasks.parsing.zygote" and process.ppid() != self._root.pid else module
+        return "parser child" if module == "tasks.parsing.fork_server" and process.ppid() != self._root.pid else module
 
 
 @dataclass(frozen=True, slots=True)

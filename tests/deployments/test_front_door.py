@@ -18,7 +18,7 @@ from flows.display.output import CommandError
 from storage.locations import LocationError
 from storage.system import DiskFullError
 from tasks.asking.request import AskRequest
-from tasks.happenings import QuestionRefused, QueueSeen, Refusal, heard_by
+from tasks.events import QuestionRefused, QueueSeen, Refusal, heard_by
 from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
 

@@ -81,9 +81,9 @@ async def main():
     from flows.prefect_runs import pages as answer_pages
     from tasks.asking.request import AskRequest
     from tasks.evaluation.arms import EvaluationRequest
+    from tasks.ingest.maintenance import MaintainRequest
     from tasks.ingest.removing import remove_document
     from tasks.ingest.request import IngestRequest
-    from tasks.ingest.upkeep import MaintainRequest
 
     answer_pages.RENEW_SECONDS = 0.05
     folder = home() / "in"

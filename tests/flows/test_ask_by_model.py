@@ -14,7 +14,7 @@ from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
 from storage.runs.replies import CallCache, questions_owner
 from tasks.prompts.prompt import load_prompt
-from tests.asking_worlds import Passage, answer_at, at_desk, lasting, published, run_of, written
+from tests.asking_worlds import Passage, answer_at, at_context, lasting, published, run_of, written
 from tests.scripted_answers import ONE_PASS, STRAIT, Reader, forms, model_settings, of_form, passages_of, path_answer, read_by
 from tests.storage.worlds import document_id
 
@@ -67,17 +67,17 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(location, home):
-    with at_desk(location) as desk:
-        yield desk
+def context(location, home):
+    with at_context(location) as context:
+        yield context
 
 
-def of_document(desk, name):
-    return replace(desk, scope=Scope(documents=(document_id(name),)))
+def of_document(context, name):
+    return replace(context, scope=Scope(documents=(document_id(name),)))
 
 
-def test_an_answer_that_all_agree_on_behind_a_quiet_gate_is_given_as_it_is(desk):
-    with read_by(of_document(desk, "harbour"), Reader(DEPTHS)) as (place, server):
+def test_an_answer_that_all_agree_on_behind_a_quiet_gate_is_given_as_it_is(context):
+    with read_by(of_document(context, "harbour"), Reader(DEPTHS)) as (place, server):
         answer = answer_at(place, QUESTION)
     assert (answer.answer, answer.status, answer.gate.triggered) == ("20 metres", AnswerStatus.ANSWERED, "")
     assert [(cited.quote, cited.page) for cited in answer.citations] == [("20 metres deep", 1)]
@@ -85,9 +85,9 @@ def test_an_answer_that_all_agree_on_behind_a_quiet_gate_is_given_as_it_is(desk)
     assert (answer.usage.calls, answer.usage.most_calls) == (server.calls, 48) and answer.usage.input_tokens > 0
 
 
-def test_a_second_ask_makes_no_call_costs_nothing_and_says_the_same(desk):
+def test_a_second_ask_makes_no_call_costs_nothing_and_says_the_same(context):
     settings = model_settings(models={"prices": {"input_per_million": 2.0, "output_per_million": 6.0}})
-    with read_by(of_document(desk, "islands"), Reader(DEPTHS), settings=settings) as (place, server):
+    with read_by(of_document(context, "islands"), Reader(DEPTHS), settings=settings) as (place, server):
         first = answer_at(place, QUESTION)
         made = server.calls
         second = answer_at(place, QUESTION)
@@ -98,8 +98,8 @@ def test_a_second_ask_makes_no_call_costs_nothing_and_says_the_same(desk):
     assert {**told, "usage": None} == {**again, "usage": None}
 
 
-def test_answers_that_contradict_each_other_fire_the_gate_within_the_bounds(desk):
-    with read_by(of_document(desk, "islands"), Reader(DEPTHS), settings=model_settings(gate=ONE_PASS)) as (place, server):
+def test_answers_that_contradict_each_other_fire_the_gate_within_the_bounds(context):
+    with read_by(of_document(context, "islands"), Reader(DEPTHS), settings=model_settings(gate=ONE_PASS)) as (place, server):
         answer = answer_at(place, QUESTION)
     assert answer.gate.triggered == "low_consistency" and answer.gate.consistency == 0.0
     assert {edit.kind for edit in answer.gate.edits} == {"re-weight"}
@@ -110,9 +110,9 @@ def test_answers_that_contradict_each_other_fire_the_gate_within_the_bounds(desk
 
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
-def test_a_strained_flow_is_bridged_by_what_the_model_rates(desk, formulation):
+def test_a_strained_flow_is_bridged_by_what_the_model_rates(context, formulation):
     settings = model_settings(gate={"saturation": 0.95}, routing={"formulation": formulation, "sinks": 2})
-    with read_by(of_document(desk, "strait"), Reader(DEPTHS, rate=0.75), settings=settings) as (place, server):
+    with read_by(of_document(context, "strait"), Reader(DEPTHS, rate=0.75), settings=settings) as (place, server):
         answer = answer_at(place, "How deep is the harbour at low tide?")
     assert answer.gate.triggered == "low_saturation" and answer.status is AnswerStatus.ANSWERED
     assert any(edit.kind == "bridge" for edit in answer.gate.edits)
@@ -120,76 +120,76 @@ def test_a_strained_flow_is_bridged_by_what_the_model_rates(desk, formulation):
     assert asked["RatedBridges"] >= 1 and asked["RatedBridges"] + asked["RatedSteps"] <= 4 and server.calls <= 48
 
 
-def test_bridges_that_the_model_sees_no_connection_for_are_not_laid(desk):
+def test_bridges_that_the_model_sees_no_connection_for_are_not_laid(context):
     none = {
         "RatedBridges": lambda request: {
             "ratings": [dict(rated, connected=False) for rated in Reader({}).RatedBridges(request)["ratings"]]
         }
     }
     settings = model_settings(gate={"saturation": 0.95}, routing={"sinks": 2})
-    with read_by(of_document(desk, "strait"), Reader(DEPTHS, rate=1.0, instead=none), settings=settings) as (place, server):
+    with read_by(of_document(context, "strait"), Reader(DEPTHS, rate=1.0, instead=none), settings=settings) as (place, server):
         answer = answer_at(place, "How deep is the harbour at low tide?")
     assert forms(server)["RatedBridges"] and not any(edit.kind == "bridge" for edit in answer.gate.edits)
 
 
-def test_without_support_more_is_read_and_the_model_has_the_last_word(desk):
+def test_without_support_more_is_read_and_the_model_has_the_last_word(context):
     settings = model_settings(routing={"sources": 1, "start_pages": 1})
-    with read_by(of_document(desk, "harbour"), Reader({}), settings=settings) as (place, server):
+    with read_by(of_document(context, "harbour"), Reader({}), settings=settings) as (place, server):
         answer = answer_at(place, "How many zebras live beside the tide?")
     assert answer.gate.triggered == "no_support" and any(edit.kind == "source" for edit in answer.gate.edits)
     assert (answer.status, answer.citations) == (AnswerStatus.NOT_FOUND, ()) and "found no answer" in answer.why
     assert forms(server)["WholeAnswer"] == 1 and forms(server)["Comparison"] == 0
 
 
-def test_what_every_reader_overlooked_the_last_one_may_find(desk):
+def test_what_every_reader_overlooked_the_last_one_may_find(context):
     blind = {"PathAnswer": path_answer("", status="not_reported")}
-    with read_by(of_document(desk, "harbour"), Reader(DEPTHS, instead=blind)) as (place, _):
+    with read_by(of_document(context, "harbour"), Reader(DEPTHS, instead=blind)) as (place, _):
         answer = answer_at(place, QUESTION)
     assert (answer.answer, answer.status) == ("20 metres", AnswerStatus.ANSWERED)
     assert [cited.quote for cited in answer.citations] == ["20 metres deep"]
 
 
-def test_the_worst_case_is_48_calls(desk):
+def test_the_worst_case_is_48_calls(context):
     routing = {"formulation": "paper", "sinks": 12, "sources": 12}
     gate = {"saturation": 1.0, "saturation_of": "paper"}
     settings = model_settings(gate=gate, routing=routing, selection={"extinction": 0.0})
-    with read_by(of_document(desk, "rocks"), Reader(DEPTHS, rate=1.0), settings=settings) as (place, _):
+    with read_by(of_document(context, "rocks"), Reader(DEPTHS, rate=1.0), settings=settings) as (place, _):
         answer = answer_at(place, QUESTION)
-    by_purpose = Counter(call["purpose"] for call in calls_of(desk, answer))
+    by_purpose = Counter(call["purpose"] for call in calls_of(context, answer))
     assert answer.gate.triggered == "low_saturation" and answer.usage.calls + answer.usage.cached == answer.usage.most_calls == 48
     assert by_purpose == {"keywords": 1, "worker": 22, "consistency": 20, "bridge": 2, "step": 2, "synthesis": 1}
 
 
-def calls_of(desk, answer):
+def calls_of(context, answer):
     """Return the lineage of the answer's calls."""
-    entries = run_of(desk.snapshot.location).entries
+    entries = run_of(context.snapshot.location).entries
     return [entry for entry in entries if entry["kind"] == "call" and entry["answer_id"] == answer.answer_id]
 
 
-def test_the_baseline_asks_for_words_paths_and_an_answer(desk):
-    with read_by(of_document(desk, "islands"), Reader(DEPTHS)) as (place, server):
+def test_the_baseline_asks_for_words_paths_and_an_answer(context):
+    with read_by(of_document(context, "islands"), Reader(DEPTHS)) as (place, server):
         answer = answer_at(place, QUESTION, reader="top-k")
     assert set(forms(server)) == {"Keywords", "PathAnswer", "WholeAnswer"} and server.calls == 13
     assert answer.usage.most_calls == 13 and answer.gate is None and answer.citations
 
 
-def test_the_lineage_tells_of_every_call_and_the_answer_of_model_and_prompts(desk):
-    with read_by(of_document(desk, "islands"), Reader(DEPTHS)) as (place, _):
+def test_the_lineage_tells_of_every_call_and_the_answer_of_model_and_prompts(context):
+    with read_by(of_document(context, "islands"), Reader(DEPTHS)) as (place, _):
         answer = answer_at(place, QUESTION)
-    calls = calls_of(desk, answer)
+    calls = calls_of(context, answer)
     assert len(calls) == answer.usage.calls + answer.usage.cached
     assert all(call["model"] == "scripted" and call["prompt_hash"] and call["key"] for call in calls)
     assert sum(call["input_tokens"] for call in calls) == answer.usage.input_tokens > 0
     prompts = {f"prompt {purpose}": load_prompt(purpose).hash for purpose in {call["purpose"] for call in calls}}
-    assert answer.models == {"embedder": desk.embedder.identity.key, "reader": "model", "chat": "scripted"} | prompts
-    assert CallCache(calls_folder()).subjects() == [questions_owner(desk.snapshot.location.name)]
+    assert answer.models == {"embedder": context.embedder.identity.key, "reader": "model", "chat": "scripted"} | prompts
+    assert CallCache(calls_folder()).subjects() == [questions_owner(context.snapshot.location.name)]
 
 
 def test_a_figure_is_seen_and_what_is_read_in_it_keeps_its_place(location, home):
     ArtifactStore(artifacts_folder()).put(PICTURE)
     with (
-        at_desk(location) as desk,
-        read_by(of_document(desk, "chart"), Reader({"harbour chart": "blue"}, instead=SEEN)) as (place, server),
+        at_context(location) as context,
+        read_by(of_document(context, "chart"), Reader({"harbour chart": "blue"}, instead=SEEN)) as (place, server),
     ):
         answer = answer_at(place, "Which colour has the deepest harbour in the chart?")
     (request,) = of_form(server, "PathAnswer")

@@ -18,7 +18,7 @@ from storage.runs.log import EntryKind
 from tasks.asking.request import AskRequest
 from tasks.models.chat.errors import BudgetReachedError, ChatEndedError
 from tasks.models.endpoints import EndpointError
-from tests.asking_worlds import COAST, Passage, answer_at, at_desk, collected, published, run_of, written
+from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import flowreader
 from tests.scripted_answers import (
@@ -55,9 +55,9 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(location, home):
-    with at_desk(location) as desk:
-        yield replace(desk, scope=Scope(documents=(document_id("harbour"),)))
+def context(location, home):
+    with at_context(location) as context:
+        yield replace(context, scope=Scope(documents=(document_id("harbour"),)))
 
 
 def answers_kept(location):
@@ -65,11 +65,11 @@ def answers_kept(location):
 
 
 @pytest.mark.parametrize("how", [Misbehaviour.REFUSAL, Misbehaviour.INVALID_JSON, Misbehaviour.TOO_LONG, Misbehaviour.RESET])
-def test_a_path_whose_call_fails_is_not_supported_and_the_others_answer(desk, how):
+def test_a_path_whose_call_fails_is_not_supported_and_the_others_answer(context, how):
     def one_path(request):
         return how if request.form == "PathAnswer" and "island 3 " in request.prompt else None
 
-    with read_by(desk, DEPTH, misbehave=one_path) as (place, server):
+    with read_by(context, DEPTH, misbehave=one_path) as (place, server):
         answer = answer_at(place, QUESTION)
     assert len(answer.paths) > 1 and [path.answer for path in answer.paths].count("") == 1
     (note,) = [note for note in answer.notes if note.startswith("the model did not help with path ")]
@@ -79,13 +79,13 @@ def test_a_path_whose_call_fails_is_not_supported_and_the_others_answer(desk, ho
 
 
 @pytest.mark.parametrize("form", ["Keywords", "Comparison", "RatedSteps", "RatedBridges", "WholeAnswer"])
-def test_whatever_call_fails_there_is_an_answer_and_a_note(desk, form):
+def test_whatever_call_fails_there_is_an_answer_and_a_note(context, form):
     strained = {"gate": {"saturation": 0.95}, "routing": {"sinks": 2}}
     doubting = {"gate": {"saturation": 0.0, "consistency": 1.0}}
     settings = model_settings(**(strained if form in {"RatedBridges", "RatedSteps"} else doubting))
     facts = Reader({"is 50 metres": "50 metres"} | {f"island {n} is": f"island {n}" for n in range(1, 6)})
     name = "strait" if form in {"RatedBridges", "RatedSteps"} else "harbour"
-    place = replace(desk, scope=Scope(documents=(document_id(name),)))
+    place = replace(context, scope=Scope(documents=(document_id(name),)))
     fails = dict.fromkeys([form], Misbehaviour.REFUSAL)
     with read_by(place, facts, settings=settings, misbehave=lambda request: fails.get(request.form)) as (place, server):
         answer = answer_at(place, "How deep is the harbour at low tide?")
@@ -95,49 +95,49 @@ def test_whatever_call_fails_there_is_an_answer_and_a_note(desk, form):
 
 
 @pytest.mark.parametrize("how", [Misbehaviour.REFUSAL, Misbehaviour.ERROR, Misbehaviour.TOO_LONG])
-def test_where_no_path_can_be_read_at_all_the_question_ends_instead_of_finding_nothing(desk, how):
+def test_where_no_path_can_be_read_at_all_the_question_ends_instead_of_finding_nothing(context, how):
     def misbehave(request):
         return how if request.form == "PathAnswer" else None
 
-    before = len(answers_kept(desk.snapshot.location))
+    before = len(answers_kept(context.snapshot.location))
     with (
-        read_by(desk, DEPTH, misbehave=misbehave) as (place, _),
+        read_by(context, DEPTH, misbehave=misbehave) as (place, _),
         pytest.raises(ChatEndedError, match=r"could read none of the . paths, the first: path 1 of"),
     ):
         answer_at(place, QUESTION)
-    assert len(answers_kept(desk.snapshot.location)) == before
+    assert len(answers_kept(context.snapshot.location)) == before
 
 
-def test_a_budget_that_is_reached_ends_the_question_and_more_of_it_goes_on_from_there(desk):
-    before = len(answers_kept(desk.snapshot.location))
-    with read_by(desk, DEPTH, settings=model_settings(models={"budget": {"calls": 2}})) as (place, server):
+def test_a_budget_that_is_reached_ends_the_question_and_more_of_it_goes_on_from_there(context):
+    before = len(answers_kept(context.snapshot.location))
+    with read_by(context, DEPTH, settings=model_settings(models={"budget": {"calls": 2}})) as (place, server):
         with pytest.raises(BudgetReachedError, match="budget"):
             answer_at(place, QUESTION)
-        assert server.calls == 2 and len(answers_kept(desk.snapshot.location)) == before
-    with read_by(desk, DEPTH) as (place, server):
+        assert server.calls == 2 and len(answers_kept(context.snapshot.location)) == before
+    with read_by(context, DEPTH) as (place, server):
         answer = answer_at(place, QUESTION)
     assert answer.answer == "20 metres" and answer.usage.cached >= 1
     assert answer.usage.calls + answer.usage.cached == 1 + len(answer.paths)
 
 
-def test_a_server_that_leaves_in_the_middle_ends_the_question_and_keeps_no_half_answer(desk):
-    before = len(answers_kept(desk.snapshot.location))
-    with read_by(desk, DEPTH) as (place, server):
+def test_a_server_that_leaves_in_the_middle_ends_the_question_and_keeps_no_half_answer(context):
+    before = len(answers_kept(context.snapshot.location))
+    with read_by(context, DEPTH) as (place, server):
         server.go_away()
         with pytest.raises(ChatEndedError, match="takes no connection"):
             answer_at(place, QUESTION)
         server.come_back()
-    assert len(answers_kept(desk.snapshot.location)) == before
+    assert len(answers_kept(context.snapshot.location)) == before
 
 
 @pytest.mark.parametrize("how", [Misbehaviour.UNAUTHORISED, Misbehaviour.QUOTA, Misbehaviour.WRONG_MODEL])
-def test_what_no_call_can_pass_ends_the_question(desk, how):
+def test_what_no_call_can_pass_ends_the_question(context, how):
     def misbehave(request):
         return how if request.form == "PathAnswer" else None
 
-    with read_by(desk, DEPTH, misbehave=misbehave) as (place, _), pytest.raises(ChatEndedError) as error:
+    with read_by(context, DEPTH, misbehave=misbehave) as (place, _), pytest.raises(ChatEndedError) as error:
         answer_at(place, QUESTION)
-    failed = {step.error.split(":")[0]: step.step for step in run_of(desk.snapshot.location).steps() if step.error}
+    failed = {step.error.split(":")[0]: step.step for step in run_of(context.snapshot.location).steps() if step.error}
     assert failed[error.type.__name__] == "read"
 
 
@@ -152,8 +152,8 @@ class Obedient(Reader):
         return whole_answer("HACKED", [{"passage": "n9", "quote": "The harbour is 99 metres deep."}])
 
 
-def test_a_document_cannot_close_its_fence_forge_an_id_or_ask_its_own_question(desk):
-    place = replace(desk, scope=Scope(documents=(document_id("hostile"),)))
+def test_a_document_cannot_close_its_fence_forge_an_id_or_ask_its_own_question(context):
+    place = replace(context, scope=Scope(documents=(document_id("hostile"),)))
     with read_by(place, Reader({"99 metres deep": "99 metres"})) as (place, server):
         answer = answer_at(place, QUESTION)
     shown = [request for request in server.requests if request.form in {"PathAnswer", "WholeAnswer"}]
@@ -171,8 +171,8 @@ def parts(message):
     return [{"type": "text"}] if isinstance(message["content"], str) else message["content"]
 
 
-def test_what_a_model_was_not_shown_is_no_evidence_even_where_it_obeys_a_document(desk):
-    place = replace(desk, scope=Scope(documents=(document_id("hostile"),)))
+def test_what_a_model_was_not_shown_is_no_evidence_even_where_it_obeys_a_document(context):
+    place = replace(context, scope=Scope(documents=(document_id("hostile"),)))
     with read_by(place, Obedient({})) as (place, server):
         answer = answer_at(place, QUESTION)
     assert answer.status is AnswerStatus.NOT_FOUND and "HACKED" not in answer.answer and answer.citations == ()
@@ -180,9 +180,9 @@ def test_what_a_model_was_not_shown_is_no_evidence_even_where_it_obeys_a_documen
     assert any("named nothing that it was shown" in note for note in answer.notes)
 
 
-def test_signs_of_a_terminal_and_lines_in_an_answer_are_taken_out(desk):
+def test_signs_of_a_terminal_and_lines_in_an_answer_are_taken_out(context):
     loud = {"PathAnswer": lambda request: path_answer("20\x1b[31m\nmetres\u202e", [{"passage": "n1", "quote": "20 metres deep"}])}
-    with read_by(desk, Reader({}, instead=loud)) as (place, _):
+    with read_by(context, Reader({}, instead=loud)) as (place, _):
         answer = answer_at(place, QUESTION)
     assert answer.answer == "20 [31m metres"
 

@@ -11,7 +11,7 @@ import pytest
 from flows.ask_deployed import Waiting, still_shown
 from flows.cli.main import main
 from storage.runs.answer_json import answer_from_json
-from tasks.happenings import QueueSeen, heard_by
+from tasks.events import QueueSeen, heard_by
 
 
 def test_every_answer_is_returned_as_the_command_shows_it(deployed):

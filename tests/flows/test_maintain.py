@@ -5,7 +5,7 @@ import json
 
 from flows.maintain import NEXT_GOES_ON, maintain_corpus
 from storage.locations import corpus_location
-from tasks.ingest.upkeep import MaintainRequest
+from tasks.ingest.maintenance import MaintainRequest
 from tests.program import flowreader
 
 

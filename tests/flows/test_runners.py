@@ -13,12 +13,12 @@ from prefect.states import Failed
 from flows.cluster import Workers, require_runner, runner_at_work
 from storage.records.documents import DocumentState
 from storage.runs.traces import trace
-from tasks.ingest.errands import Account, WorkersError
+from tasks.ingest.cluster_jobs import Account, WorkersError
 from tasks.models.embedding.embedder import default_identity
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tasks.settings.ingest import IngestSettings, WorkSettings
-from tests.flows.errands import PAGE, place_of_run, planned
+from tests.flows.cluster_jobs import PAGE, place_of_run, planned
 from tests.program import flowreader
 
 REFUSED = Account((), ParseError(DocumentState.NEEDS_PASSWORD, "it is locked"))

@@ -9,7 +9,7 @@ from storage.records.documents import NodeKind
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.calls import CallBook
 from tasks.asking.candidates import find_candidates, score
-from tasks.asking.question import AskDesk
+from tasks.asking.question import AskContext
 from tasks.asking.records import PathReader, PathReading, PathText, Question, Synthesis, Verdict
 from tasks.reading.paths import fetch_texts
 from tasks.routing.routing import ChosenPath
@@ -50,12 +50,12 @@ class Reading:
 
 
 @contextmanager
-def reading(desk: AskDesk, reply: Any, *paths: tuple[int, ...], text: str = QUESTION, **more: Any) -> Iterator[Reading]:
+def reading(context: AskContext, reply: Any, *paths: tuple[int, ...], text: str = QUESTION, **more: Any) -> Iterator[Reading]:
     """Give the paths of a question before they are read; all calls inside the block are in one book."""
-    question = asked(text, desk)
-    graph = find_candidates(question, desk)
-    scores = score(question, graph, desk)
+    question = asked(text, context)
+    graph = find_candidates(question, context)
+    scores = score(question, graph, context)
     places = [tuple(graph.ids.index(REPORT.nodes[place].id) for place in path) for path in paths]
-    texts = fetch_texts(question, graph, scores, [ChosenPath(nodes, 1.0, 1.0, 0.5) for nodes in places], desk)
-    with read_by(desk, reply, **more) as (place, server), booked(place) as book:
+    texts = fetch_texts(question, graph, scores, [ChosenPath(nodes, 1.0, 1.0, 0.5) for nodes in places], context)
+    with read_by(context, reply, **more) as (place, server), booked(place) as book:
         yield Reading(question, place.reader, texts, dict(scores.rarity), server, book)

@@ -54,18 +54,18 @@ class Scene:
     scores: object
     terrain: object
     routed: object
-    desk: object
+    context: object
 
     def refined(self, trigger, readings=()):
-        return refine(self.question, self.graph, self.scores, self.terrain, self.routed, readings, trigger, self.desk)
+        return refine(self.question, self.graph, self.scores, self.terrain, self.routed, readings, trigger, self.context)
 
     def place(self, ordinal):
-        return ordinals_of(self.graph, self.desk).index(ordinal)
+        return ordinals_of(self.graph, self.context).index(ordinal)
 
 
-def scene(desk, text=TEXT, *, rate=1.0, formulation="paper", sources=4, **gate):
+def scene(context, text=TEXT, *, rate=1.0, formulation="paper", sources=4, **gate):
     settings = {"formulation": formulation, "sinks": 2, "sources": sources}
-    place = replace(at_place(desk, routing=settings, gate=gate), reader=Rating(rate))
+    place = replace(at_place(context, routing=settings, gate=gate), reader=Rating(rate))
     question = asked(text, place)
     graph = find_candidates(question, place)
     scores = score(question, graph, place)

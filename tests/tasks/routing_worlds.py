@@ -7,7 +7,7 @@ import numpy as np
 from storage.graph.candidates import EDGE_KINDS, MODALITIES, NODE_KINDS, CandidateGraph
 from storage.records.documents import Modality, NodeKind
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskDesk
+from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.settings.ask import AskSettings
 
@@ -20,9 +20,9 @@ def asked(text="Why did the pump fail?"):
     return Question(**{**dict.fromkeys(field.name for field in fields(Question)), "id": "q", "text": text})
 
 
-def at_desk(**settings):
+def at_context(**settings):
     """Return a desk with nothing on it but settings: routing looks at no more."""
-    return AskDesk(**{**dict.fromkeys(field.name for field in fields(AskDesk)), "settings": AskSettings(**settings)})
+    return AskContext(**{**dict.fromkeys(field.name for field in fields(AskContext)), "settings": AskSettings(**settings)})
 
 
 def a_graph(edges=()):

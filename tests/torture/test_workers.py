@@ -37,7 +37,7 @@ def wait_until(condition, seconds=60):
 def readers_below(run):
     children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children")
     processes = [int(pid) for task in children.parents[1].glob("*/children") for pid in task.read_text().split()]
-    return [pid for pid in processes if any("tasks.parsing.zygote" in line for line in living(Path("/nowhere"), pid))]
+    return [pid for pid in processes if any("tasks.parsing.fork_server" in line for line in living(Path("/nowhere"), pid))]
 
 
 def steps_of(home):

@@ -10,7 +10,7 @@ from prefect.states import Crashed
 
 from flows.prefect_runs import labels as module
 from flows.prefect_runs import labels as run_labels
-from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, beside_the_work, first_of
+from flows.prefect_runs.labels import AGAIN, LONGEST_NAME, begin_again, failures_logged, first_of
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def log(monkeypatch, caplog):
 
 
 def test_what_fails_is_said_by_its_kind_and_not_in_its_words(log):
-    with beside_the_work("the page"):
+    with failures_logged("the page"):
         raise OSError("http://user:secret@server")
     (record,) = log.records
     assert record.getMessage() == "the page could not be kept (OSError); the work of this run is done, and stays"

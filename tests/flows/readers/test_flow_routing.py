@@ -10,7 +10,7 @@ from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import ReadingOutSettings
-from tests.asking_worlds import Passage, answer_at, at_desk, at_place, published, run_of, steps_of, written
+from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, run_of, steps_of, written
 from tests.storage.worlds import document_id
 
 FIRST = ["keywords", "candidates", "score", "lay-out", "route", "select", "fetch", "judge"]
@@ -53,17 +53,17 @@ class Doubting(ExtractiveReader):
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with at_desk(published(tmp_path_factory.mktemp("world"), HARBOUR, ISLANDS, STRAIT, NOTE, LONELY)) as desk:
-        yield desk
+def context(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), HARBOUR, ISLANDS, STRAIT, NOTE, LONELY)) as context:
+        yield context
 
 
-def asked_of(desk, name, text=QUESTION, *, reader=None, **settings):
+def asked_of(context, name, text=QUESTION, *, reader=None, **settings):
     """Return the answer of one document, and the steps that it took, readings aside."""
-    before = len(steps_of(desk.snapshot.location))
-    place = at_place(desk, Scope(documents=(document_id(name),)), **settings)
+    before = len(steps_of(context.snapshot.location))
+    place = at_place(context, Scope(documents=(document_id(name),)), **settings)
     answer = answer_at(replace(place, reader=reader or place.reader), text)
-    return answer, [step for step in steps_of(desk.snapshot.location)[before:] if step != "read"]
+    return answer, [step for step in steps_of(context.snapshot.location)[before:] if step != "read"]
 
 
 QUIET = {"gate": {"saturation": 0.0, "consistency": 0.0}}
@@ -73,25 +73,25 @@ def test_readers_are_known_by_the_names_that_the_command_line_takes():
     assert dict(READERS) == {"flow": flow_routing.read, "top-k": top_k.read}
 
 
-def test_where_the_gate_is_quiet_the_evidence_is_read_once(desk):
-    answer, steps = asked_of(desk, "harbour", **QUIET)
+def test_where_the_gate_is_quiet_the_evidence_is_read_once(context):
+    answer, steps = asked_of(context, "harbour", **QUIET)
     assert steps == [*FIRST, *END] and answer.status is AnswerStatus.EVIDENCE and "20 metres" in answer.answer
     assert answer.gate.triggered == "" and answer.gate.edits == () and answer.paths
     assert all(path.flow > 0 and 0 <= path.share <= 1 for path in answer.paths)
 
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
-def test_without_support_the_evidence_starts_from_more_places_and_is_read_again(desk, formulation):
+def test_without_support_the_evidence_starts_from_more_places_and_is_read_again(context, formulation):
     routing = {"formulation": formulation, "sources": 1, "start_pages": 1}
-    answer, steps = asked_of(desk, "harbour", "How many zebras live beside the tide?", routing=routing)
+    answer, steps = asked_of(context, "harbour", "How many zebras live beside the tide?", routing=routing)
     assert steps == [*FIRST, *SECOND, *END] and answer.status is AnswerStatus.NOT_FOUND and answer.answer
     assert answer.gate.triggered == "no_support" and any(edit.kind == "source" for edit in answer.gate.edits)
 
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
-def test_a_strained_flow_is_bridged_or_weighed_anew_and_read_again(desk, formulation):
+def test_a_strained_flow_is_bridged_or_weighed_anew_and_read_again(context, formulation):
     settings = {"gate": {"saturation": 0.95}, "routing": {"formulation": formulation, "sinks": 2}}
-    answer, steps = asked_of(desk, "strait", "How deep is the harbour at low tide?", **settings)
+    answer, steps = asked_of(context, "strait", "How deep is the harbour at low tide?", **settings)
     assert steps == [*FIRST, *SECOND, *END] and answer.gate.saturation < 0.95
     assert answer.gate.triggered == "low_saturation" and answer.status is AnswerStatus.EVIDENCE
     assert {edit.kind for edit in answer.gate.edits} <= {"bridge", "re-weight"}
@@ -102,56 +102,56 @@ def test_a_strained_flow_is_bridged_or_weighed_anew_and_read_again(desk, formula
 
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
-def test_answers_that_disagree_have_their_arcs_weighed_anew_and_are_read_again(desk, formulation):
+def test_answers_that_disagree_have_their_arcs_weighed_anew_and_are_read_again(context, formulation):
     settings = {"routing": {"formulation": formulation}, "gate": {"saturation": 0.0}}
-    answer, steps = asked_of(desk, "islands", "How deep is the harbour?", reader=Doubting(ReadingOutSettings()), **settings)
+    answer, steps = asked_of(context, "islands", "How deep is the harbour?", reader=Doubting(ReadingOutSettings()), **settings)
     assert steps == [*FIRST, *SECOND, *END]
     assert answer.gate.triggered == "low_consistency"
     # The paper's sources have no arcs between these islands.
     assert {edit.kind for edit in answer.gate.edits} == ({"re-weight"} if formulation == "prizes" else set())
 
 
-def test_a_gate_that_would_fire_again_does_not(desk):
+def test_a_gate_that_would_fire_again_does_not(context):
     reader = Doubting(ReadingOutSettings())
-    _, steps = asked_of(desk, "islands", reader=reader, gate={"consistency": 1.0, "saturation": 0.0})
+    _, steps = asked_of(context, "islands", reader=reader, gate={"consistency": 1.0, "saturation": 0.0})
     assert steps.count("refine") == 1 and steps.count("route") == steps.count("judge") == 2
 
 
-def test_a_gate_that_is_switched_off_never_refines(desk):
-    answer, steps = asked_of(desk, "note", "Who sings?", gate={"enabled": False})
+def test_a_gate_that_is_switched_off_never_refines(context):
+    answer, steps = asked_of(context, "note", "Who sings?", gate={"enabled": False})
     assert steps == [*FIRST, *END] and answer.gate.triggered == "" and answer.status is AnswerStatus.NOT_FOUND
 
 
-def test_the_lineage_tells_what_was_read_of_every_path(desk):
-    before = len(run_of(desk.snapshot.location).steps())
-    answer, _ = asked_of(desk, "islands", **QUIET)
-    (own,) = [record for record in run_of(desk.snapshot.location).steps()[before:] if record.step == "read"]
+def test_the_lineage_tells_what_was_read_of_every_path(context):
+    before = len(run_of(context.snapshot.location).steps())
+    answer, _ = asked_of(context, "islands", **QUIET)
+    (own,) = [record for record in run_of(context.snapshot.location).steps()[before:] if record.step == "read"]
     assert len(own.outputs) == len(answer.paths) > 1 and own.subject == answer.answer_id
 
 
-def test_a_graph_without_arcs_is_answered(desk):
-    answer, _ = asked_of(desk, "lonely", "What does the blade weigh?")
+def test_a_graph_without_arcs_is_answered(context):
+    answer, _ = asked_of(context, "lonely", "What does the blade weigh?")
     assert answer.status is AnswerStatus.EVIDENCE and "12 tonnes" in answer.answer
     assert answer.citations[0].page == 1
 
 
-def test_one_node_is_answered(desk):
-    answer, _ = asked_of(desk, "note", "What does a cable cost?")
+def test_one_node_is_answered(context):
+    answer, _ = asked_of(context, "note", "What does a cable cost?")
     assert answer.status is AnswerStatus.EVIDENCE and "7 pounds" in answer.answer
     assert [path.nodes for path in answer.paths] == [(NOTE.nodes[0].id,)]
 
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
-def test_where_every_score_is_zero_nothing_is_found_in_words(desk, formulation):
+def test_where_every_score_is_zero_nothing_is_found_in_words(context, formulation):
     settings = {"relevance": {"lexical_share": 1.0}, "routing": {"formulation": formulation}}
-    answer, steps = asked_of(desk, "lonely", "zebra", **settings)
+    answer, steps = asked_of(context, "lonely", "zebra", **settings)
     assert answer.status is AnswerStatus.NOT_FOUND and answer.answer and answer.why
     assert [page.score for page in answer.pages] == [0.0, 0.0] and answer.citations == ()
     assert steps == [*FIRST, *SECOND, *END] and answer.gate.triggered == "no_support"
 
 
-def test_what_the_paths_stand_on_is_in_the_snapshot(desk):
-    answer, _ = asked_of(desk, "islands")
+def test_what_the_paths_stand_on_is_in_the_snapshot(context):
+    answer, _ = asked_of(context, "islands")
     nodes = {node.id: node for node in ISLANDS.nodes}
     for path in answer.paths:
         assert [place.page for place in path.pages] == list(dict.fromkeys(nodes[name].page for name in path.nodes))

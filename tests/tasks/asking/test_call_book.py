@@ -8,7 +8,7 @@ from tasks.asking.calls import CallBook, CallBoundError, Stage, call_bounds, cou
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
 from tasks.settings.ask import AskSettings
-from tests.asking_worlds import Passage, at_desk, published, run_of, written
+from tests.asking_worlds import Passage, at_context, published, run_of, written
 from tests.scripted_answers import model_settings
 
 
@@ -47,7 +47,7 @@ def test_a_call_too_many_is_refused_before_it_is_made_and_nothing_is_handed_on()
 
 
 def test_two_questions_at_once_have_a_book_each(tmp_path):
-    with at_desk(published(tmp_path, written("report", Passage("the tide")))) as desk:
+    with at_context(published(tmp_path, written("report", Passage("the tide")))) as context:
 
         async def question(name, calls):
             with counting_calls(name, {}) as book:
@@ -61,6 +61,6 @@ def test_two_questions_at_once_have_a_book_each(tmp_path):
 
         one, two = asyncio.run(both())
         assert (len(one.heard), len(two.heard)) == (2, 3)
-        entries = [entry for entry in run_of(desk.snapshot.location).entries if entry["kind"] == "call"]
+        entries = [entry for entry in run_of(context.snapshot.location).entries if entry["kind"] == "call"]
     assert sorted(entry["answer_id"] for entry in entries) == ["one"] * 2 + ["two"] * 3
     assert entries[0]["prompt_hash"] == "h" and entries[0]["input_tokens"] == 7 and entries[0]["outcome"] == "ok"

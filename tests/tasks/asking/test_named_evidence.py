@@ -10,7 +10,7 @@ from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement
 from tasks.asking.candidates import find_candidates
 from tasks.asking.named_places import named_bonus, named_nodes, resolve, unknown_places
 from tasks.asking.relevance import read_texts
-from tests.asking_worlds import Passage, asked, at_desk, at_place, ordinals_of, published, written
+from tests.asking_worlds import Passage, asked, at_context, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
 BALANCE = " ".join(STATEMENT_STEMS[Statement.BALANCE])
@@ -29,23 +29,23 @@ BOOK = written("book", Passage("the end"), Passage("of it", page=2), printed=("i
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT, BOOK)) as desk:
-        yield desk
+def context(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), REPORT, BOOK)) as context:
+        yield context
 
 
-def lifted(text, desk, *, of="report", whole=True, **named):
+def lifted(text, context, *, of="report", whole=True, **named):
     """Return what is added to each node of a document that gets something, by its place in the document."""
     candidates = {} if whole else {"whole_limit": 1}
-    place = at_place(desk, named=named, candidates=candidates)
+    place = at_place(context, named=named, candidates=candidates)
     question = asked(text, place)
     graph = find_candidates(question, place)
-    texts = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+    texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
     bonus = named_bonus(question, graph, texts, pages, place)
     assert bonus.shape == (len(graph),) and np.isfinite(bonus).all() and (bonus >= 0).all()
     own = np.array([graph.document_ids[document] == document_id(of) for document in graph.documents.tolist()])
-    at = ordinals_of(graph, desk)
+    at = ordinals_of(graph, context)
     return dict(sorted((at[node], round(float(bonus[node]), 6)) for node in np.flatnonzero(own & (bonus > 0)).tolist()))
 
 
@@ -66,15 +66,15 @@ def lifted(text, desk, *, of="report", whole=True, **named):
         ("What is on page 99?", {}),
     ],
 )
-def test_a_place_that_is_named_is_lifted_and_nothing_else(desk, text, places):
-    found = lifted(text, desk, title=0.0, modality=0.0)
+def test_a_place_that_is_named_is_lifted_and_nothing_else(context, text, places):
+    found = lifted(text, context, title=0.0, modality=0.0)
     assert places.items() <= found.items() and all(found[place] < 1.0 for place in found.keys() - places.keys())
 
 
-def test_the_page_with_the_number_printed_comes_before_the_page_that_it_counts(desk):
-    assert lifted("What is on page 2?", desk, of="book") == {1: 1.0}
-    assert lifted("What is on page iii?", desk, of="book") == {0: 1.0}
-    assert lifted("What is on page iii?", desk) == {}
+def test_the_page_with_the_number_printed_comes_before_the_page_that_it_counts(context):
+    assert lifted("What is on page 2?", context, of="book") == {1: 1.0}
+    assert lifted("What is on page iii?", context, of="book") == {0: 1.0}
+    assert lifted("What is on page iii?", context) == {}
 
 
 @pytest.mark.parametrize(
@@ -88,51 +88,51 @@ def test_the_page_with_the_number_printed_comes_before_the_page_that_it_counts(d
         ("Who went home?", set()),
     ],
 )
-def test_what_is_named_most_strongly_is_known_by_node_in_the_document_that_is_meant(desk, text, places):
-    question = asked(text, desk)
-    found = named_nodes(question, find_candidates(question, desk), desk)
+def test_what_is_named_most_strongly_is_known_by_node_in_the_document_that_is_meant(context, text, places):
+    question = asked(text, context)
+    found = named_nodes(question, find_candidates(question, context), context)
     assert found - {node.id for node in BOOK.nodes} == {REPORT.nodes[place].id for place in places}
 
 
-def test_what_a_question_names_in_vain_is_known(desk):
-    question = asked("What do page 99 and Table 7 say?", desk)
-    found = resolve(question.places, find_candidates(question, desk), desk)
+def test_what_a_question_names_in_vain_is_known(context):
+    question = asked("What do page 99 and Table 7 say?", context)
+    found = resolve(question.places, find_candidates(question, context), context)
     assert not found.pages and not found.nodes and set(found.unknown) == set(question.places)
-    assert sorted(unknown_places(question, find_candidates(question, desk), desk)) == ["page 99", "table 7"]
+    assert sorted(unknown_places(question, find_candidates(question, context), context)) == ["page 99", "table 7"]
 
 
-def test_among_candidates_of_a_larger_scope_nothing_is_said_to_be_missing(desk):
-    place = at_place(desk, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0, "limit": 10})
+def test_among_candidates_of_a_larger_scope_nothing_is_said_to_be_missing(context):
+    place = at_place(context, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0, "limit": 10})
     question = asked("What do page 99 and Table 7 say?", place)
     assert unknown_places(question, find_candidates(question, place), place) == []
-    assert unknown_places(asked("the tide", desk), find_candidates(question, desk), desk) == []
+    assert unknown_places(asked("the tide", context), find_candidates(question, context), context) == []
 
 
-def test_a_statement_is_lifted_where_a_line_of_it_is_asked_for_and_more_for_a_ratio(desk):
-    assert lifted("What are the total current liabilities?", desk, item=0.5, title=0.0, modality=0.0) == {4: 0.5}
-    assert lifted("What is the current ratio?", desk, ratio=1.0, title=0.0, modality=0.0) == {4: 1.0}
-    assert lifted("What is the current ratio?", desk, ratio=0.0, item=0.0, title=0.0, modality=0.0) == {}
-    assert lifted("What is the current ratio?", desk, of="book") == {}
+def test_a_statement_is_lifted_where_a_line_of_it_is_asked_for_and_more_for_a_ratio(context):
+    assert lifted("What are the total current liabilities?", context, item=0.5, title=0.0, modality=0.0) == {4: 0.5}
+    assert lifted("What is the current ratio?", context, ratio=1.0, title=0.0, modality=0.0) == {4: 1.0}
+    assert lifted("What is the current ratio?", context, ratio=0.0, item=0.0, title=0.0, modality=0.0) == {}
+    assert lifted("What is the current ratio?", context, of="book") == {}
 
 
-def test_a_title_that_is_said_in_passing_speaks_for_its_first_two_pages(desk):
-    assert lifted("How often is coating needed on the blades?", desk, title=0.25, place=0.0, modality=0.0) == {5: 0.25, 6: 0.25}
+def test_a_title_that_is_said_in_passing_speaks_for_its_first_two_pages(context):
+    assert lifted("How often is coating needed on the blades?", context, title=0.25, place=0.0, modality=0.0) == {5: 0.25, 6: 0.25}
 
 
-def test_pages_with_a_figure_or_a_table_are_lifted_where_one_is_asked_for(desk):
+def test_pages_with_a_figure_or_a_table_are_lifted_where_one_is_asked_for(context):
     quiet = {"title": 0.0, "place": 0.0, "item": 0.0, "ratio": 0.0}
-    assert lifted("Which chart shows the storm?", desk, modality=0.25, **quiet) == {3: 0.25}
-    assert lifted("According to the table, how high?", desk, modality=0.25, **quiet) == {1: 0.25, 2: 0.25}
+    assert lifted("Which chart shows the storm?", context, modality=0.25, **quiet) == {3: 0.25}
+    assert lifted("According to the table, how high?", context, modality=0.25, **quiet) == {1: 0.25, 2: 0.25}
 
 
-def test_a_place_is_lifted_among_candidates_of_a_larger_scope_too(desk):
-    assert lifted("What is on page 2?", desk, whole=False)[2] == 1.0
-    assert lifted("What does Figure 5 show?", desk, whole=False)[3] >= 1.0
-    assert not lifted("What does the crew do?", desk, whole=False)
+def test_a_place_is_lifted_among_candidates_of_a_larger_scope_too(context):
+    assert lifted("What is on page 2?", context, whole=False)[2] == 1.0
+    assert lifted("What does Figure 5 show?", context, whole=False)[3] >= 1.0
+    assert not lifted("What does the crew do?", context, whole=False)
 
 
-def test_places_stay_inside_the_scope(desk):
-    place = at_place(desk, Scope(documents=(document_id("book"),)))
+def test_places_stay_inside_the_scope(context):
+    place = at_place(context, Scope(documents=(document_id("book"),)))
     question = asked("What is on page 2?", place)
     graph = find_candidates(question, place)
     assert {document for document, _ in resolve(question.places, graph, place).pages} == {document_id("book")}

@@ -9,7 +9,7 @@ from storage.graph.search import Scope
 from storage.records.documents import NodeKind
 from tasks.asking.candidates import find_candidates
 from tasks.asking.relevance import count_asked, own_vectors, read_texts, texts_of, weigh_relevance
-from tests.asking_worlds import AXES, Passage, asked, at_desk, at_place, ordinals_of, published, written
+from tests.asking_worlds import AXES, Passage, asked, at_context, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
 TURNED = np.roll(np.eye(len(AXES), dtype=np.float32), 1, axis=1)[:6]
@@ -33,14 +33,14 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def desk(location):
-    with at_desk(location, scope=Scope(documents=(document_id("report"),))) as desk:
-        yield desk
+def context(location):
+    with at_context(location, scope=Scope(documents=(document_id("report"),))) as context:
+        yield context
 
 
-def weighed(text, desk, **settings):
+def weighed(text, context, **settings):
     """Return r by the place of each passage in the report, and what was said of the question's stems."""
-    place = at_place(desk, **settings)
+    place = at_place(context, **settings)
     question = asked(text, place)
     graph = find_candidates(question, place)
     found = weigh_relevance(question, graph, place)
@@ -48,78 +48,78 @@ def weighed(text, desk, **settings):
     return dict(zip(ordinals_of(graph, place), found.nodes.tolist(), strict=True)), dict(found.rarity)
 
 
-def test_words_and_meaning_lift_the_node_that_has_them(desk):
-    nodes, rarity = weighed("What is the price of a cable?", desk, relevance=NO_PAGE)
+def test_words_and_meaning_lift_the_node_that_has_them(context):
+    nodes, rarity = weighed("What is the price of a cable?", context, relevance=NO_PAGE)
     assert max(nodes, key=nodes.get) == 5 and set(rarity) == {"price", "cabl"}
     assert nodes[5] > 2 * max(nodes[place] for place in range(5))
 
 
-def test_a_rare_word_weighs_more_than_a_common_one(desk):
-    _, rarity = weighed("blade, price", desk)
+def test_a_rare_word_weighs_more_than_a_common_one(context):
+    _, rarity = weighed("blade, price", context)
     assert rarity["price"] > rarity["blade"] > 0
 
 
-def test_neighbouring_words_count_where_they_stand_together(desk):
+def test_neighbouring_words_count_where_they_stand_together(context):
     def ahead(share):
-        nodes, _ = weighed("blade root", desk, relevance={**NO_PAGE, "lexical_share": 1.0, "pair_share": share})
+        nodes, _ = weighed("blade root", context, relevance={**NO_PAGE, "lexical_share": 1.0, "pair_share": share})
         return nodes[3] - nodes[2]
 
     assert ahead(2.0) > ahead(0.0)
 
 
-def test_a_page_lends_its_nodes_what_it_says(desk):
-    alone, _ = weighed("What is the price of a cable?", desk, relevance=NO_PAGE)
-    shared, _ = weighed("What is the price of a cable?", desk, relevance={"page_share": 0.5})
+def test_a_page_lends_its_nodes_what_it_says(context):
+    alone, _ = weighed("What is the price of a cable?", context, relevance=NO_PAGE)
+    shared, _ = weighed("What is the price of a cable?", context, relevance={"page_share": 0.5})
     assert shared[4] > alone[4] and shared[5] > shared[4]
 
 
-def test_a_named_place_comes_before_what_resembles_the_question(desk):
-    nodes, _ = weighed("What does Table 4 say of the blade in the tide?", desk)
+def test_a_named_place_comes_before_what_resembles_the_question(context):
+    nodes, _ = weighed("What does Table 4 say of the blade in the tide?", context)
     assert max(nodes, key=nodes.get) == 4 and nodes[4] == 1.0
 
 
-def test_the_papers_text_is_summary_and_keywords(desk):
-    place = at_place(desk, relevance={"text": "paper"})
+def test_the_papers_text_is_summary_and_keywords(context):
+    place = at_place(context, relevance={"text": "paper"})
     graph = find_candidates(asked("anchor", place), place)
     texts = dict(zip(ordinals_of(graph, place), texts_of(graph, place.settings.relevance), strict=True))
     assert texts[1] == "of a ship anchor chain" and texts[5] == "the price of a cable "
-    nodes, _ = weighed("anchor chain", desk, relevance={"text": "paper", "lexical_share": 1.0, **NO_PAGE})
+    nodes, _ = weighed("anchor chain", context, relevance={"text": "paper", "lexical_share": 1.0, **NO_PAGE})
     assert max(nodes, key=nodes.get) == 1
-    other, _ = weighed("anchor chain", desk, relevance={"text": "content", "lexical_share": 1.0, **NO_PAGE})
+    other, _ = weighed("anchor chain", context, relevance={"text": "content", "lexical_share": 1.0, **NO_PAGE})
     assert not any(other.values())
 
 
-def test_the_vectors_compared_are_those_before_evolution_or_after_it(desk):
-    question = asked("cable", desk)
-    first, last = (at_place(desk, relevance={"vectors": kind}) for kind in ("initial", "evolved"))
+def test_the_vectors_compared_are_those_before_evolution_or_after_it(context):
+    question = asked("cable", context)
+    first, last = (at_place(context, relevance={"vectors": kind}) for kind in ("initial", "evolved"))
     before, after = (own_vectors(find_candidates(question, place), place.settings.relevance) for place in (first, last))
     assert not np.array_equal(before, after) and sorted(map(tuple, after)) == sorted(map(tuple, TURNED))
 
 
-def test_a_question_that_nothing_has_anything_of_weighs_nothing(desk):
-    place = at_place(desk, relevance={"lexical_share": 1.0, **NO_PAGE})
+def test_a_question_that_nothing_has_anything_of_weighs_nothing(context):
+    place = at_place(context, relevance={"lexical_share": 1.0, **NO_PAGE})
     question = asked("zebra", place)
     found = weigh_relevance(question, find_candidates(question, place), place)
     assert not found.nodes.any() and found.rarity["zebra"] > 0
 
 
 def test_one_node_is_weighed_too(location):
-    with at_desk(location, scope=Scope(documents=(document_id("note"),))) as desk:
-        nodes, rarity = weighed("Where is the harbour?", desk)
+    with at_context(location, scope=Scope(documents=(document_id("note"),))) as context:
+        nodes, rarity = weighed("Where is the harbour?", context)
     assert len(nodes) == 1 and 0 < nodes[0] <= 1 and rarity
 
 
-def test_counts_have_the_stems_first_and_the_pairs_behind(desk):
-    question = asked("blade root of steel", desk)
-    graph = find_candidates(question, desk)
-    texts = read_texts(desk.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
+def test_counts_have_the_stems_first_and_the_pairs_behind(context):
+    question = asked("blade root of steel", context)
+    graph = find_candidates(question, context)
+    texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
     counted = count_asked(question, texts)
-    place = ordinals_of(graph, desk).index(3)
+    place = ordinals_of(graph, context).index(3)
     assert question.terms.stems == ("blade", "root", "steel") and counted.counts.shape[1] == 5
     assert counted.counts[place].tolist() == [1, 1, 1, 1, 1]
     assert counted.lengths[place] == 6
 
 
 @given(st.lists(st.sampled_from([*AXES, "Table 4", "page 2", "root", "revenue", "zebra", "?", "1,150"]), min_size=1, max_size=6))
-def test_relevance_is_a_share_whatever_is_asked(desk, words):
-    weighed(" ".join(words), desk)
+def test_relevance_is_a_share_whatever_is_asked(context, words):
+    weighed(" ".join(words), context)

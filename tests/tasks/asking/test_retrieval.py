@@ -11,7 +11,7 @@ from storage.graph.search import Scope
 from storage.graph.store import GraphDamagedError
 from storage.records.documents import EdgeKind, Modality, NodeKind
 from tasks.asking.candidates import arc_cosines, find_candidates, page_scores, score, score_by_relevance
-from tasks.asking.question import desk_of
+from tasks.asking.question import context_of
 from tasks.asking.request import QuestionError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.reading.rules import ExtractiveReader
@@ -23,7 +23,7 @@ from tests.asking_worlds import (
     WEIGHT,
     Passage,
     asked,
-    at_desk,
+    at_context,
     at_place,
     at_work,
     ordinals_of,
@@ -45,9 +45,9 @@ NOTE = written("note", Passage("a cable"))
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT, LONELY, NOTE)) as desk:
-        yield desk
+def context(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), REPORT, LONELY, NOTE)) as context:
+        yield context
 
 
 @pytest.fixture(scope="module")
@@ -56,21 +56,21 @@ def small(library, tmp_path_factory):
     run = worlds.corpus_in(tmp_path_factory.mktemp("run"))
     with open_for_reading(worlds.corpus_in(library, "small")) as snapshot, at_work(run, snapshot):
         settings, embedder = AskSettings(), open_question_embedder(snapshot.embedder)
-        yield desk_of(snapshot, Scope(), settings, embedder, ExtractiveReader(settings.reading))
+        yield context_of(snapshot, Scope(), settings, embedder, ExtractiveReader(settings.reading))
 
 
-def only(desk, name, **settings):
-    return at_place(desk, Scope(documents=(document_id(name),)), **settings)
+def only(context, name, **settings):
+    return at_place(context, Scope(documents=(document_id(name),)), **settings)
 
 
-def scored(text, desk):
-    question = asked(text, desk)
-    graph = find_candidates(question, desk)
-    return graph, score(question, graph, desk)
+def scored(text, context):
+    question = asked(text, context)
+    graph = find_candidates(question, context)
+    return graph, score(question, graph, context)
 
 
-def ranked(text, desk):
-    return page_scores(*scored(text, desk))
+def ranked(text, context):
+    return page_scores(*scored(text, context))
 
 
 @pytest.mark.parametrize(
@@ -84,8 +84,8 @@ def ranked(text, desk):
     ],
 )
 @pytest.mark.parametrize("candidates", [{}, {"whole_limit": 1}, {"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0}])
-def test_candidates_stay_inside_the_scope(desk, scope, candidates):
-    place = at_place(desk, scope, candidates=candidates)
+def test_candidates_stay_inside_the_scope(context, scope, candidates):
+    place = at_place(context, scope, candidates=candidates)
     graph = find_candidates(asked("the tide in the storm, blade by blade", place), place)
     first, last = scope.pages
     assert len(graph) and (graph.pages >= first).all() and (graph.pages <= last).all()
@@ -102,15 +102,15 @@ def test_candidates_stay_inside_the_scope(desk, scope, candidates):
     ],
 )
 @pytest.mark.parametrize("whole_limit", [1, 4000])
-def test_a_scope_that_holds_nothing_is_an_error_and_no_silent_not_found(desk, scope, says, whole_limit):
-    place = at_place(desk, scope, candidates={"whole_limit": whole_limit})
+def test_a_scope_that_holds_nothing_is_an_error_and_no_silent_not_found(context, scope, says, whole_limit):
+    place = at_place(context, scope, candidates={"whole_limit": whole_limit})
     with pytest.raises(QuestionError, match=says):
         find_candidates(asked("the tide", place), place)
 
 
-def test_similar_arcs_keep_their_cosine_and_the_layouts_get_that_of_their_ends(desk):
-    graph = find_candidates(asked("tide", desk), desk)
-    cosines, at = arc_cosines(graph), ordinals_of(graph, desk)
+def test_similar_arcs_keep_their_cosine_and_the_layouts_get_that_of_their_ends(context):
+    graph = find_candidates(asked("tide", context), context)
+    cosines, at = arc_cosines(graph), ordinals_of(graph, context)
     found = {
         (int(at[tail]), int(at[head])): round(float(cosine), 4)
         for tail, head, cosine in zip(graph.tails, graph.heads, cosines, strict=True)
@@ -121,33 +121,33 @@ def test_similar_arcs_keep_their_cosine_and_the_layouts_get_that_of_their_ends(d
     assert (cosines >= 0).all() and (cosines <= 1).all()
 
 
-def test_a_neighbour_of_what_is_relevant_gains_by_the_arc(desk):
-    place = only(desk, "report", relevance={"page_share": 0.0})
+def test_a_neighbour_of_what_is_relevant_gains_by_the_arc(context):
+    place = only(context, "report", relevance={"page_share": 0.0})
     graph, scores = scored("tide", place)
     table = ordinals_of(graph, place).index(3)
     assert scores.relevance[table] < scores.propagated[table]
     assert ((scores.combined >= 0) & (scores.combined <= 1)).all()
 
 
-def test_without_arcs_nothing_flows_and_the_order_is_that_of_relevance(desk):
-    graph, scores = scored("steel in the storm", only(desk, "lonely"))
+def test_without_arcs_nothing_flows_and_the_order_is_that_of_relevance(context):
+    graph, scores = scored("steel in the storm", only(context, "lonely"))
     assert not len(graph.tails) and np.array_equal(scores.propagated, scores.relevance)
     assert np.argsort(-scores.combined).tolist() == np.argsort(-scores.relevance).tolist() and scores.combined.max() > 0
 
 
-def test_one_node_is_scored(desk):
-    graph, scores = scored("which cable?", only(desk, "note"))
+def test_one_node_is_scored(context):
+    graph, scores = scored("which cable?", only(context, "note"))
     assert len(graph) == 1 and np.isfinite(scores.combined).all() and 0 < scores.combined[0] <= 1
 
 
-def test_where_nothing_is_relevant_all_scores_are_zero_and_every_page_is_ranked(desk):
-    place = only(desk, "lonely", relevance={"lexical_share": 1.0})
+def test_where_nothing_is_relevant_all_scores_are_zero_and_every_page_is_ranked(context):
+    place = only(context, "lonely", relevance={"lexical_share": 1.0})
     graph, scores = scored("zebra", place)
     assert not scores.combined.any() and page_scores(graph, scores) == {(document_id("lonely"), page): 0.0 for page in (1, 2, 3)}
 
 
-def test_the_score_of_a_page_is_its_best_nodes(desk):
-    graph, scores = scored("the tide in a harbour", desk)
+def test_the_score_of_a_page_is_its_best_nodes(context):
+    graph, scores = scored("the tide in a harbour", context)
     found = page_scores(graph, scores)
     for (document, page), value in found.items():
         own = (graph.pages == page) & (np.array(graph.document_ids)[graph.documents] == document)
@@ -155,18 +155,18 @@ def test_the_score_of_a_page_is_its_best_nodes(desk):
     assert len(found) == 3 + 3 + 1
 
 
-def test_the_baseline_scores_by_relevance_alone(desk):
-    question = asked("the tide in a harbour", desk)
-    graph = find_candidates(question, desk)
-    scores = score_by_relevance(question, graph, desk)
+def test_the_baseline_scores_by_relevance_alone(context):
+    question = asked("the tide in a harbour", context)
+    graph = find_candidates(question, context)
+    scores = score_by_relevance(question, graph, context)
     assert np.array_equal(scores.combined, scores.relevance) and np.array_equal(scores.propagated, scores.relevance)
-    assert np.array_equal(scores.relevance, score(question, graph, desk).relevance)
+    assert np.array_equal(scores.relevance, score(question, graph, context).relevance)
 
 
 @pytest.mark.parametrize("settings", [{"score": {"scale_diffusion": False}}, {"score": {"keep_unreached": False}}])
-def test_the_papers_reading_can_be_chosen(desk, settings):
-    _, plain = scored("a cable in the tide", desk)
-    _, paper = scored("a cable in the tide", at_place(desk, **settings))
+def test_the_papers_reading_can_be_chosen(context, settings):
+    _, plain = scored("a cable in the tide", context)
+    _, paper = scored("a cable in the tide", at_place(context, **settings))
     assert not np.array_equal(plain.combined, paper.combined) and np.isfinite(paper.combined).all()
 
 
@@ -219,14 +219,14 @@ def test_a_stored_vector_that_is_not_finite_is_named(tmp_path, whole_limit, monk
     # As a damaged disk would have it: what is published is checked.
     monkeypatch.setattr("storage.corpus.writer.check_graph", lambda *_graph: None)
     store = published(tmp_path, replace(broken, initial_vectors=vectors))
-    with at_desk(store, candidates={"whole_limit": whole_limit}) as desk, pytest.raises(GraphDamagedError) as raised:
-        find_candidates(asked("the tide", desk), desk)
+    with at_context(store, candidates={"whole_limit": whole_limit}) as context, pytest.raises(GraphDamagedError) as raised:
+        find_candidates(asked("the tide", context), context)
     assert broken.nodes[2].id in str(raised.value) and "run `flowreader doctor`" in str(raised.value)
 
 
 @pytest.mark.parametrize("vector", [np.full(8, np.nan, np.float32), np.ones(3, np.float32)])
-def test_a_vector_of_a_question_that_is_none_is_refused(desk, vector):
-    place = at_place(desk, candidates={"whole_limit": 1})
+def test_a_vector_of_a_question_that_is_none_is_refused(context, vector):
+    place = at_place(context, candidates={"whole_limit": 1})
     question = replace(asked("tide", place), vector=vector)
     with pytest.raises(ValueError, match="embed"):
         score(question, find_candidates(question, place), place)

@@ -20,7 +20,17 @@ from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.asked_questions import AskedQuestions
 from tasks.evaluation import asking as benchmark_asking
 from tasks.evaluation.arms import reader_arms
-from tasks.evaluation.asking import BATCH, EVALUATING, LIBRARIES, ROOT, ExamDesk, ask_batch, batches, deciding_files, recalled
+from tasks.evaluation.asking import (
+    BATCH,
+    EVALUATING,
+    LIBRARIES,
+    ROOT,
+    EvaluationContext,
+    ask_batch,
+    batches,
+    deciding_files,
+    recalled,
+)
 from tasks.evaluation.asking import code_identity as identity_of_code
 from tasks.models.endpoints import ChatEndpoint
 from tasks.progress import listening
@@ -171,19 +181,19 @@ def corpus(tmp_path_factory):
 
 
 @contextmanager
-def exam_desk(location, kept, *, arm=None, whole=False, ids=IDS, answer=None, at_once=2):
+def exam_context(location, kept, *, arm=None, whole=False, ids=IDS, answer=None, at_once=2):
     arm = arm or arm_of("top-k")
     with open_for_reading(location) as snapshot, at_work(location, snapshot):
         reader = ExtractiveReader(arm.ask.reading)
         asking = answer or Counting()
-        yield ExamDesk(arm, snapshot, AxisEmbedder(), reader, ids, whole, AskedQuestions(kept), asking, at_once)
+        yield EvaluationContext(arm, snapshot, AxisEmbedder(), reader, ids, whole, AskedQuestions(kept), asking, at_once)
 
 
-def examined(questions, desk):
+def examined(questions, context):
     """Ask what was not asked before; return what came of all, by their ids."""
-    answers = recalled(questions, desk)
+    answers = recalled(questions, context)
     for batch in batches([one for one in questions if one.id not in answers]):
-        answers |= {asked.question_id: asked for asked in ask_batch(batch, desk)}
+        answers |= {asked.question_id: asked for asked in ask_batch(batch, context)}
     return answers
 
 
@@ -194,12 +204,12 @@ def kept(tmp_path, home):
 
 
 def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept):
-    with exam_desk(corpus, kept) as desk:
-        first = examined(EXAM, desk)
-        assert desk.answer.texts == [one.text for one in EXAM]
-    with exam_desk(corpus, kept) as desk:
-        assert recalled(EXAM, desk) == examined(EXAM, desk) == first
-        assert desk.answer.texts == []
+    with exam_context(corpus, kept) as context:
+        first = examined(EXAM, context)
+        assert context.answer.texts == [one.text for one in EXAM]
+    with exam_context(corpus, kept) as context:
+        assert recalled(EXAM, context) == examined(EXAM, context) == first
+        assert context.answer.texts == []
     assert [first[one.id].reader for one in EXAM] == ["top-k"] * 3 and len({one.key for one in first.values()}) == 3
 
 
@@ -214,34 +224,34 @@ def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept)
     ids=["another reader", "another setting of the ranking", "another setting of the reading", "another scope"],
 )
 def test_another_reader_setting_or_scope_asks_again(corpus, kept, other):
-    with exam_desk(corpus, kept) as desk:
-        examined(EXAM, desk)
-    with exam_desk(corpus, kept, **other) as desk:
-        assert recalled(EXAM, desk) == {}
-        examined(EXAM, desk)
-        assert len(desk.answer.texts) == len(EXAM)
-    with exam_desk(corpus, kept) as desk:
-        assert len(recalled(EXAM, desk)) == len(EXAM)
+    with exam_context(corpus, kept) as context:
+        examined(EXAM, context)
+    with exam_context(corpus, kept, **other) as context:
+        assert recalled(EXAM, context) == {}
+        examined(EXAM, context)
+        assert len(context.answer.texts) == len(EXAM)
+    with exam_context(corpus, kept) as context:
+        assert len(recalled(EXAM, context)) == len(EXAM)
 
 
 def test_other_code_and_another_embedder_ask_again(corpus, kept, monkeypatch):
-    with exam_desk(corpus, kept) as desk:
-        examined(EXAM, desk)
+    with exam_context(corpus, kept) as context:
+        examined(EXAM, context)
         fine = replace(worlds.EMBEDDER, precision="bf16")
-        assert recalled(EXAM, replace(desk, embedder=AxisEmbedder(fine))) == {}
+        assert recalled(EXAM, replace(context, embedder=AxisEmbedder(fine))) == {}
         monkeypatch.setattr(benchmark_asking, "code_identity", lambda: "f" * 64)
-        assert recalled(EXAM, desk) == {}
+        assert recalled(EXAM, context) == {}
 
 
 def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
     arm = reader_arms(["flow"], AllSettings(ask=model_settings()))[0]
     with (
         chat_server(Reader({"twice a day": "twice a day"}), models=("small", "large")) as server,
-        exam_desk(corpus, kept, arm=arm) as desk,
+        exam_context(corpus, kept, arm=arm) as context,
     ):
         for model in ("small", "large"):
-            with open_reader(ChatEndpoint(server.base_url, model), arm.ask, desk.snapshot) as reader:
-                by_model = replace(desk, reader=reader)
+            with open_reader(ChatEndpoint(server.base_url, model), arm.ask, context.snapshot) as reader:
+                by_model = replace(context, reader=reader)
                 assert recalled([TIDE], by_model) == {}
                 asked = examined([TIDE], by_model)["tide"]
                 assert recalled([TIDE], by_model) == {"tide": asked}
@@ -250,32 +260,32 @@ def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
 
 
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):
-    with exam_desk(corpus, kept) as desk:
-        examined(EXAM, desk)
-        assert recalled([replace(TIDE, text="How often does the tide turn?")], desk) == {}
-        assert recalled([replace(TIDE, documents=("cables.pdf",))], desk) == {}
-        assert list(recalled([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], desk)) == ["tide"]
+    with exam_context(corpus, kept) as context:
+        examined(EXAM, context)
+        assert recalled([replace(TIDE, text="How often does the tide turn?")], context) == {}
+        assert recalled([replace(TIDE, documents=("cables.pdf",))], context) == {}
+        assert list(recalled([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], context)) == ["tide"]
 
 
 def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(tmp_path, kept):
     graphs = [worlds.graph(name) for name in ("tides", "cables")]
     location = published(tmp_path, *graphs)
-    with exam_desk(location, kept) as desk:
-        before = examined(EXAM, desk)
+    with exam_context(location, kept) as context:
+        before = examined(EXAM, context)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, worlds.graph("tides", settings="b"))
-    with exam_desk(location, kept) as desk:
-        assert list(recalled(EXAM, desk)) == ["cable"]
-        after = examined(EXAM, desk)
-        assert desk.answer.texts == [TIDE.text, BOTH.text]
+    with exam_context(location, kept) as context:
+        assert list(recalled(EXAM, context)) == ["cable"]
+        after = examined(EXAM, context)
+        assert context.answer.texts == [TIDE.text, BOTH.text]
     assert after["cable"] == before["cable"] and after["tide"].key != before["tide"].key
 
 
 def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
     location = published(tmp_path, TIDES)
     heard = []
-    with exam_desk(location, kept, ids={"tides.pdf": IDS["tides.pdf"]}) as desk, listening(heard.append):
-        examined(MANY, desk)
+    with exam_context(location, kept, ids={"tides.pdf": IDS["tides.pdf"]}) as context, listening(heard.append):
+        examined(MANY, context)
     steps = [record for record in run_of(location).steps() if record.step == "ask-batch"]
     assert len(steps) == 3 and len({record.key for record in steps}) == 3
     assert all(record.outputs["asked"] and not record.error for record in steps)
@@ -285,8 +295,8 @@ def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
 def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
     for allowed in (1, 3):
         counting = Counting()
-        with exam_desk(corpus, kept / str(allowed), answer=counting, at_once=allowed) as desk:
-            examined(MANY[:12], desk)
+        with exam_context(corpus, kept / str(allowed), answer=counting, at_once=allowed) as context:
+            examined(MANY[:12], context)
         assert counting.most_at_once == allowed
 
 
@@ -299,8 +309,8 @@ def die_in_the_second_batch(corpus, kept):
         if len(heard) == BATCH + 5:
             os._exit(9)
 
-    with exam_desk(worlds.corpus_in(Path(corpus).parents[1]), Path(kept)) as desk, listening(hear):
-        examined(MANY, desk)
+    with exam_context(worlds.corpus_in(Path(corpus).parents[1]), Path(kept)) as context, listening(hear):
+        examined(MANY, context)
 
 
 def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
@@ -309,11 +319,11 @@ def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
     environment = {**os.environ, "FLOWREADER_HOME": str(home)}
     done = subprocess.run([sys.executable, "-c", work], cwd=CORPUS.parents[1], env=environment, capture_output=True, timeout=200)
     assert done.returncode == 9, done.stderr.decode()
-    with exam_desk(corpus, kept) as desk:
-        known = recalled(MANY, desk)
+    with exam_context(corpus, kept) as context:
+        known = recalled(MANY, context)
         assert BATCH + 5 <= len(known) < BATCH + 5 + 2
-        assert len(examined(MANY, desk)) == len(MANY)
-        assert desk.answer.texts == [one.text for one in MANY if one.id not in known]
+        assert len(examined(MANY, context)) == len(MANY)
+        assert context.answer.texts == [one.text for one in MANY if one.id not in known]
 
 
 def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_nothing_found(tmp_path, kept):
@@ -321,29 +331,29 @@ def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         writer.publish(records=[worlds.failed(CABLES)])
     heard = []
-    with exam_desk(location, kept) as desk, listening(heard.append):
-        found = examined(EXAM, desk)
-        assert desk.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(EXAM)
-        assert sorted(recalled(EXAM, desk)) == ["both", "cable", "tide"]
+    with exam_context(location, kept) as context, listening(heard.append):
+        found = examined(EXAM, context)
+        assert context.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(EXAM)
+        assert sorted(recalled(EXAM, context)) == ["both", "cable", "tide"]
     cable = found["cable"]
     assert (cable.ranked, cable.evidence, cable.answer, cable.status) == ((), (), "", AnswerStatus.NOT_FOUND.value)
     assert (cable.reader, cable.seconds, cable.calls, cable.cited) == ("top-k", 0.0, 0, ())
     assert {name for name, _ in found["both"].ranked} == {"tides.pdf"}
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, CABLES)
-    with exam_desk(location, kept) as desk:
-        assert list(recalled(EXAM, desk)) == ["tide"]
-        assert examined(EXAM, desk)["cable"].ranked[0] == ("cables.pdf", 1)
+    with exam_context(location, kept) as context:
+        assert list(recalled(EXAM, context)) == ["tide"]
+        assert examined(EXAM, context)["cable"].ranked[0] == ("cables.pdf", 1)
 
 
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_has_and_of_no_other(corpus, kept, reader):
-    with exam_desk(corpus, kept, arm=arm_of(reader)) as desk:
-        own = examined(EXAM, desk)
+    with exam_context(corpus, kept, arm=arm_of(reader)) as context:
+        own = examined(EXAM, context)
     assert {name for name, _ in own["tide"].ranked} == {"tides.pdf"}
     assert {name for name, _ in own["cable"].ranked} == {"cables.pdf"}
-    with exam_desk(corpus, kept, arm=arm_of(reader), whole=True) as desk:
-        whole = examined(EXAM, desk)
+    with exam_context(corpus, kept, arm=arm_of(reader), whole=True) as context:
+        whole = examined(EXAM, context)
     every = {("tides.pdf", 1), ("tides.pdf", 2), ("tides.pdf", 3), ("cables.pdf", 1), ("cables.pdf", 2)}
     assert all(set(one.ranked) == every for one in whole.values())
     assert all(set(one.evidence) | set(one.cited) <= every for one in whole.values())
@@ -352,8 +362,8 @@ def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_h
 
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_the_pages_of_several_documents_carry_their_names(corpus, kept, reader):
-    with exam_desk(corpus, kept, arm=arm_of(reader)) as desk:
-        both = examined(EXAM, desk)["both"]
+    with exam_context(corpus, kept, arm=arm_of(reader)) as context:
+        both = examined(EXAM, context)["both"]
     assert {name for name, _ in both.ranked} == {"tides.pdf", "cables.pdf"} and len(both.ranked) == 5
     assert set(both.evidence) <= set(both.ranked) and len(set(both.ranked)) == 5
     assert {("tides.pdf", 1), ("cables.pdf", 1)} <= set(both.cited) and "31 kilometres" in both.answer
@@ -363,26 +373,26 @@ def test_of_the_same_file_under_several_names_the_question_gets_its_own(corpus, 
     tides = IDS["tides.pdf"]
     ids = {**IDS, "a copy.pdf": tides, "the same.pdf": tides, "z.pdf": tides}
     for whole in (False, True):
-        with exam_desk(corpus, kept, ids=ids, whole=whole) as desk:
-            found = examined([replace(TIDE, id=name, documents=(name,)) for name in ids if ids[name] == tides], desk)
-            other = examined([CABLE], desk)["cable"]
+        with exam_context(corpus, kept, ids=ids, whole=whole) as context:
+            found = examined([replace(TIDE, id=name, documents=(name,)) for name in ids if ids[name] == tides], context)
+            other = examined([CABLE], context)["cable"]
         assert all(one.ranked[0] == (name, 1) for name, one in found.items())
         assert {name for name, _ in other.ranked} == ({"cables.pdf", "a copy.pdf"} if whole else {"cables.pdf"})
 
 
 def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kept):
     """What they became is in their versions."""
-    with exam_desk(corpus, kept) as desk:
-        examined(EXAM, desk)
-    with exam_desk(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as desk:
-        assert len(recalled(EXAM, desk)) == len(EXAM)
+    with exam_context(corpus, kept) as context:
+        examined(EXAM, context)
+    with exam_context(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as context:
+        assert len(recalled(EXAM, context)) == len(EXAM)
 
 
 def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
     alone = published(tmp_path, TIDES, CABLES)
-    with exam_desk(alone, kept / "alone", whole=True) as desk:
-        among_themselves = examined(EXAM, desk)
-    with exam_desk(corpus, kept / "among others", whole=True) as desk:
-        among_others = examined(EXAM, desk)
+    with exam_context(alone, kept / "alone", whole=True) as context:
+        among_themselves = examined(EXAM, context)
+    with exam_context(corpus, kept / "among others", whole=True) as context:
+        among_others = examined(EXAM, context)
     for one in EXAM:
         assert among_themselves[one.id].ranked == among_others[one.id].ranked

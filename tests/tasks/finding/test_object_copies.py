@@ -87,7 +87,7 @@ def test_what_an_ingest_at_work_reads_stays(places):
     assert left() == set()
 
 
-def test_upkeep_deletes_a_mirror_that_was_not_looked_at_for_long(places, home):
+def test_maintenance_deletes_a_mirror_that_was_not_looked_at_for_long(places, home):
     (mirror_of(OTHER) / LOCK).touch()
     with open_for_writing(places[0], embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         clean_up(corpus)

@@ -16,24 +16,24 @@ from storage.records.documents import Finding
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from storage.runs.traces import trace
-from tasks.ingest.upkeep import (
+from tasks.ingest.maintenance import (
     AgedOut,
     MaintainRequest,
-    Upkeep,
+    Maintenance,
     age_out,
     corpora_to_maintain,
     doctor,
+    maintenance,
+    maintenance_markdown,
     summary,
-    upkeep,
-    upkeep_markdown,
 )
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
 from tests.storage.answer_worlds import answer
 
-WELL = Upkeep(corpus="reports", artifacts_deleted=3, bytes_freed=4_500)
-BUSY = Upkeep(corpus="busy", skipped="corpus 'busy' is being written by process 7", killed=("the ingest of /in was killed",))
-BROKEN = Upkeep(
+WELL = Maintenance(corpus="reports", artifacts_deleted=3, bytes_freed=4_500)
+BUSY = Maintenance(corpus="busy", skipped="corpus 'busy' is being written by process 7", killed=("the ingest of /in was killed",))
+BROKEN = Maintenance(
     corpus="broken",
     mended=("CURRENT was cut",),
     postponed="corpus 'b' is being written",
@@ -50,18 +50,18 @@ def log(tmp_path, home):
     workplace.reset(token)
 
 
-def test_upkeep_makes_the_indexes_and_says_what_it_deleted(home, log):
+def test_maintenance_makes_the_indexes_and_says_what_it_deleted(home, log):
     location = worlds.corpus_in(home)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         worlds.publish(corpus, worlds.graph("report"))
         location.index_due.touch()
         before = corpus.snapshot
-        done = Upkeep.of(corpus, upkeep(corpus))
+        done = Maintenance.of(corpus, maintenance(corpus))
         assert corpus.snapshot > before and not location.index_due.exists()
         again = corpus.snapshot
-        upkeep(corpus)
+        maintenance(corpus)
         assert corpus.snapshot == again, "what is well is left alone"
-    assert done == Upkeep(corpus="default")
+    assert done == Maintenance(corpus="default")
     assert [record.outputs["artifacts"] for record in trace(log.path).steps()] == ["0", "0"]
     assert doctor(location) == ()
 
@@ -97,14 +97,18 @@ def test_what_is_out_of_bounds_is_refused_by_the_form(wrong):
 
 
 def test_every_corpus_has_a_row_and_its_details_with_remedies():
-    page = upkeep_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, called_with=1, bytes_freed=12_000))
+    page = maintenance_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, called_with=1, bytes_freed=12_000))
     assert page.splitlines()[2] == "2 corpora looked after, 1 skipped, 1 finding"
     assert "| reports | well | 3 | 4\\,500 | 0 |" in page and "## reports" not in page
     assert "| busy | skipped |" in page and "- skipped\\: corpus" in page and "- the ingest of \\/in was killed" in page
     assert "| broken | 1 finding |" in page and "- mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
     assert "- counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
     assert "30 days\\: 2 reports" in page and "3 results" in page and "what 1 killed" in page and "12\\,000 bytes" in page
-    assert summary([]) == "there is no corpus yet" and "|" not in upkeep_markdown([]) and "Deleted" not in upkeep_markdown([WELL])
+    assert (
+        summary([]) == "there is no corpus yet"
+        and "|" not in maintenance_markdown([])
+        and "Deleted" not in maintenance_markdown([WELL])
+    )
     assert summary([WELL]) == "1 corpus looked after, 0 skipped, 0 findings"
 
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from storage.records.documents import DocumentState, Page, PageParser
+from tasks.events import DocumentBegan, heard_by
 from tasks.finding.plan import UNFINISHED, DocumentWork
-from tasks.happenings import DocumentBegan, heard_by
 from tasks.ingest.outcomes import failed, page_notes, ready, unexpected, watched_document
 from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
 from tasks.models.ocr import OcrError

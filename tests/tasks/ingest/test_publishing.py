@@ -16,7 +16,7 @@ from storage.runs.log import RunLog
 from tasks.finding.plan import Plan
 from tasks.ingest import publishing
 from tasks.ingest.outcomes import Outcome
-from tasks.ingest.publishing import clean_up, index, publish, purge_is_due, rename, upkeep_is_due, wipe
+from tasks.ingest.publishing import clean_up, index, maintenance_is_due, publish, purge_is_due, rename, wipe
 from tasks.settings.ingest import EvolutionSettings
 from tasks.step import Workplace, workplace
 from tests.storage import worlds
@@ -74,11 +74,11 @@ def test_renaming_and_indexing_keep_the_graph(home):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         publish(corpus, [outcome("report")], {}, SETTINGS)
         publish(corpus, [outcome("paper")], {}, SETTINGS)
-        assert upkeep_is_due(location)
+        assert maintenance_is_due(location)
         renamed = (worlds.record(GRAPHS["report"], "/in/other.pdf"),)
         rename(corpus, Plan((), renamed, superseded={}, outdated=(GRAPHS["paper"].document_id,), unchanged=(), vanished=()))
         index(corpus)
-        assert not upkeep_is_due(location)
+        assert not maintenance_is_due(location)
     with open_for_reading(location) as snapshot:
         assert snapshot.find("other.pdf").nodes == 12 == len(snapshot.nodes(GRAPHS["report"].document_id))
         assert len(snapshot.documents()) == 1
@@ -120,12 +120,12 @@ def test_a_later_removal_does_not_put_off_the_purge_of_an_earlier_one(home, monk
         note_removals(location, [removal_of(outcome("paper").record)])
         corpus.publish(removed=[GRAPHS["paper"].document_id])
         asking_log(location, "late").answer(answer_json(answer("report", "paper")))
-        assert not upkeep_is_due(location)
+        assert not maintenance_is_due(location)
         set_clock(monkeypatch, 3500)
-        assert not upkeep_is_due(location)
+        assert not maintenance_is_due(location)
         note_removals(location, [removal_of(outcome("slides").record)])
         set_clock(monkeypatch, 3700)
-        assert upkeep_is_due(location)
+        assert maintenance_is_due(location)
         index(corpus)
         assert not location.purge_due.exists()
     files = b"".join(path.read_bytes() for path in location.folder.rglob("*") if path.is_file())

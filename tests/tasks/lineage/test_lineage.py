@@ -8,7 +8,7 @@ import pytest
 
 from storage.corpus.writer import open_for_writing
 from storage.runs.traces import trace
-from tasks.happenings import CallEnded, RunBegan, StepEnded, heard_by
+from tasks.events import CallEnded, RunBegan, StepEnded, heard_by
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls, writing_together
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome

@@ -20,7 +20,7 @@ from tasks.lineage.runs import NOT_ANY_MORE
 from tasks.lineage.search import UnknownLineageError
 from tasks.lineage.walk import UNNAMED_REMOVAL, run_walk, walk
 from tasks.parsing.parse import parser_identity
-from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_desk, published, written
+from tests.asking_worlds import COAST, TORQUE, WEIGHT, Passage, answer_at, answers_to, at_context, published, written
 from tests.lineage_worlds import INGEST, asking_run, call, ingest_run, step
 from tests.scripted_answers import Reader, read_by
 from tests.storage import worlds
@@ -100,7 +100,7 @@ def test_both_directions_agree_whatever_answers_cite_read_and_rank(named_corpus,
 
 def test_calls_of_an_answer_are_told_with_their_prompts(tmp_path, home):
     location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.")))
-    with at_desk(location) as desk, read_by(desk, Reader({"20 metres deep": "20 metres"})) as (place, _server):
+    with at_context(location) as context, read_by(context, Reader({"20 metres deep": "20 metres"})) as (place, _server):
         kept = answer_at(place, "How deep is the harbour?")
     told = walked(location, kept.answer_id)
     assert {call.prompt for call in told.calls} >= {"keywords.md", "worker.md"} and told.calls[0].about == kept.answer_id

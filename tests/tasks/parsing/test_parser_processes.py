@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.records.documents import Block, DocumentState, NodeKind, PageParser, ParsedPage
-from tasks.parsing import desk as desks
-from tasks.parsing.desk import LOOK_BACK, Rules, cut_ranges, desk_for, read_page_ranges
+from tasks.parsing import session as sessions
 from tasks.parsing.jobs import ANSWER, READINGS, Job, Reading, Work, left_in
-from tasks.parsing.supervisor import Children, Ending, Zygote, missing_confinement
+from tasks.parsing.session import LOOK_BACK, Rules, cut_ranges, read_page_ranges, session_for
+from tasks.parsing.supervisor import Children, Ending, ForkServer, missing_confinement
 from tasks.parsing.supervisor import _account as account
 from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 from tests import hostile
@@ -49,7 +49,7 @@ def test_ranges_cover_the_pages_evenly(total, most):
     assert len(ranges) == -(-total // most)
 
 
-class ScriptedDesk:
+class ScriptedSession:
     """A desk whose children need a set time for each page, fail on some, and end in any order."""
 
     def __init__(self, seconds: list[float], bad: set[int], *, at_once: int, limit: float) -> None:
@@ -79,7 +79,7 @@ class ScriptedDesk:
 
 
 def read(seconds, bad, *, at_once, limit):
-    return read_page_ranges(ScriptedDesk(seconds, bad, at_once=at_once, limit=limit), len(seconds), lambda done, total: None)
+    return read_page_ranges(ScriptedSession(seconds, bad, at_once=at_once, limit=limit), len(seconds), lambda done, total: None)
 
 
 def test_pages_that_fail_are_read_alone_and_then_by_their_text_layer():
@@ -101,7 +101,7 @@ def test_which_pages_are_read_by_mineru_is_the_same_however_many_children_there_
 
 
 def test_an_error_of_one_range_ends_the_others():
-    class Broken(ScriptedDesk):
+    class Broken(ScriptedSession):
         def run(self, work, *, pages, first, last):
             raise OSError("disk full")
 
@@ -126,7 +126,7 @@ def source(tmp_path) -> Path:
 
 
 def lend(source: Path, rules: Rules, document_id: str | None = None):
-    return desk_for(source, document_id=document_id, password=None, rules=rules)
+    return session_for(source, document_id=document_id, password=None, rules=rules)
 
 
 def answer(folder: Path, picture: str) -> None:
@@ -137,17 +137,17 @@ def answer(folder: Path, picture: str) -> None:
 
 
 def test_the_copy_is_gone_when_the_work_is_done(source, rules):
-    with lend(source, rules, hash_bytes(b"words")) as desk:
-        assert desk.source.read_bytes() == b"words"
-        assert desk.scratch.stat().st_mode & 0o077 == 0
-    assert not desk.scratch.exists()
+    with lend(source, rules, hash_bytes(b"words")) as session:
+        assert session.source.read_bytes() == b"words"
+        assert session.scratch.stat().st_mode & 0o077 == 0
+    assert not session.scratch.exists()
 
 
 def test_pictures_become_artifacts(source, rules, tmp_path):
-    with lend(source, rules) as desk:
+    with lend(source, rules) as session:
         answer(tmp_path / "job", "figure-1-0")
         (tmp_path / "job" / "figure-1-0").write_bytes(b"a picture")
-        (page,) = desk.take_answer(ANSWERED, tmp_path / "job").pages
+        (page,) = session.take_answer(ANSWERED, tmp_path / "job").pages
     assert page.image == page.blocks[0].picture == hash_bytes(b"a picture")
     assert rules.artifacts.read(page.image) == b"a picture"
     assert not (tmp_path / "job").exists()
@@ -155,10 +155,10 @@ def test_pictures_become_artifacts(source, rules, tmp_path):
 
 @pytest.mark.parametrize("name", ["../a.txt", "/etc/passwd", "figure-9-9", "figure-1-0"])
 def test_a_name_that_leads_elsewhere_is_no_picture(name, source, rules, tmp_path):
-    with lend(source, rules) as desk:
+    with lend(source, rules) as session:
         answer(tmp_path / "job", name)
         (tmp_path / "job" / "figure-1-0").symlink_to(source)
-        (page,) = desk.take_answer(ANSWERED, tmp_path / "job").pages
+        (page,) = session.take_answer(ANSWERED, tmp_path / "job").pages
     assert page.image is page.blocks[0].picture is None
 
 
@@ -166,8 +166,8 @@ def test_a_name_that_leads_elsewhere_is_no_picture(name, source, rules, tmp_path
 def test_an_answer_out_of_form_is_none(data, source, rules, tmp_path):
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / ANSWER).write_bytes(data)
-    with lend(source, rules) as desk:
-        assert desk.take_answer(ANSWERED, tmp_path / "job") is None
+    with lend(source, rules) as session:
+        assert session.take_answer(ANSWERED, tmp_path / "job") is None
 
 
 def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(source, rules, tmp_path, monkeypatch):
@@ -175,7 +175,7 @@ def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(sou
     left, used = tmp_path / "flowreader-parse-999999999-x", tmp_path / f"flowreader-parse-{os.getpid()}-x"
     left.mkdir()
     used.mkdir()
-    desks._sweep_scratch.cache_clear()
+    sessions._sweep_scratch.cache_clear()
     with lend(source, rules):
         assert not left.exists()
         assert used.exists()
@@ -183,13 +183,13 @@ def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(sou
 
 def test_a_full_disk_is_no_fault_of_the_document(source, rules, monkeypatch):
     full = Ending(problem="failed (OSError: [Errno 28] No space left)", refusal=None, cpu_seconds=0, answered=False)
-    monkeypatch.setattr(desks.CHILDREN, "run", lambda job, at_once: full)
-    with lend(source, rules) as desk, pytest.raises(OSError, match="disk full"):
-        desk.run(Work.SURVEY, pages=1)
+    monkeypatch.setattr(sessions.CHILDREN, "run", lambda job, at_once: full)
+    with lend(source, rules) as session, pytest.raises(OSError, match="disk full"):
+        session.run(Work.SURVEY, pages=1)
 
 
 def test_a_name_that_is_no_text_is_escaped():
-    assert desks.writable_name(Path(os.fsdecode(b"/in/inv\xffalid.txt"))) == "inv\\xffalid.txt"
+    assert sessions.writable_name(Path(os.fsdecode(b"/in/inv\xffalid.txt"))) == "inv\\xffalid.txt"
 
 
 ROOT = Path(__file__).parents[3]
@@ -197,10 +197,10 @@ ROOT = Path(__file__).parents[3]
 
 def test_a_parser_process_ends_before_it_is_warm_when_another_process_is_its_parent():
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "tasks.parsing.zygote", "1"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as zygote:
-        assert zygote.stdout.readline() == b""
-        assert zygote.wait(5) == 1
+    command = [sys.executable, "-m", "tasks.parsing.fork_server", "1"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=ROOT) as fork_server:
+        assert fork_server.stdout.readline() == b""
+        assert fork_server.wait(5) == 1
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ def test_a_child_that_hangs_is_ended(children, tmp_path):
 
 
 @pytest.mark.torture
-def test_a_lost_zygote_is_replaced(children, tmp_path):
+def test_a_lost_fork_server_is_replaced(children, tmp_path):
     path = hostile.plain_pdf(tmp_path)
     children.run(job_for(path, tmp_path / "first"), at_once=1)
     children._idle[0]._process.kill()
@@ -267,13 +267,13 @@ def test_a_parser_that_was_stopped_while_it_warmed_is_ended():
 
 
 def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypatch):
-    serve, seen = Zygote.serve, []
+    serve, seen = ForkServer.serve, []
 
     def counted(self, job):
         seen.append(len(children._busy))
         return serve(self, job)
 
-    monkeypatch.setattr(Zygote, "serve", counted)
+    monkeypatch.setattr(ForkServer, "serve", counted)
     path = hostile.plain_pdf(tmp_path)
     with ThreadPoolExecutor(8) as pool:
         jobs = [pool.submit(children.run, job_for(path, tmp_path / str(place)), at_once=2) for place in range(8)]
@@ -313,20 +313,20 @@ def test_an_answer_over_the_limit_is_not_read_but_a_large_drawing_is_no_text(wor
 
 def test_the_parser_process_is_of_one_thread_knows_no_secret_and_ignores_ctrl_c(monkeypatch):
     monkeypatch.setenv("FLOWREADER_CHAT_API_KEY", "sk-secret")
-    zygote = Zygote()
+    fork_server = ForkServer()
     try:
-        zygote.wait_until_warm()
-        process = Path(f"/proc/{zygote._process.pid}")
+        fork_server.wait_until_warm()
+        process = Path(f"/proc/{fork_server._process.pid}")
         assert len(list((process / "task").iterdir())) == 1
         assert b"sk-secret" not in (process / "environ").read_bytes()
         kept = {Path(entry).readlink() for entry in (process / "fd").iterdir()}
         assert all(str(target).startswith(("pipe:", "/dev/")) for target in kept)
-        zygote._process.send_signal(signal.SIGINT)
+        fork_server._process.send_signal(signal.SIGINT)
         time.sleep(0.2)
-        assert zygote._process.poll() is None
+        assert fork_server._process.poll() is None
     finally:
-        zygote.close()
-    assert zygote._process.returncode == 0
+        fork_server.close()
+    assert fork_server._process.returncode == 0
 
 
 CONFINED = """

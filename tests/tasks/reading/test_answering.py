@@ -16,16 +16,16 @@ from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
 from tasks.reading.answer import citation, gathered, record, usage
 from tasks.reading.synthesis import Findings
-from tests.asking_worlds import Passage, at_desk, published, run_of, written
+from tests.asking_worlds import Passage, at_context, published, run_of, written
 from tests.storage.worlds import document_id
 
 REPORT = written("report", Passage("price: 7\nprice: 9", page=2, kind=NodeKind.TABLE, section="4 Prices"))
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with at_desk(published(tmp_path_factory.mktemp("world"), REPORT)) as desk:
-        yield desk
+def context(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), REPORT)) as context:
+        yield context
 
 
 def quoted():
@@ -41,22 +41,22 @@ def said(step, seconds):
     return StepRecord("run", step, "1", "key", "q", "then", seconds, 1, False, {})
 
 
-def made(desk, *, steps=(), calls=None, **limits):
-    request = AskRequest(questions=("How much?",), corpus="prices", reader="top-k", settings=desk.settings, **limits)
+def made(context, *, steps=(), calls=None, **limits):
+    request = AskRequest(questions=("How much?",), corpus="prices", reader="top-k", settings=context.settings, **limits)
     return gathered(
         answer_id="0" * 32,
         asked="2026-01-01T00:00:00+00:00",
         question="How much?",
         findings=findings(),
         request=request,
-        desk=desk,
+        context=context,
         steps=steps,
         calls=calls or CallBook("0" * 32, {}),
     )
 
 
-def test_a_citation_has_the_words_and_the_place_of_its_node(desk):
-    assert citation(quoted(), desk.names) == Citation(
+def test_a_citation_has_the_words_and_the_place_of_its_node(context):
+    assert citation(quoted(), context.names) == Citation(
         document=NamedDocument(document_id("report"), "report.pdf"),
         page=2,
         box=REPORT.nodes[0].box,
@@ -67,18 +67,18 @@ def test_a_citation_has_the_words_and_the_place_of_its_node(desk):
     )
 
 
-def test_an_answer_says_what_was_found_and_by_whom(desk):
-    answer = made(desk)
+def test_an_answer_says_what_was_found_and_by_whom(context):
+    answer = made(context)
     assert (answer.answer, answer.status, answer.notes) == ("9 [1]", AnswerStatus.EVIDENCE, ("a note",))
     assert (answer.answer_by, answer.why) == ("rules", "because") and len(answer.citations) == 1
-    assert (answer.reader, answer.corpus, answer.snapshot) == ("top-k", "prices", desk.snapshot.number)
-    assert answer.models == {"embedder": desk.embedder.identity.key, "reader": desk.reader.name}
-    assert answer.settings == desk.settings.model_dump(mode="json")
+    assert (answer.reader, answer.corpus, answer.snapshot) == ("top-k", "prices", context.snapshot.number)
+    assert answer.models == {"embedder": context.embedder.identity.key, "reader": context.reader.name}
+    assert answer.settings == context.settings.model_dump(mode="json")
 
 
-def test_an_answer_says_within_which_limits_it_was_asked(desk):
-    assert made(desk).scope == {"documents": [], "pages": None, "modality": None}
-    limited = made(desk, documents=("report.pdf",), pages="2-3", modality=Modality.TABLE)
+def test_an_answer_says_within_which_limits_it_was_asked(context):
+    assert made(context).scope == {"documents": [], "pages": None, "modality": None}
+    limited = made(context, documents=("report.pdf",), pages="2-3", modality=Modality.TABLE)
     assert limited.scope == {"documents": ["report.pdf"], "pages": "2-3", "modality": "table"}
 
 
@@ -95,31 +95,36 @@ def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
     return ModelCall("worker", "", "", "m", "h", "", input_tokens, output_tokens, cost, 0.1, attempts, outcome, "")
 
 
-def test_what_went_wrong_with_the_calls_is_noted_once_and_who_replied_is_named(desk):
+def test_what_went_wrong_with_the_calls_is_noted_once_and_who_replied_is_named(context):
     book = CallBook("a", {})
     book.notes += ["the model did not help with path 2 of 3", "the model did not help with path 2 of 3"]
     book.left_out = 2
     book.heard.append(ended(1, 1, 0.0))
-    answer = made(desk, calls=book)
+    answer = made(context, calls=book)
     assert answer.notes[:2] == ("a note", "the model did not help with path 2 of 3") and len(answer.notes) == 3
     assert answer.notes[2].startswith("2 citations of the model")
-    assert answer.models == {"embedder": desk.embedder.identity.key, "reader": desk.reader.name, "chat": "m", "prompt worker": "h"}
+    assert answer.models == {
+        "embedder": context.embedder.identity.key,
+        "reader": context.reader.name,
+        "chat": "m",
+        "prompt worker": "h",
+    }
     book.left_out = 1
-    assert made(desk, calls=book).notes[2].startswith("1 citation of the model")
+    assert made(context, calls=book).notes[2].startswith("1 citation of the model")
 
 
-def test_what_is_read_from_pictures_is_noted_as_unchecked(desk):
+def test_what_is_read_from_pictures_is_noted_as_unchecked(context):
     book = CallBook("a", {})
     book.unchecked.add(("a1", "the blue bar"))
-    assert made(desk, calls=book).notes[1:] == ("1 quote is read from a picture and could not be checked",)
+    assert made(context, calls=book).notes[1:] == ("1 quote is read from a picture and could not be checked",)
     book.unchecked.add(("a1", "the red bar"))
-    assert made(desk, calls=book).notes[1:] == ("2 quotes are read from pictures and could not be checked",)
+    assert made(context, calls=book).notes[1:] == ("2 quotes are read from pictures and could not be checked",)
 
 
-def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
-    answer = made(desk, steps=[said("read", 0.5)])
+def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(context):
+    answer = made(context, steps=[said("read", 0.5)])
     record(answer)
-    location = desk.snapshot.location
+    location = context.snapshot.location
     present = {document_id("report")}
     assert answer_json(find_answer(location, "0" * 8, present=present)) == answer_json(answer)
     assert [kept.answer_id for kept in read_answers(location, present=present)] == [answer.answer_id]
@@ -128,6 +133,6 @@ def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(desk):
     assert step["subject"] == answer.answer_id
 
 
-def test_what_has_no_place_on_a_page_has_no_box(desk):
+def test_what_has_no_place_on_a_page_has_no_box(context):
     somewhere = replace(quoted(), node=replace(REPORT.nodes[0], box=(0.0, 0.0, 1.0, 1.0)))
-    assert citation(somewhere, desk.names).box is None
+    assert citation(somewhere, context.names).box is None

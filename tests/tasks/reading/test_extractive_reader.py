@@ -9,7 +9,7 @@ from tasks.asking.candidates import find_candidates, score
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.rules import NOT_FOUND
 from tasks.routing.routing import ChosenPath
-from tests.asking_worlds import Passage, answer_at, asked, at_desk, published, written
+from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
 
 REPORT = written(
     "report",
@@ -30,60 +30,60 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(location):
-    with at_desk(location) as desk:
-        yield desk
+def context(location):
+    with at_context(location) as context:
+        yield context
 
 
 def quoted(answer):
     return [citation.quote for citation in answer.citations]
 
 
-def test_the_row_that_answers_comes_before_the_name_of_the_company(desk):
-    answer = answer_at(desk, REVENUE)
+def test_the_row_that_answers_comes_before_the_name_of_the_company(context):
+    answer = answer_at(context, REVENUE)
     assert quoted(answer)[0] == "Total revenue: 184.6" and answer.citations[0].page == 2
 
 
-def test_one_quote_is_enough_where_one_says_it(desk):
-    answer = answer_at(desk, "How many people work at the Braye yard?")
+def test_one_quote_is_enough_where_one_says_it(context):
+    answer = answer_at(context, "How many people work at the Braye yard?")
     assert len(answer.citations) == 1 and "Braye yard 212" in answer.answer
     assert answer.answer.endswith("[1]")
 
 
-def test_a_question_of_two_parts_is_answered_from_two_pages(desk):
-    answer = answer_at(desk, FAILURE)
+def test_a_question_of_two_parts_is_answered_from_two_pages(context):
+    answer = answer_at(context, FAILURE)
     assert answer.status is AnswerStatus.EVIDENCE
     assert [citation.page for citation in answer.citations] == [3, 4]
     assert answer.answer.splitlines() == [f"{quote} [{number}]" for number, quote in enumerate(quoted(answer), 1)]
 
 
-def test_a_part_without_evidence_is_said_to_be_open(desk):
-    answer = answer_at(desk, "Why did the gearbox fail, and who painted the lighthouse?")
+def test_a_part_without_evidence_is_said_to_be_open(context):
+    answer = answer_at(context, "Why did the gearbox fail, and who painted the lighthouse?")
     assert answer.status is AnswerStatus.EVIDENCE
     assert 'nothing was found for the part "who painted the lighthouse"' in answer.notes
-    assert answer_at(desk, "Why did the gearbox fail?").notes == ()
+    assert answer_at(context, "Why did the gearbox fail?").notes == ()
 
 
-def test_words_that_no_quote_holds_are_named_where_little_of_the_question_is_quoted(desk):
-    answer = answer_at(desk, "Was the gearbox lubricated?")
+def test_words_that_no_quote_holds_are_named_where_little_of_the_question_is_quoted(context):
+    answer = answer_at(context, "Was the gearbox lubricated?")
     assert answer.status is AnswerStatus.EVIDENCE
     assert 'the quotes do not say "lubricated"' in answer.notes
 
 
-def test_a_name_that_stands_nowhere_is_not_answered_with_something_else(desk):
-    answer = answer_at(desk, "What was the total revenue of Vattenfall?")
+def test_a_name_that_stands_nowhere_is_not_answered_with_something_else(context):
+    answer = answer_at(context, "What was the total revenue of Vattenfall?")
     assert (answer.status, answer.answer, answer.answer_by) == (AnswerStatus.NOT_FOUND, NOT_FOUND, None)
     assert 'nothing of "Vattenfall"' in answer.why and not answer.citations
 
 
 @pytest.mark.parametrize("limits", [{"first_page": 5}, {"last_page": 5}])
 def test_a_name_may_stand_beside_the_pages_that_are_asked(location, limits):
-    with at_desk(location, scope=Scope(**limits)) as desk:
-        assert answer_at(desk, "How many people of Vattenfall work at the Braye yard?").citations
+    with at_context(location, scope=Scope(**limits)) as context:
+        assert answer_at(context, "How many people of Vattenfall work at the Braye yard?").citations
 
 
-def test_a_question_that_shares_no_word_is_not_found(desk):
-    answer = answer_at(desk, "Which bishop crowned the emperor?")
+def test_a_question_that_shares_no_word_is_not_found(context):
+    answer = answer_at(context, "Which bishop crowned the emperor?")
     assert answer.status is AnswerStatus.NOT_FOUND and "enough of the question's words" in answer.why
 
 
@@ -91,50 +91,50 @@ def test_values_that_differ_are_told_in_the_reason(tmp_path):
     def why(other):
         texts = ("The yearly fee of the harbour is 5 pounds.", f"The yearly fee of the harbour is {other} pounds, we hear.")
         location = published(tmp_path / other, written("fees", *(Passage(text, page) for page, text in enumerate(texts, 1))))
-        with at_desk(location) as desk:
-            question = asked("How much is the yearly fee of the harbour?", desk)
-            graph = find_candidates(question, desk)
-            scores = score(question, graph, desk)
+        with at_context(location) as context:
+            question = asked("How much is the yearly fee of the harbour?", context)
+            graph = find_candidates(question, context)
+            scores = score(question, graph, context)
             paths = [ChosenPath((place,), 1.0, 1.0, 0.5) for place in range(len(graph))]
-            readings = read_paths(question, fetch_texts(question, graph, scores, paths, desk), desk)
-            return desk.reader.synthesize(question, readings, scores.rarity, None).why
+            readings = read_paths(question, fetch_texts(question, graph, scores, paths, context), context)
+            return context.reader.synthesize(question, readings, scores.rarity, None).why
 
     assert why("5") == "2 of the 2 passages hold evidence for the question"
     assert why("7") == "2 of the 2 passages hold evidence for the question, but the values that they give differ"
 
 
 def test_no_more_is_quoted_than_is_set(location):
-    with at_desk(location, reading={"quotes": 1}) as desk:
-        assert len(answer_at(desk, FAILURE).citations) == 1
+    with at_context(location, reading={"quotes": 1}) as context:
+        assert len(answer_at(context, FAILURE).citations) == 1
 
 
-def test_every_quote_stands_in_its_node(desk):
+def test_every_quote_stands_in_its_node(context):
     nodes = {node.id: node for node in REPORT.nodes}
     rows = {row.text for row in REPORT.rows}
     for question in (REVENUE, FAILURE, "How many people work at the Braye yard?"):
-        for citation in answer_at(desk, question).citations:
+        for citation in answer_at(context, question).citations:
             assert citation.quote in rows or citation.quote in nodes[citation.node_id].content
 
 
-def test_the_same_question_has_the_same_answer(desk):
-    first, second = answer_at(desk, FAILURE), answer_at(desk, FAILURE)
+def test_the_same_question_has_the_same_answer(context):
+    first, second = answer_at(context, FAILURE), answer_at(context, FAILURE)
     assert (first.answer, first.citations, first.why) == (second.answer, second.citations, second.why)
 
 
-def test_a_pair_of_passages_is_rated_by_likeness_and_by_the_words_they_hold_together(desk):
-    question = asked("gearbox crane", desk)
+def test_a_pair_of_passages_is_rated_by_likeness_and_by_the_words_they_hold_together(context):
+    question = asked("gearbox crane", context)
     failure, cost, other = REPORT.nodes[2], REPORT.nodes[3], REPORT.nodes[5]
-    rated = desk.reader.rate_pairs(question, [(failure, cost), (cost, other), (failure, cost)], [0.8, 0.8, -0.5], bridges=False)
+    rated = context.reader.rate_pairs(question, [(failure, cost), (cost, other), (failure, cost)], [0.8, 0.8, -0.5], bridges=False)
     assert rated == pytest.approx([0.8, 0.4, 0.0])
-    assert desk.reader.rate_pairs(question, [], [], bridges=True) == []
-    assert desk.reader.rate_pairs(asked("?!", desk), [(failure, cost)], [0.8], bridges=True) == [0.0]
+    assert context.reader.rate_pairs(question, [], [], bridges=True) == []
+    assert context.reader.rate_pairs(asked("?!", context), [(failure, cost)], [0.8], bridges=True) == [0.0]
 
 
-def test_nothing_read_is_nothing_found(desk):
-    question = asked(REVENUE, desk)
-    found = desk.reader.synthesize(question, [], dict.fromkeys(question.terms.stems, 1.0), None)
+def test_nothing_read_is_nothing_found(context):
+    question = asked(REVENUE, context)
+    found = context.reader.synthesize(question, [], dict.fromkeys(question.terms.stems, 1.0), None)
     assert found.status is AnswerStatus.NOT_FOUND and "no passage that was read" in found.why
-    assert desk.reader.consistency(question, []) == 1.0
+    assert context.reader.consistency(question, []) == 1.0
 
 
 PLACES = written(
@@ -155,14 +155,14 @@ PLACES = written(
     ],
 )
 def test_who_asks_what_stands_in_a_place_is_told_what_stands_there(tmp_path, question, told):
-    with at_desk(published(tmp_path, PLACES)) as desk:
-        answer = answer_at(desk, question)
+    with at_context(published(tmp_path, PLACES)) as context:
+        answer = answer_at(context, question)
     assert answer.status is AnswerStatus.EVIDENCE
     assert {line.rpartition(" [")[0] for line in answer.answer.splitlines()} == told
 
 
 def test_a_place_that_is_named_counts_beside_what_is_asked_of_it(tmp_path):
-    with at_desk(published(tmp_path, PLACES)) as desk:
-        answer = answer_at(desk, "How deep is Braye in Table 1?")
+    with at_context(published(tmp_path, PLACES)) as context:
+        answer = answer_at(context, "How deep is Braye in Table 1?")
         assert "Braye" in answer.answer and answer.citations[0].page == 2
-        assert answer_at(desk, "What does Table 7 show?").status is AnswerStatus.NOT_FOUND
+        assert answer_at(context, "What does Table 7 show?").status is AnswerStatus.NOT_FOUND

@@ -10,7 +10,7 @@ from tasks.asking.records import PathReading
 from tasks.reading.judging import EVIDENCE_FOUND, NOTHING, WITHHELD, head_of, judge, told_calls, told_money, verdict_of, words_of
 from tasks.routing.routing import Routed
 from tasks.settings.ask import AskSettings
-from tests.asking_worlds import Passage, asked, at_desk, published, run_of, written
+from tests.asking_worlds import Passage, asked, at_context, published, run_of, written
 from tests.storage.answer_worlds import answer
 
 
@@ -60,16 +60,16 @@ class Agreeing:
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with at_desk(published(tmp_path_factory.mktemp("world"), written("report", Passage("the tide")))) as desk:
-        yield desk
+def context(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), written("report", Passage("the tide")))) as context:
+        yield context
 
 
-def judged(desk, *answers, saturation=1.0, agreement=1.0, gate=None):
+def judged(context, *answers, saturation=1.0, agreement=1.0, gate=None):
     reader = Agreeing(agreement, [])
-    place = replace(desk, settings=AskSettings.model_validate({"gate": gate or {}}), reader=reader)
+    place = replace(context, settings=AskSettings.model_validate({"gate": gate or {}}), reader=reader)
     routed = Routed(**{**dict.fromkeys(field.name for field in fields(Routed)), "saturation": saturation})
-    verdict = judge(asked("the tide", desk), routed, [PathReading(answer, ()) for answer in answers], place)
+    verdict = judge(asked("the tide", context), routed, [PathReading(answer, ()) for answer in answers], place)
     assert reader.seen == [sum(map(bool, answers))]
     return verdict
 
@@ -85,13 +85,13 @@ def judged(desk, *answers, saturation=1.0, agreement=1.0, gate=None):
         (("yes",), 1.0, 1.0, None),
     ],
 )
-def test_the_gravest_reason_fires_and_only_that(desk, answers, saturation, agreement, trigger):
-    verdict = judged(desk, *answers, saturation=saturation, agreement=agreement)
+def test_the_gravest_reason_fires_and_only_that(context, answers, saturation, agreement, trigger):
+    verdict = judged(context, *answers, saturation=saturation, agreement=agreement)
     assert verdict.trigger is trigger and (verdict.saturation, verdict.consistency) == (saturation, agreement)
 
 
-def test_a_gate_that_is_switched_off_sees_and_does_nothing(desk):
-    verdict = judged(desk, saturation=0.1, agreement=0.2, gate={"enabled": False})
+def test_a_gate_that_is_switched_off_sees_and_does_nothing(context):
+    verdict = judged(context, saturation=0.1, agreement=0.2, gate={"enabled": False})
     assert verdict.trigger is None and (verdict.saturation, verdict.consistency) == (0.1, 0.2)
 
 
@@ -104,14 +104,14 @@ def test_a_gate_that_is_switched_off_sees_and_does_nothing(desk):
         ({"saturation": 0.0, "consistency": 0.0}, None),
     ],
 )
-def test_the_bounds_are_settings_and_fire_below_not_at(desk, bounds, trigger):
-    assert judged(desk, "yes", saturation=0.5, agreement=0.5, gate=bounds).trigger is trigger
+def test_the_bounds_are_settings_and_fire_below_not_at(context, bounds, trigger):
+    assert judged(context, "yes", saturation=0.5, agreement=0.5, gate=bounds).trigger is trigger
 
 
-def test_the_verdict_stands_in_the_lineage(desk):
-    judged(desk, "yes", saturation=0.25, agreement=0.5)
-    record = run_of(desk.snapshot.location).steps()[-1]
+def test_the_verdict_stands_in_the_lineage(context):
+    judged(context, "yes", saturation=0.25, agreement=0.5)
+    record = run_of(context.snapshot.location).steps()[-1]
     assert record.step == "judge"
     assert record.outputs == {"saturation": "0.2500", "consistency": "0.5000", "trigger": "low_saturation"}
-    judged(desk, "yes")
-    assert run_of(desk.snapshot.location).steps()[-1].outputs["trigger"] == ""
+    judged(context, "yes")
+    assert run_of(context.snapshot.location).steps()[-1].outputs["trigger"] == ""

@@ -11,18 +11,18 @@ from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus
 from tasks.reading.model_answer import UNPROVEN, show_evidence
 from tasks.reading.rules import NOT_FOUND
-from tests.asking_worlds import at_desk, published
+from tests.asking_worlds import at_context, published
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, forms, model_settings, path_answer, whole_answer
 from tests.tasks.reading_worlds import FACTS, FIRED, QUIET, REPORT, reading
 
 
 def evidence(scene, readings, tokens=1500):
-    return show_evidence(scene.reader.desk, scene.question, readings, tokens=tokens)
+    return show_evidence(scene.reader.context, scene.question, readings, tokens=tokens)
 
 
-def test_each_path_says_what_its_reader_found_and_which_passages_it_is_about(desk):
-    with reading(desk, Reader(FACTS), (0, 3), (4,), (0, 1)) as scene:
+def test_each_path_says_what_its_reader_found_and_which_passages_it_is_about(context):
+    with reading(context, Reader(FACTS), (0, 3), (4,), (0, 1)) as scene:
         shown = evidence(scene, scene.read())
     assert [(piece.heading, piece.text) for piece in shown.pieces[:3]] == [
         ("path 1, passages n1, n2: what its reader says", "Answer: 20 metres\nFacts: as it stands"),
@@ -33,9 +33,9 @@ def test_each_path_says_what_its_reader_found_and_which_passages_it_is_about(des
     assert shown.path.nodes == tuple(shown.shown.nodes.values()) and len(shown.pieces) == 3 + 4
 
 
-def test_of_a_long_path_what_is_cited_is_shown_and_else_the_worthiest(desk):
+def test_of_a_long_path_what_is_cited_is_shown_and_else_the_worthiest(context):
     settings = model_settings(reading={"model": {"evidence_passages": 1}})
-    with reading(desk, Reader(FACTS), (4, 3, 0), (4, 3), settings=settings) as scene:
+    with reading(context, Reader(FACTS), (4, 3, 0), (4, 3), settings=settings) as scene:
         first, second = scene.read()
         shown = evidence(scene, (first, second))
         worth = scene.paths[0].worth
@@ -43,8 +43,8 @@ def test_of_a_long_path_what_is_cited_is_shown_and_else_the_worthiest(desk):
     assert shown.shown.nodes["n2"].id == max((node.id for node in second.path.nodes), key=lambda name: worth[name])
 
 
-def test_what_a_reader_cites_of_a_picture_counts_as_seen_and_nothing_else_does(desk):
-    with reading(desk, Reader(FACTS), (0,), (1,)) as scene:
+def test_what_a_reader_cites_of_a_picture_counts_as_seen_and_nothing_else_does(context):
+    with reading(context, Reader(FACTS), (0,), (1,)) as scene:
         plain, drawn = scene.read()
         (quote,) = drawn.quotes
         crop = replace(quote, node=replace(quote.node, picture="a" * 64))
@@ -52,9 +52,9 @@ def test_what_a_reader_cites_of_a_picture_counts_as_seen_and_nothing_else_does(d
         assert evidence(scene, (plain, replace(drawn, quotes=(crop,)))).shown.seen == {quote.node.id}
 
 
-def test_what_readers_say_takes_room_from_the_passages(desk):
+def test_what_readers_say_takes_room_from_the_passages(context):
     settings = model_settings(reading={"model": {"evidence_characters": 1000}})
-    with reading(desk, Reader(FACTS), (0,), settings=settings) as scene:
+    with reading(context, Reader(FACTS), (0,), settings=settings) as scene:
         (found,) = scene.read()
         loud = evidence(scene, (replace(found, facts="so " * 400),))
     assert "[... " in loud.pieces[1].text and loud.pieces[0].text.count("so ") == 400
@@ -69,34 +69,34 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(location, home):
-    with at_desk(location) as desk:
-        yield desk
+def context(location, home):
+    with at_context(location) as context:
+        yield context
 
 
-def answered(desk, told, *paths, verdict=FIRED, facts=FACTS, **more):
+def answered(context, told, *paths, verdict=FIRED, facts=FACTS, **more):
     """Return what is made of these paths where the last reader replies so; the requests of each form; and the book."""
-    with reading(desk, Reader(facts, instead={"WholeAnswer": told} if told else {}), *(paths or [(0,)]), **more) as scene:
+    with reading(context, Reader(facts, instead={"WholeAnswer": told} if told else {}), *(paths or [(0,)]), **more) as scene:
         return scene.synthesized(verdict=verdict), forms(scene.server), scene.book
 
 
-def test_what_all_supporting_paths_say_is_given_without_another_call(desk):
-    found, asked, _ = answered(desk, None, (0,), (1,), (4,), verdict=QUIET)
+def test_what_all_supporting_paths_say_is_given_without_another_call(context):
+    found, asked, _ = answered(context, None, (0,), (1,), (4,), verdict=QUIET)
     assert (found.answer, found.status, asked["WholeAnswer"]) == ("20 metres", AnswerStatus.ANSWERED, 0)
     assert [quote.text for quote in found.quotes] == ["harbour is 20 metres", "Harbour: 20 metres"]
     assert found.why == "2 paths support an answer, of 3 that were read; they agree"
 
 
 @pytest.mark.parametrize("verdict", [FIRED, None])
-def test_behind_a_gate_that_fired_or_without_one_the_model_puts_them_together(desk, verdict):
-    found, asked, _ = answered(desk, None, (0,), (1,), verdict=verdict)
+def test_behind_a_gate_that_fired_or_without_one_the_model_puts_them_together(context, verdict):
+    found, asked, _ = answered(context, None, (0,), (1,), verdict=verdict)
     assert asked["WholeAnswer"] == 1 and found.answer == "20 metres"
 
 
-def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet_gate(desk):
-    assert answered(desk, None, (0,), (2,), verdict=QUIET)[1]["WholeAnswer"] == 1
+def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet_gate(context):
+    assert answered(context, None, (0,), (2,), verdict=QUIET)[1]["WholeAnswer"] == 1
     part = {"PathAnswer": path_answer("20 metres", HERE, whole=False)}
-    with reading(desk, Reader(FACTS, instead=part), (0,), text="How deep is it, and who measured the harbour?") as scene:
+    with reading(context, Reader(FACTS, instead=part), (0,), text="How deep is it, and who measured the harbour?") as scene:
         scene.synthesized(verdict=QUIET)
         assert forms(scene.server)["WholeAnswer"] == 1
 
@@ -111,8 +111,8 @@ def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet
         (whole_answer("by\nlead line\x1b[0m", HERE), "by lead line [0m"),
     ],
 )
-def test_an_answer_has_the_form_of_its_kind(desk, told, shown):
-    found, asked, _ = answered(desk, told)
+def test_an_answer_has_the_form_of_its_kind(context, told, shown):
+    found, asked, _ = answered(context, told)
     assert (found.answer, found.status, asked["WholeAnswer"]) == (shown, AnswerStatus.ANSWERED, 1)
 
 
@@ -125,22 +125,22 @@ def test_an_answer_has_the_form_of_its_kind(desk, told, shown):
         (whole_answer("Harbour", HERE, kind="list", items=["", " "]), "at least one item"),
     ],
 )
-def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_paths_speak(desk, told, wrong):
-    found, asked, book = answered(desk, told, (0,), (2,), (1,))
+def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_paths_speak(context, told, wrong):
+    found, asked, book = answered(context, told, (0,), (2,), (1,))
     assert asked["WholeAnswer"] == 2 and wrong in book.notes[0]
     assert (found.answer, found.status) == ("20 metres", AnswerStatus.PARTIAL) and len(found.quotes) == 2
     assert "most of them give" in found.notes[0]
 
 
-def test_nothing_found_is_said_with_what_stands_nowhere(desk):
+def test_nothing_found_is_said_with_what_stands_nowhere(context):
     text = "How deep is the harbour of Vattenfall?"
-    found, _, _ = answered(desk, whole_answer("", kind="none"), (4,), text=text)
+    found, _, _ = answered(context, whole_answer("", kind="none"), (4,), text=text)
     assert (found.answer, found.status, found.quotes) == (NOT_FOUND, AnswerStatus.NOT_FOUND, ())
     assert "found no answer on the 1 paths" in found.why and found.notes == ('the documents say nothing of "Vattenfall"',)
 
 
-def test_without_paths_nothing_is_asked(desk):
-    with reading(desk, Reader(FACTS)) as scene:
+def test_without_paths_nothing_is_asked(context):
+    with reading(context, Reader(FACTS)) as scene:
         found = scene.synthesized(())
         assert found.status is AnswerStatus.NOT_FOUND and scene.server.calls == 0
 
@@ -148,14 +148,14 @@ def test_without_paths_nothing_is_asked(desk):
 UNPROVEN_ANSWER = whole_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}])
 
 
-def test_in_place_of_an_answer_that_nothing_proves_what_most_paths_say_is_given_and_so_noted(desk):
-    found, _, book = answered(desk, UNPROVEN_ANSWER, (0,), (2,), (1,))
+def test_in_place_of_an_answer_that_nothing_proves_what_most_paths_say_is_given_and_so_noted(context):
+    found, _, book = answered(context, UNPROVEN_ANSWER, (0,), (2,), (1,))
     assert (found.answer, found.status, book.left_out) == ("20 metres", AnswerStatus.PARTIAL, 1)
     assert found.notes == (f"of the paths' answers the one that most of them give stands here: {UNPROVEN}",)
 
 
-def test_where_nobody_answers_an_answer_that_nothing_proves_is_not_given_either(desk):
-    found, _, book = answered(desk, UNPROVEN_ANSWER, (4,))
+def test_where_nobody_answers_an_answer_that_nothing_proves_is_not_given_either(context):
+    found, _, book = answered(context, UNPROVEN_ANSWER, (4,))
     assert (found.status, book.left_out) == (AnswerStatus.NOT_FOUND, 1) and UNPROVEN in found.why
 
 
@@ -166,32 +166,34 @@ def test_what_a_reader_saw_in_a_picture_proves_the_answer_that_is_made_of_it(tmp
     drawn = replace(REPORT, nodes=(*REPORT.nodes[:3], replace(REPORT.nodes[3], picture=crop), *REPORT.nodes[4:]))
     cited = [{"passage": "n1", "quote": "the bar of 2020 ends at 44"}]
     reply = Reader({}, instead={"PathAnswer": path_answer("44", cited), "WholeAnswer": whole_answer("44 in 2020", cited)})
-    with at_desk(published(tmp_path, drawn)) as desk, reading(desk, reply, (3,)) as scene:
+    with at_context(published(tmp_path, drawn)) as context, reading(context, reply, (3,)) as scene:
         found = scene.synthesized()
     assert (found.answer, found.status) == ("44 in 2020", AnswerStatus.ANSWERED)
     assert [quote.text for quote in found.quotes] == ["Pilots measure it every spring."]
     assert scene.book.left_out == 0 and scene.book.unchecked == {(REPORT.nodes[3].id, "the bar of 2020 ends at 44")}
 
 
-def test_an_answer_without_a_quote_may_stand_on_those_of_a_path_that_says_the_same(desk):
-    found, _, _ = answered(desk, whole_answer("The 20 metres"))
+def test_an_answer_without_a_quote_may_stand_on_those_of_a_path_that_says_the_same(context):
+    found, _, _ = answered(context, whole_answer("The 20 metres"))
     assert [quote.text for quote in found.quotes] == ["harbour is 20 metres"] and found.status is AnswerStatus.ANSWERED
 
 
-def test_a_part_that_is_missing_is_named(desk):
-    found, _, _ = answered(desk, whole_answer("20 metres", HERE, whole=False, missing="who\nmeasured it"))
+def test_a_part_that_is_missing_is_named(context):
+    found, _, _ = answered(context, whole_answer("20 metres", HERE, whole=False, missing="who\nmeasured it"))
     assert found.status is AnswerStatus.PARTIAL and found.notes == ("the model found nothing for: who measured it",)
-    unnamed, _, _ = answered(desk, whole_answer("20 metres.", HERE, whole=False), text="How deep is the harbour, and since when?")
+    unnamed, _, _ = answered(
+        context, whole_answer("20 metres.", HERE, whole=False), text="How deep is the harbour, and since when?"
+    )
     assert unnamed.notes == ("the model found nothing for: a part of the question",)
 
 
-def test_the_reason_says_how_many_paths_support_an_answer_and_whether_they_agree(desk):
-    one, _, _ = answered(desk, None, (0,), (4,))
+def test_the_reason_says_how_many_paths_support_an_answer_and_whether_they_agree(context):
+    one, _, _ = answered(context, None, (0,), (4,))
     assert one.why == "1 path supports an answer, of 2 that were read"
-    by_words, _, _ = answered(desk, None, (0,), (1,), (2,), verdict=None)
+    by_words, _, _ = answered(context, None, (0,), (1,), (2,), verdict=None)
     assert by_words.why == "3 paths support an answer, of 3 that were read; not all of them agree"
 
 
-def test_where_nobody_answers_and_nothing_is_put_together_nothing_is_found(desk):
-    found, _, _ = answered(desk, None, (4,), misbehave=lambda r: Misbehaviour.REFUSAL if r.form == "WholeAnswer" else None)
+def test_where_nobody_answers_and_nothing_is_put_together_nothing_is_found(context):
+    found, _, _ = answered(context, None, (4,), misbehave=lambda r: Misbehaviour.REFUSAL if r.form == "WholeAnswer" else None)
     assert found.status is AnswerStatus.NOT_FOUND and "did not put them together" in found.why

@@ -4,7 +4,7 @@ import pytest
 
 from tasks.asking.calls import Stage
 from tasks.models.chat.errors import ChatEndedError
-from tests.asking_worlds import asked, at_desk, published
+from tests.asking_worlds import asked, at_context, published
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
 from tests.tasks.reading_worlds import FACTS, QUESTION, QUIET, REPORT, reading
@@ -16,13 +16,13 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(location, home):
-    with at_desk(location) as desk:
-        yield desk
+def context(location, home):
+    with at_context(location) as context:
+        yield context
 
 
-def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(desk):
-    with reading(desk, Reader(FACTS), (0,), (1, 3), (4,), seconds=0.1) as scene:
+def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(context):
+    with reading(context, Reader(FACTS), (0,), (1, 3), (4,), seconds=0.1) as scene:
         found = scene.read()
         assert [one.answer for one in found] == ["20 metres", "20 Metres.", ""]
         assert [[quote.text for quote in one.quotes] for one in found] == [["harbour is 20 metres"], ["Harbour: 20 metres"], []]
@@ -36,37 +36,37 @@ def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(desk):
     assert found[0].said == scene.paths[0].said and found[0].facts == "as it stands" and found[0].whole
 
 
-def test_an_answer_that_nothing_proves_is_none_and_what_it_cites_is_counted(desk):
+def test_an_answer_that_nothing_proves_is_none_and_what_it_cites_is_counted(context):
     wild = path_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}, {"passage": "n5", "quote": "20 metres"}])
-    with reading(desk, Reader({}, instead={"PathAnswer": wild}), (0,)) as scene:
+    with reading(context, Reader({}, instead={"PathAnswer": wild}), (0,)) as scene:
         (found,) = scene.read()
         assert not found.supported and found.quotes == () and scene.book.left_out == 2
         assert "the answer of path 1 of 1 does not count" in scene.book.notes[0]
 
 
-def test_of_a_worker_that_quotes_badly_the_cited_passage_may_prove_the_answer(desk):
+def test_of_a_worker_that_quotes_badly_the_cited_passage_may_prove_the_answer(context):
     loose = path_answer("20 metres", [{"passage": "n1", "quote": "it is twenty metres"}])
-    with reading(desk, Reader({}, instead={"PathAnswer": loose}), (0,)) as scene:
+    with reading(context, Reader({}, instead={"PathAnswer": loose}), (0,)) as scene:
         (found,) = scene.read()
         assert [quote.text for quote in found.quotes] == ["The harbour is 20 metres deep."] and scene.book.left_out == 1
 
 
-def test_a_supported_answer_that_is_empty_is_asked_for_once_more(desk):
-    with reading(desk, Reader({}, instead={"PathAnswer": path_answer(" ")}), (0,), (4,)) as scene:
+def test_a_supported_answer_that_is_empty_is_asked_for_once_more(context):
+    with reading(context, Reader({}, instead={"PathAnswer": path_answer(" ")}), (0,), (4,)) as scene:
         with pytest.raises(ChatEndedError, match=r"none of the 2 paths, .*the answer is empty"):
             scene.read()
         assert scene.server.calls == 4 and sum(request.is_second_chance for request in scene.server.requests) == 2
 
 
-def test_a_second_pass_that_nobody_reads_leaves_the_first(desk):
-    with reading(desk, Reader({}), (0,), misbehave=lambda _: Misbehaviour.REFUSAL) as scene:
+def test_a_second_pass_that_nobody_reads_leaves_the_first(context):
+    with reading(context, Reader({}), (0,), misbehave=lambda _: Misbehaviour.REFUSAL) as scene:
         scene.book.stage = Stage.REFINED
         (found,) = scene.read()
         assert not found.supported and len(scene.book.notes) == 1
 
 
-def test_only_different_answers_are_compared_and_equal_ones_count_as_often_as_they_are_given(desk):
-    with reading(desk, Reader(FACTS), (0,), (1,), (2,)) as scene:
+def test_only_different_answers_are_compared_and_equal_ones_count_as_often_as_they_are_given(context):
+    with reading(context, Reader(FACTS), (0,), (1,), (2,)) as scene:
         found = scene.read()
         assert scene.reader.consistency(scene.question, found) == pytest.approx(1 / 3)
         (request,) = of_form(scene.server, "Comparison")
@@ -75,9 +75,9 @@ def test_only_different_answers_are_compared_and_equal_ones_count_as_often_as_th
     assert forms(scene.server)["Comparison"] == 1
 
 
-def test_no_more_pairs_are_compared_than_are_set(desk):
+def test_no_more_pairs_are_compared_than_are_set(context):
     settings = model_settings(reading={"model": {"compared_pairs": 0}})
-    with reading(desk, Reader(FACTS), (0,), (2,), settings=settings) as scene:
+    with reading(context, Reader(FACTS), (0,), (2,), settings=settings) as scene:
         assert scene.reader.consistency(scene.question, scene.read()) == 1.0 and not of_form(scene.server, "Comparison")
 
 
@@ -85,46 +85,46 @@ THREE_ANSWERS = FACTS | {"Pilots measure": "by pilots"}
 
 
 @pytest.mark.parametrize(("failing", "agreed"), [({"20 metres"}, 1.0), ({"20 metres", "18 metres"}, 0.0)])
-def test_a_comparison_that_fails_does_not_count_but_where_all_fail_nothing_agrees(desk, failing, agreed):
+def test_a_comparison_that_fails_does_not_count_but_where_all_fail_nothing_agrees(context, failing, agreed):
     def misbehave(request):
         fails = request.form == "Comparison" and pieces_of(request)[0][1] in failing
         return Misbehaviour.REFUSAL if fails else None
 
-    with reading(desk, Reader(THREE_ANSWERS, contradicts=False), (0,), (2,), (3,), misbehave=misbehave) as scene:
+    with reading(context, Reader(THREE_ANSWERS, contradicts=False), (0,), (2,), (3,), misbehave=misbehave) as scene:
         assert scene.reader.consistency(scene.question, scene.read()) == agreed and "a pair of answers" in scene.book.notes[0]
 
 
-def test_keywords_are_words_of_the_question_and_widen_what_is_searched(desk):
+def test_keywords_are_words_of_the_question_and_widen_what_is_searched(context):
     told = {"keywords": ["deep is", "Hafen", "the", "harbour"]}
-    with read_by(desk, Reader({}, instead={"Keywords": told})) as (place, server), booked(place):
+    with read_by(context, Reader({}, instead={"Keywords": told})) as (place, server), booked(place):
         assert place.reader.keywords(QUESTION) == ("deep is", "the", "harbour")
         question = asked(QUESTION, place)
-    assert question.terms.stems == (*asked(QUESTION, desk).terms.stems, "is", "the") and server.calls == 1
-    assert question.terms.anchors == asked(QUESTION, desk).terms.anchors
+    assert question.terms.stems == (*asked(QUESTION, context).terms.stems, "is", "the") and server.calls == 1
+    assert question.terms.anchors == asked(QUESTION, context).terms.anchors
 
 
-def test_a_model_that_names_no_words_leaves_the_rules_own(desk):
+def test_a_model_that_names_no_words_leaves_the_rules_own(context):
 
-    with read_by(desk, Reader({}), misbehave=lambda _: Misbehaviour.REFUSAL) as (place, _), booked(place) as book:
-        assert asked(QUESTION, place).terms == asked(QUESTION, desk).terms and "the question's keywords" in book.notes[0]
+    with read_by(context, Reader({}), misbehave=lambda _: Misbehaviour.REFUSAL) as (place, _), booked(place) as book:
+        assert asked(QUESTION, place).terms == asked(QUESTION, context).terms and "the question's keywords" in book.notes[0]
 
 
 @pytest.mark.parametrize("bridges_and_steps", [32, 33, 7])
 @pytest.mark.parametrize("calls", [2, 3, 4, 5])
-def test_bridges_and_steps_together_take_no_more_calls_than_are_set(desk, calls, bridges_and_steps):
+def test_bridges_and_steps_together_take_no_more_calls_than_are_set(context, calls, bridges_and_steps):
     settings = model_settings(gate={"pairs": bridges_and_steps}, reading={"model": {"rating_calls": calls}})
-    nodes = desk.snapshot.passages_by_id([node.id for node in REPORT.nodes])
+    nodes = context.snapshot.passages_by_id([node.id for node in REPORT.nodes])
     half = [(nodes[place % 4], nodes[place % 4 + 1]) for place in range(bridges_and_steps // 2)]
-    with reading(desk, Reader(FACTS), (0,), settings=settings) as scene:
+    with reading(context, Reader(FACTS), (0,), settings=settings) as scene:
         for bridges in (True, False):
             scene.reader.rate_pairs(scene.question, half, [0.0] * len(half), bridges=bridges)
         assert 2 <= scene.book.asked[Stage.REFINED] <= calls
 
 
-def test_pairs_are_rated_in_as_many_calls_as_are_allowed_and_the_answer_has_one(desk):
-    nodes = desk.snapshot.passages_by_id([node.id for node in REPORT.nodes])
+def test_pairs_are_rated_in_as_many_calls_as_are_allowed_and_the_answer_has_one(context):
+    nodes = context.snapshot.passages_by_id([node.id for node in REPORT.nodes])
     pairs = [(nodes[place % 4], nodes[place % 4 + 1]) for place in range(32)]
-    with reading(desk, Reader(FACTS), (0,)) as scene:
+    with reading(context, Reader(FACTS), (0,)) as scene:
         assert scene.reader.rate_pairs(scene.question, pairs, [0.0] * 32, bridges=False) == [0.5] * 32
         assert scene.book.stage is Stage.REFINED and scene.book.asked[Stage.REFINED] == 4
         scene.synthesized(scene.read(), QUIET)

@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.reading.model import rate
-from tests.asking_worlds import Passage, asked, at_desk, published, written
+from tests.asking_worlds import Passage, asked, at_context, published, written
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, of_form, pairs_of, pieces_of, read_by
 
@@ -16,28 +16,28 @@ def location(tmp_path_factory):
 
 
 @pytest.fixture
-def desk(location, home):
-    with at_desk(location) as desk:
-        yield desk
+def context(location, home):
+    with at_context(location) as context:
+        yield context
 
 
-def rates(desk, reader, count, *, bridges, at_once=3, **server):
+def rates(context, reader, count, *, bridges, at_once=3, **server):
     """Return what the first `count` neighbours are rated, the server, and the notes."""
-    with read_by(desk, reader, **server) as (place, served), booked(place) as book:
+    with read_by(context, reader, **server) as (place, served), booked(place) as book:
         pairs = list(zip(REPORT.nodes, REPORT.nodes[1:], strict=False))[:count]
-        question = asked("the tide", desk)
-        found = rate(place.reader.desk, question, pairs, [0.25] * (count - 1) + [-0.5], bridges=bridges, at_once=at_once)
+        question = asked("the tide", context)
+        found = rate(place.reader.context, question, pairs, [0.25] * (count - 1) + [-0.5], bridges=bridges, at_once=at_once)
     return found, served, book
 
 
 @pytest.mark.parametrize(("bridges", "form"), [(True, "RatedBridges"), (False, "RatedSteps")])
-def test_several_pairs_are_rated_in_a_call_and_each_gets_its_own(desk, bridges, form):
+def test_several_pairs_are_rated_in_a_call_and_each_gets_its_own(context, bridges, form):
     def by_number(request):
         rated = getattr(Reader({}), form)(request)["ratings"]
         name = "strength" if bridges else "usefulness"
         return {"ratings": [one | {name: one["pair"] / 10} for one in reversed(rated)]}
 
-    found, server, book = rates(desk, Reader({}, instead={form: by_number}), 5, bridges=bridges)
+    found, server, book = rates(context, Reader({}, instead={form: by_number}), 5, bridges=bridges)
     assert found == [0.1, 0.2, 0.3, 0.1, 0.2] and server.calls == 2 and not book.notes
     first, second = sorted(of_form(server, form), key=lambda request: -len(pairs_of(request)))
     assert (pairs_of(first), pairs_of(second)) == ([1, 2, 3], [1, 2])
@@ -47,33 +47,33 @@ def test_several_pairs_are_rated_in_a_call_and_each_gets_its_own(desk, bridges, 
     assert all("characters left out]" in text for _, text in pieces_of(first))
 
 
-def test_what_is_not_connected_is_worth_nothing(desk):
+def test_what_is_not_connected_is_worth_nothing(context):
     def unconnected(request):
         return {"ratings": [{"pair": pair, "connected": False, "strength": 1.0} for pair in pairs_of(request)]}
 
-    found, _, _ = rates(desk, Reader({}, instead={"RatedBridges": unconnected}), 2, bridges=True)
+    found, _, _ = rates(context, Reader({}, instead={"RatedBridges": unconnected}), 2, bridges=True)
     assert found == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(("bridges", "stays"), [(True, [0.0, 0.0]), (False, [0.25, 0.0])])
 @pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2, 3], [0, 1], [2, 3]])
-def test_rates_of_other_pairs_than_those_asked_are_refused_and_nothing_changes(desk, bridges, stays, numbers):
+def test_rates_of_other_pairs_than_those_asked_are_refused_and_nothing_changes(context, bridges, stays, numbers):
     def wrong(_request):
         more = {"connected": True, "strength": 0.9} if bridges else {"usefulness": 0.9}
         return {"ratings": [{"pair": number, **more} for number in numbers]}
 
     form = "RatedBridges" if bridges else "RatedSteps"
-    found, server, book = rates(desk, Reader({}, instead={form: wrong}), 2, bridges=bridges)
+    found, server, book = rates(context, Reader({}, instead={form: wrong}), 2, bridges=bridges)
     assert found == stays and server.calls == 2 and "must be rated exactly once" in book.notes[0]
 
 
-def test_a_rate_outside_0_to_1_is_refused(desk):
-    found, _, book = rates(desk, Reader({}, rate=7.0), 2, bridges=True)
+def test_a_rate_outside_0_to_1_is_refused(context):
+    found, _, book = rates(context, Reader({}, rate=7.0), 2, bridges=True)
     assert found == [0.0, 0.0] and "a rate is not between 0.0 and 1.0" in book.notes[0]
 
 
-def test_of_two_calls_one_may_fail(desk):
+def test_of_two_calls_one_may_fail(context):
     found, _, book = rates(
-        desk, Reader({}), 5, bridges=False, misbehave=lambda r: Misbehaviour.REFUSAL if len(pairs_of(r)) == 3 else None
+        context, Reader({}), 5, bridges=False, misbehave=lambda r: Misbehaviour.REFUSAL if len(pairs_of(r)) == 3 else None
     )
     assert found == [0.25, 0.25, 0.25, 0.5, 0.5] and "3 steps" in book.notes[0]

@@ -10,7 +10,7 @@ from storage.records.documents import NodeKind
 from tasks.asking.candidates import find_candidates, score
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.routing.routing import ChosenPath
-from tests.asking_worlds import Passage, asked, at_desk, published, written
+from tests.asking_worlds import Passage, asked, at_context, published, written
 
 REPORT = written(
     "merrow",
@@ -27,20 +27,20 @@ def location(tmp_path_factory):
     return published(tmp_path_factory.mktemp("world"), REPORT, LETTER)
 
 
-def world_at(desk):
+def world_at(context):
     """Return question, candidates and scores, with a path of two nodes and one of one, both through the table."""
-    question = asked(QUESTION, desk)
-    graph = find_candidates(question, desk)
-    scores = score(question, graph, desk)
+    question = asked(QUESTION, context)
+    graph = find_candidates(question, context)
+    scores = score(question, graph, context)
     first, table = (graph.ids.index(REPORT.nodes[place].id) for place in (0, 1))
     paths = [ChosenPath((first, table), 1.0, 1.0, 0.5), ChosenPath((table,), 1.0, 1.0, 0.5)]
     return question, graph, scores, paths
 
 
 def test_a_path_comes_with_its_nodes_rows_and_what_they_are_worth(location):
-    with at_desk(location) as desk:
-        question, graph, scores, paths = world_at(desk)
-        both, table = fetch_texts(question, graph, scores, paths, desk)
+    with at_context(location) as context:
+        question, graph, scores, paths = world_at(context)
+        both, table = fetch_texts(question, graph, scores, paths, context)
     assert [node.id for node in both.nodes] == [REPORT.nodes[0].id, REPORT.nodes[1].id]
     assert [row.text for row in table.rows[REPORT.nodes[1].id]] == ["Cable: Price", "Long: 5", "Short: 3"]
     place = graph.ids.index(REPORT.nodes[1].id)
@@ -48,31 +48,31 @@ def test_a_path_comes_with_its_nodes_rows_and_what_they_are_worth(location):
 
 
 def test_a_worth_stays_between_0_and_1(location):
-    with at_desk(location) as desk:
-        question, graph, scores, paths = world_at(desk)
+    with at_context(location) as context:
+        question, graph, scores, paths = world_at(context)
         beyond = replace(scores, combined=np.where(np.arange(len(graph)) % 2, 1.5, -0.5))
-        worths = fetch_texts(question, graph, beyond, paths, desk)[0].worth
+        worths = fetch_texts(question, graph, beyond, paths, context)[0].worth
     assert set(worths.values()) <= {0.0, 1.0}
 
 
 def test_names_are_known_from_titles_and_from_whatever_is_asked(location):
-    with at_desk(location) as desk:
-        question, graph, scores, paths = world_at(desk)
-        (text, _other) = fetch_texts(question, graph, scores, paths, desk)
+    with at_context(location) as context:
+        question, graph, scores, paths = world_at(context)
+        (text, _other) = fetch_texts(question, graph, scores, paths, context)
     assert set(question.terms.anchors) == {"merrow", "ellary", "1987"}
     assert text.titled == {REPORT.document_id: {"merrow"}}
     assert text.said == {"merrow", "ellary"}
 
 
 def test_what_lies_beside_the_asked_pages_is_not_held_against_a_name(location):
-    with at_desk(location, scope=Scope(first_page=1, last_page=2)) as desk:
-        question, graph, scores, paths = world_at(desk)
-        (text, _other) = fetch_texts(question, graph, scores, paths, desk)
+    with at_context(location, scope=Scope(first_page=1, last_page=2)) as context:
+        question, graph, scores, paths = world_at(context)
+        (text, _other) = fetch_texts(question, graph, scores, paths, context)
     assert text.said == {"merrow", "ellary", "1987"}
 
 
 def test_no_paths_are_no_texts(location):
-    with at_desk(location) as desk:
-        question, graph, scores, _paths = world_at(desk)
-        assert fetch_texts(question, graph, scores, [], desk) == ()
-        assert read_paths(question, (), desk) == ()
+    with at_context(location) as context:
+        question, graph, scores, _paths = world_at(context)
+        assert fetch_texts(question, graph, scores, [], context) == ()
+        assert read_paths(question, (), context) == ()

@@ -10,7 +10,7 @@ from storage.artifacts import ArtifactStore
 from storage.records.documents import NodeKind
 from tasks.prompts.prompt import fence
 from tasks.reading.shown import NodePicture, NodePictures, shortened_body, show_passages
-from tests.asking_worlds import Passage, at_desk, published, written
+from tests.asking_worlds import Passage, at_context, published, written
 from tests.scripted_answers import booked, model_settings
 
 PLAIN = written(
@@ -42,10 +42,10 @@ def world(tmp_path, artifacts):
     crop, other, scan = (artifacts.put(data) for data in (CROP, OTHER_CROP, SCAN))
     nodes = [replace(node, picture={1: crop, 3: other}.get(place)) for place, node in enumerate(PLAIN.nodes)]
     pages = [replace(page, image=scan if page.number == 2 else None) for page in PLAIN.pages]
-    with at_desk(published(tmp_path, replace(PLAIN, nodes=tuple(nodes), pages=tuple(pages)))) as desk:
+    with at_context(published(tmp_path, replace(PLAIN, nodes=tuple(nodes), pages=tuple(pages)))) as context:
         names = [node.id for node in nodes]
-        with booked(replace(desk, settings=model_settings())) as book:
-            yield desk.snapshot.passages_by_id(names), NodePictures(desk.snapshot, artifacts), dict.fromkeys(names, 0.5), book
+        with booked(replace(context, settings=model_settings())) as book:
+            yield context.snapshot.passages_by_id(names), NodePictures(context.snapshot, artifacts), dict.fromkeys(names, 0.5), book
 
 
 def test_a_figure_is_shown_by_its_crop_and_what_stands_on_a_scan_by_its_page(world):

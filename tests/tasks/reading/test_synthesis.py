@@ -11,7 +11,7 @@ from tasks.asking.candidates import find_candidates, score
 from tasks.asking.records import PathReading, Synthesis, Verdict
 from tasks.reading.synthesis import NO_WORD_SAID, Evidence, gate_report, places_of, ranked_pages, synthesize
 from tasks.routing.routing import ChosenPath
-from tests.asking_worlds import Passage, asked, at_desk, ordinals_of, published, written
+from tests.asking_worlds import Passage, asked, at_context, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
 QUIET = Verdict(consistency=1.0, saturation=0.9, trigger=None)
@@ -35,16 +35,16 @@ class Joining:
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
     report = written("report", *[Passage(f"the tide of day {day}", page=1 + day // 2) for day in range(6)])
-    with at_desk(published(tmp_path_factory.mktemp("world"), report, written("note", Passage("a cable")))) as desk:
-        desk = replace(desk, reader=Joining())
-        question = asked("the tide", desk)
-        graph = find_candidates(question, desk)
-        yield question, graph, score(question, graph, desk), desk
+    with at_context(published(tmp_path_factory.mktemp("world"), report, written("note", Passage("a cable")))) as context:
+        context = replace(context, reader=Joining())
+        question = asked("the tide", context)
+        graph = find_candidates(question, context)
+        yield question, graph, score(question, graph, context), context
 
 
 def found(scene, evidence):
-    question, graph, scores, desk = scene
-    return synthesize(question, graph, scores, evidence, desk)
+    question, graph, scores, context = scene
+    return synthesize(question, graph, scores, evidence, context)
 
 
 def node(scene, name, ordinal):
@@ -64,12 +64,12 @@ def read(*answers):
 def test_each_path_stands_beside_what_its_reader_said(scene):
     first, second = node(scene, "report", 0), node(scene, "report", 3)
     made = found(scene, Evidence((path_of(first, second), path_of(second)), read("yes", ""), verdict=QUIET))
-    graph, desk = scene[1], scene[3]
+    graph, context = scene[1], scene[3]
     assert [path.nodes for path in made.paths] == [(graph.ids[first], graph.ids[second]), (graph.ids[second],)]
     assert [path.answer for path in made.paths] == ["yes", ""] and made.synthesis.answer == "yes"
     assert (made.paths[0].flow, made.paths[0].quality, made.paths[0].share) == (0.5, 0.25, 0.125)
     assert {path for chain in made.paths for path in chain.nodes} <= {
-        each.id for each in desk.snapshot.nodes(document_id("report"))
+        each.id for each in context.snapshot.nodes(document_id("report"))
     }
     assert made.paths[0].pages == (PagePlace(NamedDocument(document_id("report"), "report.pdf"), 1), *made.paths[1].pages)
 
@@ -84,11 +84,11 @@ def test_evidence_pages_are_those_of_all_paths_each_once_in_their_order(scene):
 
 
 def test_every_page_with_a_candidate_is_ranked_the_best_first_and_ties_by_document_and_page(scene):
-    _, graph, scores, desk = scene
-    ranked = ranked_pages(graph, scores, desk.names)
+    _, graph, scores, context = scene
+    ranked = ranked_pages(graph, scores, context.names)
     assert len(ranked) == 4 and [page.score for page in ranked] == sorted((page.score for page in ranked), reverse=True)
     level = replace(scores, combined=np.full(len(graph), 0.5))
-    order = [(page.document.id, page.page) for page in ranked_pages(graph, level, desk.names)]
+    order = [(page.document.id, page.page) for page in ranked_pages(graph, level, context.names)]
     assert order == sorted(order)
 
 
@@ -114,12 +114,12 @@ def test_without_a_path_nothing_is_madeand_the_pages_are_ranked_all_the_same(sce
 
 
 def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so(scene):
-    _, graph, scores, desk = scene
-    named = asked("What do page 99 and Table 7 say of the tide on page 2?", desk)
-    made = synthesize(named, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), desk)
+    _, graph, scores, context = scene
+    named = asked("What do page 99 and Table 7 say of the tide on page 2?", context)
+    made = synthesize(named, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), context)
     assert made.synthesis.status is AnswerStatus.PARTIAL
     assert len(made.synthesis.notes) == 2 and "page 99" in made.synthesis.notes[0] and "table 7" in made.synthesis.notes[1]
-    lost = synthesize(named, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), desk)
+    lost = synthesize(named, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), context)
     assert lost.synthesis.status is AnswerStatus.NOT_FOUND and len(lost.synthesis.notes) == 2
 
 
@@ -133,11 +133,11 @@ def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so
     ],
 )
 def test_of_a_question_in_another_language_of_which_no_word_is_there_it_is_said_plainly(scene, text, why):
-    desk = scene[3]
-    question = asked(text, desk)
-    graph = find_candidates(question, desk)
-    scores = score(question, graph, desk)
-    lost = synthesize(question, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), desk)
+    context = scene[3]
+    question = asked(text, context)
+    graph = find_candidates(question, context)
+    scores = score(question, graph, context)
+    lost = synthesize(question, graph, scores, Evidence((path_of(0),), read(""), verdict=QUIET), context)
     assert (lost.synthesis.status, lost.synthesis.why) == (AnswerStatus.NOT_FOUND, why)
-    supported = synthesize(question, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), desk)
+    supported = synthesize(question, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), context)
     assert supported.synthesis.why == "because"

@@ -14,7 +14,7 @@ from tasks.asking.candidates import NodeScores
 from tasks.routing.routing import best_passages, demand_of, lay_out, route, select
 from tasks.settings.ask import GateSettings, RoutingSettings, SelectionSettings
 from tasks.step import Workplace, workplace
-from tests.tasks.routing_worlds import COUNT, a_graph, asked, at_desk, scored
+from tests.tasks.routing_worlds import COUNT, a_graph, asked, at_context, scored
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +26,10 @@ def place(tmp_path):
 
 
 def follow(scores, edges=(), text="Why did the pump fail?", **settings):
-    desk, question = at_desk(**settings), asked(text)
-    terrain = lay_out(question, a_graph(edges), scores, desk)
-    routed = route(question, terrain, desk)
-    return terrain, routed, select(question, terrain, routed, desk)
+    context, question = at_context(**settings), asked(text)
+    terrain = lay_out(question, a_graph(edges), scores, context)
+    routed = route(question, terrain, context)
+    return terrain, routed, select(question, terrain, routed, context)
 
 
 def nodes_of(paths):
@@ -117,7 +117,7 @@ def test_extinction_is_judged_before_mixing_or_after(before_mixing):
 
 
 def test_the_baseline_takes_the_best_nodes_each_by_itself():
-    paths = best_passages(asked(), scored(n3=0.8, n7=0.9), at_desk(selection=SelectionSettings(read=2)))
+    paths = best_passages(asked(), scored(n3=0.8, n7=0.9), at_context(selection=SelectionSettings(read=2)))
     assert [(path.nodes, path.flow, path.quality) for path in paths] == [((7,), 0.0, 0.9), ((3,), 0.0, 0.8)]
 
 

@@ -11,7 +11,7 @@ from tasks.routing.refinement import joined_both_ways, laid_downhill, let_in, ne
 from tasks.routing.routing import route
 from tasks.routing.terrain import entry_of, kept_arcs, paper_terrain, prize_terrain, route_prizes
 from tasks.settings.ask import RoutingSettings
-from tests.asking_worlds import Passage, at_desk, published, run_of, written
+from tests.asking_worlds import Passage, at_context, published, run_of, written
 from tests.tasks.refining_worlds import ISLANDS, edits_of, scene
 from tests.tasks.routing_worlds import COUNT, a_graph, asked, scored
 
@@ -41,8 +41,8 @@ def test_a_figure_answers_better_than_a_text_of_the_same_score():
 
 @pytest.mark.parametrize("formulation", ["paper", "prizes"])
 @pytest.mark.parametrize("trigger", list(Trigger))
-def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(desk, formulation, trigger):
-    before = scene(desk, formulation=formulation)
+def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(context, formulation, trigger):
+    before = scene(context, formulation=formulation)
     after = before.refined(trigger).terrain
     nodes, arcs = len(before.graph), len(before.terrain.tails)
     assert len(after.tails) == len(after.heads) == len(after.similarities) >= arcs
@@ -54,9 +54,9 @@ def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(desk, f
     assert edits and all({edit.source, edit.target} <= known and edit.before != edit.after for edit in edits)
 
 
-def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(desk):
-    before = scene(desk, cited_boost=0.9)
-    node = before.desk.snapshot.nodes_by_id([before.graph.ids[before.place(5)]])[0]
+def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(context):
+    before = scene(context, cited_boost=0.9)
+    node = before.context.snapshot.nodes_by_id([before.graph.ids[before.place(5)]])[0]
     quote = Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": node})
     after = before.refined(Trigger.LOW_CONSISTENCY, (PathReading("a harbour", (quote,)),)).terrain
     changed = np.flatnonzero(after.scores != before.terrain.scores).tolist()
@@ -66,17 +66,17 @@ def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(desk):
 
 @pytest.mark.parametrize("trigger", list(Trigger))
 def test_where_there_is_nothing_to_edit_nothing_is(tmp_path, trigger):
-    with at_desk(published(tmp_path, written("note", Passage("a cable")))) as desk:
-        before = scene(desk, "which cable?")
+    with at_context(published(tmp_path, written("note", Passage("a cable")))) as context:
+        before = scene(context, "which cable?")
         refined = before.refined(trigger)
         assert refined.edits == () and len(refined.terrain.tails) == 0 and len(refined.terrain.sources) == 1
 
 
-def test_an_edit_leaves_its_record_and_repeats_to_the_last_bit(desk):
-    before = scene(desk)
+def test_an_edit_leaves_its_record_and_repeats_to_the_last_bit(context):
+    before = scene(context)
     one, two = before.refined(Trigger.LOW_SATURATION), before.refined(Trigger.LOW_SATURATION)
     assert one.edits == two.edits and np.array_equal(one.terrain.similarities, two.terrain.similarities)
-    first, second = run_of(desk.snapshot.location).steps()[-2:]
+    first, second = run_of(context.snapshot.location).steps()[-2:]
     assert first.step == second.step == "refine" and first.outputs == second.outputs and set(first.outputs) == {"edits"}
 
 
@@ -121,13 +121,13 @@ def test_a_lower_entry_lets_those_sources_in_that_it_was_too_high_for():
 
 
 @pytest.fixture(scope="module")
-def desk(tmp_path_factory):
-    with at_desk(published(tmp_path_factory.mktemp("world"), ISLANDS)) as desk:
-        yield desk
+def context(tmp_path_factory):
+    with at_context(published(tmp_path_factory.mktemp("world"), ISLANDS)) as context:
+        yield context
 
 
-def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(desk):
-    before = scene(desk, rate=1.0)
+def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(context):
+    before = scene(context, rate=1.0)
     refined = before.refined(Trigger.LOW_SATURATION)
     bridges = edits_of(refined, "bridge")
     cut, ids = before.routed.cut, before.graph.ids
@@ -139,24 +139,24 @@ def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(desk):
     assert len(refined.terrain.tails) == len(before.terrain.tails) + len(bridges)
 
 
-def test_the_reader_is_told_which_pairs_no_arc_joins_yet(desk):
-    before = scene(desk, rate=1.0)
+def test_the_reader_is_told_which_pairs_no_arc_joins_yet(context):
+    before = scene(context, rate=1.0)
     bridges = edits_of(before.refined(Trigger.LOW_SATURATION), "bridge")
-    reader = before.desk.reader
+    reader = before.context.reader
     assert set(reader.bridges) == {(edit.source, edit.target) for edit in bridges} and len(reader.shown) > len(reader.bridges)
     for trigger in (Trigger.NO_SUPPORT, Trigger.LOW_CONSISTENCY):
-        other = scene(desk, rate=1.0)
+        other = scene(context, rate=1.0)
         other.refined(trigger)
-        assert other.desk.reader.shown and not other.desk.reader.bridges
+        assert other.context.reader.shown and not other.context.reader.bridges
 
 
-def test_a_bridge_that_says_nothing_is_not_built(desk):
-    refined = scene(desk, rate=0.1, bridge_above=0.1).refined(Trigger.LOW_SATURATION)
+def test_a_bridge_that_says_nothing_is_not_built(context):
+    refined = scene(context, rate=0.1, bridge_above=0.1).refined(Trigger.LOW_SATURATION)
     assert not edits_of(refined, "bridge")
 
 
-def test_new_sources_are_found_near_the_old_ones(desk):
-    before = scene(desk, sources=1)
+def test_new_sources_are_found_near_the_old_ones(context):
+    before = scene(context, sources=1)
     refined = before.refined(Trigger.NO_SUPPORT)
     found = edits_of(refined, "source")
     assert found and all(edit.target == "" for edit in found)
@@ -165,16 +165,16 @@ def test_new_sources_are_found_near_the_old_ones(desk):
     assert not set(grown) & set(before.terrain.sources.tolist()) and before.place(5) not in grown
 
 
-def test_arcs_are_weighed_anew_no_further_than_damping_and_bound_let_them(desk):
-    before = scene(desk, rate=1.0, damping=0.5, bound=0.1)
+def test_arcs_are_weighed_anew_no_further_than_damping_and_bound_let_them(context):
+    before = scene(context, rate=1.0, damping=0.5, bound=0.1)
     changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
     assert changed
     for edit in changed:
         assert edit.after == pytest.approx(min(edit.before + 0.1, edit.before + 0.5 * (1.0 - edit.before)))
 
 
-def test_only_the_arcs_that_carry_most_are_weighed_anew_where_answers_disagree(desk):
-    before = scene(desk, rate=0.0)
+def test_only_the_arcs_that_carry_most_are_weighed_anew_where_answers_disagree(context):
+    before = scene(context, rate=0.0)
     changed = edits_of(before.refined(Trigger.LOW_CONSISTENCY), "re-weight")
     flow = before.routed.flow[: len(before.terrain.tails)]
     strongest = int(np.argmax(flow))
@@ -184,14 +184,14 @@ def test_only_the_arcs_that_carry_most_are_weighed_anew_where_answers_disagree(d
 
 @pytest.mark.parametrize("trigger", list(Trigger))
 @pytest.mark.parametrize("pairs", [1, 2, 6])
-def test_no_more_pairs_are_rated_than_allowed(desk, trigger, pairs):
-    before = scene(desk, pairs=pairs)
+def test_no_more_pairs_are_rated_than_allowed(context, trigger, pairs):
+    before = scene(context, pairs=pairs)
     before.refined(trigger)
-    assert len(before.desk.reader.shown) <= pairs
+    assert len(before.context.reader.shown) <= pairs
 
 
-def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_new_pages(desk):
-    before = scene(desk, rate=0.9, formulation="prizes")
+def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_new_pages(context):
+    before = scene(context, rate=0.9, formulation="prizes")
     arcs, refined = len(before.terrain.tails), before.refined(Trigger.LOW_SATURATION)
     after, bridges = refined.terrain, edits_of(refined, "bridge")
     tails, heads = after.tails[arcs:], after.heads[arcs:]
@@ -200,39 +200,39 @@ def test_bridges_of_prizes_run_downhill_carry_what_they_are_rated_and_lead_to_ne
     assert after.similarities[arcs:].tolist() == [edit.after for edit in bridges] == [0.9] * len(bridges)
     cut = before.routed.cut
     assert all({cut.source_side[tail], cut.source_side[head]} == {True, False} for tail, head in zip(tails, heads, strict=True))
-    first, second = (route(before.question, terrain, before.desk) for terrain in (before.terrain, after))
+    first, second = (route(before.question, terrain, before.context) for terrain in (before.terrain, after))
     crossed = second.flow[arcs : len(after.tails)] > 0
     read = [{node for chain in routed.chains for node in chain.nodes} for routed in (first, second)]
     assert crossed.any() and read[0] < read[1]
 
 
 @pytest.mark.parametrize("trigger", list(Trigger))
-def test_no_rating_is_spent_on_arcs_that_chains_of_prizes_cannot_take(desk, trigger):
-    before = scene(desk, rate=1.0, formulation="prizes")
+def test_no_rating_is_spent_on_arcs_that_chains_of_prizes_cannot_take(context, trigger):
+    before = scene(context, rate=1.0, formulation="prizes")
     ids, terrain, refined = before.graph.ids, before.terrain, before.refined(trigger)
     arcs = zip(terrain.tails.tolist(), terrain.heads.tolist(), terrain.usable.tolist(), strict=True)
     usable = {(ids[tail], ids[head]) for tail, head, taken in arcs if taken}
     bridged, changed = ({(edit.source, edit.target) for edit in edits_of(refined, kind)} for kind in ("bridge", "re-weight"))
     assert not terrain.usable.all() and changed and changed <= usable
-    assert set(before.desk.reader.shown) <= usable | bridged
+    assert set(before.context.reader.shown) <= usable | bridged
 
 
-def test_without_support_chains_of_prizes_begin_on_more_pages_and_at_less(desk):
-    before = scene(desk, formulation="prizes", entry_share=0.5)
+def test_without_support_chains_of_prizes_begin_on_more_pages_and_at_less(context):
+    before = scene(context, formulation="prizes", entry_share=0.5)
     refined = before.refined(Trigger.NO_SUPPORT)
     assert refined.terrain.entry == 0.5 * before.terrain.entry
     begun = {before.graph.ids.index(edit.source) for edit in edits_of(refined, "source")}
-    routed = route(before.question, refined.terrain, before.desk)
+    routed = route(before.question, refined.terrain, before.context)
     first, second = ({chain.nodes[0] for chain in flow.chains} for flow in (before.routed, routed))
     assert second - first and second - first <= begun
 
 
-def test_new_sources_of_prizes_do_not_begin_for_nothing(desk):
-    before = scene(desk, formulation="prizes", entry_share=1.0)
+def test_new_sources_of_prizes_do_not_begin_for_nothing(context):
+    before = scene(context, formulation="prizes", entry_share=1.0)
     refined = before.refined(Trigger.NO_SUPPORT)
     after = refined.terrain
     assert after.entry == before.terrain.entry
-    routed = route(before.question, after, before.desk)
+    routed = route(before.question, after, before.context)
     assert {chain.nodes[0] for chain in routed.chains} == {chain.nodes[0] for chain in before.routed.chains}
 
 

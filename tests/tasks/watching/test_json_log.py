@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tasks.happenings import QueueSeen, tell
+from tasks.events import QueueSeen, tell
 from tasks.models.chat.errors import Outcome
 from tasks.watching.json_log import LONGEST_TEXT, LogFileError, level_of, line_of, logging_to
-from tests.tasks import happening_worlds as worlds
+from tests.tasks import event_worlds as worlds
 
 NAMES = {worlds.DOCUMENT: "report.pdf"}
 
@@ -22,8 +22,8 @@ def lines(path):
 
 def test_each_thing_that_happens_is_a_line_with_time_and_level(tmp_path):
     with logging_to(str(tmp_path / "log")):
-        for happening in (worlds.RUN_BEGAN, worlds.began(), worlds.step(), worlds.ended("failed", "cut"), worlds.step()):
-            tell(happening)
+        for event in (worlds.RUN_BEGAN, worlds.began(), worlds.step(), worlds.ended("failed", "cut"), worlds.step()):
+            tell(event)
         tell(QueueSeen(1))
     tell(worlds.RUN_ENDED)
     told = lines(tmp_path / "log")
@@ -65,7 +65,7 @@ def test_a_disk_that_is_full_is_told_of_once_and_the_run_goes_on(capsys):
 
 WRITER = """
 import sys
-from tasks.happenings import RunBegan, tell
+from tasks.events import RunBegan, tell
 from tasks.watching.json_log import logging_to
 with logging_to(sys.argv[1]):
     for number in range(500):
@@ -120,8 +120,8 @@ def test_of_an_error_only_the_kind_is_said_for_its_words_may_quote_a_document():
         (worlds.question("failed", "KeyError"), logging.WARNING),
     ],
 )
-def test_what_failed_is_louder(happening, level):
-    assert level_of(line_of(happening, NAMES)) == level
+def test_what_failed_is_louder(event, level):
+    assert level_of(line_of(event, NAMES)) == level
 
 
 def test_names_are_written_so_that_no_sign_of_them_does_anything():

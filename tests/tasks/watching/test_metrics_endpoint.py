@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from tasks.happenings import QuestionRefused, QueueSeen, Refusal, tell
+from tasks.events import QuestionRefused, QueueSeen, Refusal, tell
 from tasks.models.chat.errors import Outcome
 from tasks.watching.metrics_endpoint import (
     METRICS,
@@ -23,7 +23,7 @@ from tasks.watching.metrics_endpoint import (
     host_and_port,
     shows_all,
 )
-from tests.tasks import happening_worlds as worlds
+from tests.tasks import event_worlds as worlds
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_a_port_that_is_taken_is_named_in_one_line_and_the_work_goes_on(monkeypa
 
 PROCESS = """
 import os, signal, sys
-from tasks.happenings import QuestionRefused, QueueSeen, Refusal, tell
+from tasks.events import QuestionRefused, QueueSeen, Refusal, tell
 from tasks.watching.metrics_endpoint import counting
 from tests.tasks import happening_worlds as worlds
 with counting(sys.argv[1]):
@@ -122,9 +122,9 @@ def counted():
     registry = CollectorRegistry()
     metrics = Metrics(registry)
 
-    def value(name, *happenings, **labels):
-        for happening in happenings:
-            metrics.hear(happening)
+    def value(name, *events, **labels):
+        for event in events:
+            metrics.hear(event)
         return registry.get_sample_value(f"flowreader_{name}", labels)
 
     value.registry = registry

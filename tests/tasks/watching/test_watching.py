@@ -7,12 +7,12 @@ import urllib.request
 import pytest
 
 from storage.records.answers import AnswerStatus
-from tasks.happenings import QuestionBegan, QueueSeen, heard_by, tell
+from tasks.events import QuestionBegan, QueueSeen, heard_by, tell
 from tasks.watching.json_log import LogFileError
 from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
 from tasks.watching.prefect_log import flow_at_work, say_to_prefect, told_to_prefect
 from tasks.watching.watching import watched, watched_question, watched_run
-from tests.tasks import happening_worlds as worlds
+from tests.tasks import event_worlds as worlds
 
 
 @pytest.fixture(autouse=True)

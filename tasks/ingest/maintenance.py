@@ -83,7 +83,7 @@ def _older(folder: Path, before: float) -> Iterator[Path]:
         yield from (path for path in folder.iterdir() if path.is_file() and is_older(path, before))
 
 
-class Upkeep(BaseModel):
+class Maintenance(BaseModel):
     """What was done for one corpus and what doctor found; `skipped` says why nothing was done, `killed` which runs were."""
 
     model_config = ConfigDict(frozen=True)
@@ -99,7 +99,7 @@ class Upkeep(BaseModel):
     findings: tuple[Finding, ...] = ()
 
     @classmethod
-    def of(cls, corpus: CorpusWriter, cleaned: CleanedUp) -> Upkeep:
+    def of(cls, corpus: CorpusWriter, cleaned: CleanedUp) -> Maintenance:
         return cls(
             corpus=corpus.location.name,
             mended=corpus.messages,
@@ -115,7 +115,7 @@ def _told(cleaned: CleanedUp) -> Mapping[str, str]:
 
 
 @step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), told=_told)
-def upkeep(corpus: CorpusWriter) -> CleanedUp:
+def maintenance(corpus: CorpusWriter) -> CleanedUp:
     """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
     return look_after(corpus)
 
@@ -138,18 +138,18 @@ def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
 COLUMNS = ("corpus", "outcome", "files deleted", "bytes freed", "answers erased")
 
 
-def upkeep_markdown(done: Sequence[Upkeep], aged: AgedOut | None = None) -> str:
+def maintenance_markdown(done: Sequence[Maintenance], aged: AgedOut | None = None) -> str:
     """Return a table of the corpora, what the home lost by age, and what was mended, postponed and found, each with its remedy."""
     lines = ["# Maintenance", "", summary(done), ""]
     if done:
         lines += [table_row(COLUMNS), "|---|---|--:|--:|--:|"]
         lines += [table_row(_cells(one)) for one in done]
     if aged is not None:
-        lines += ["", as_text(told_of_age(aged))]
+        lines += ["", as_text(summary_of_age(aged))]
     return "\n".join([*lines, *(line for one in done for line in _details(one))]) + "\n"
 
 
-def summary(done: Sequence[Upkeep]) -> str:
+def summary(done: Sequence[Maintenance]) -> str:
     skipped, findings = sum(bool(one.skipped) for one in done), sum(len(one.findings) for one in done)
     if not done:
         return "there is no corpus yet"
@@ -157,7 +157,7 @@ def summary(done: Sequence[Upkeep]) -> str:
     return f"{corpora} looked after, {skipped} skipped, {_findings(findings)}"
 
 
-def told_of_age(aged: AgedOut) -> str:
+def summary_of_age(aged: AgedOut) -> str:
     days = f"{KEEP_UNNAMED_SECONDS / 86_400:.0f} days"
     return (
         f"Deleted for their age, {days}: {aged.reports} reports of answers that no corpus keeps, {aged.results} results "
@@ -169,13 +169,13 @@ def _findings(count: int) -> str:
     return "1 finding" if count == 1 else f"{count} findings"
 
 
-def _cells(one: Upkeep) -> tuple[str, ...]:
+def _cells(one: Maintenance) -> tuple[str, ...]:
     outcome = "skipped" if one.skipped else _findings(len(one.findings)) if one.findings else "well"
     counts = (one.artifacts_deleted, one.bytes_freed, one.answers_erased)
     return one.corpus, outcome, *(f"{count:,}" for count in counts)
 
 
-def _details(one: Upkeep) -> Iterator[str]:
+def _details(one: Maintenance) -> Iterator[str]:
     told = [
         *([f"skipped: {one.skipped}"] if one.skipped else []),
         *(f"mended: {message}" for message in one.mended),

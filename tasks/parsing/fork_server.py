@@ -1,6 +1,6 @@
 """The warm process that parser children are forked from: MinerU is imported once, and one child lives at a time.
 
-`python -m tasks.parsing.zygote PARENT_PID` reads a job a line and answers a line: how its child ended, and what it used.
+`python -m tasks.parsing.fork_server PARENT_PID` reads a job a line and answers a line: how its child ended, and what it used.
 It ends, and kills its child, when its input closes or its parent is gone.
 """
 

@@ -1,7 +1,7 @@
 """One of each thing that happens in a run."""
 
 from storage.records.documents import StepRecord
-from tasks.happenings import (
+from tasks.events import (
     CallEnded,
     DocumentBegan,
     DocumentEnded,

@@ -127,8 +127,8 @@ OfARun: TypeAlias = (
 Logged: TypeAlias = OfARun | QuestionRefused
 """What a log tells: how long a queue is at each moment is for the metrics."""
 
-Happening: TypeAlias = Logged | QueueSeen
-Listener: TypeAlias = Callable[[Happening], None]
+Event: TypeAlias = Logged | QueueSeen
+Listener: TypeAlias = Callable[[Event], None]
 
 _listeners: list[Listener] = []
 
@@ -143,7 +143,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def tell(happening: Happening) -> None:
+def tell(event: Event) -> None:
     """Tell whoever listens; costs next to nothing where nobody does."""
     for listener in tuple(_listeners):
-        listener(happening)
+        listener(event)

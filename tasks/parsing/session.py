@@ -1,4 +1,4 @@
-"""The desk of one document at work: its private copy and its scratch folder."""
+"""The session in which one document is read: its private copy and its scratch folder."""
 
 import errno
 import functools
@@ -40,7 +40,7 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Desk:
+class Session:
     """One document at work. `source` is the copy to read."""
 
     source: Path
@@ -104,8 +104,8 @@ class Desk:
 
 
 @contextmanager
-def desk_for(path: Path, *, document_id: str | None, password: str | None, rules: Rules) -> Iterator[Desk]:
-    """Lend a desk with a private copy of the file, and clear it away.
+def session_for(path: Path, *, document_id: str | None, password: str | None, rules: Rules) -> Iterator[Session]:
+    """Open a session with a private copy of the file, and clear it away.
 
     Raises ParseError where the file is too large, or is not the one named `document_id` any more; OSError where it cannot be
     read or copied.
@@ -116,7 +116,7 @@ def desk_for(path: Path, *, document_id: str | None, password: str | None, rules
         copied = _copy(path, scratch / "document", megabytes=rules.limits.file_megabytes)
         if document_id not in {None, copied}:
             raise ParseError(DocumentState.FAILED, "the file changed while it was read; ingest it again")
-        yield Desk(source=scratch / "document", name=writable_name(path), scratch=scratch, password=password, rules=rules)
+        yield Session(source=scratch / "document", name=writable_name(path), scratch=scratch, password=password, rules=rules)
 
 
 def _copy(path: Path, target: Path, *, megabytes: int) -> str:
@@ -162,7 +162,7 @@ class RangeReading:
     cpu_seconds: float
 
 
-def read_page_ranges(desk: Desk, total: int, on_pages: Callable[[int, int], None]) -> tuple[ParsedPage, ...]:
+def read_page_ranges(session: Session, total: int, on_pages: Callable[[int, int], None]) -> tuple[ParsedPage, ...]:
     """Read all pages, in order; a page that nobody could read is empty, its parser `none`, and its note says why.
 
     Once the document has used up its CPU time the text layer is read. Which pages that meets depends on the CPU time of the
@@ -173,10 +173,10 @@ def read_page_ranges(desk: Desk, total: int, on_pages: Callable[[int, int], None
 
     def read(place: int, first: int, last: int) -> RangeReading:
         before = sum(earlier.result().cpu_seconds for earlier in ranges[: max(0, place - LOOK_BACK + 1)])
-        return _read_range(desk, first, last, before)
+        return _read_range(session, first, last, before)
 
-    with ThreadPoolExecutor(desk.rules.work.parsers_at_once, thread_name_prefix="parse") as threads:
-        for place, (first, last) in enumerate(cut_ranges(total, desk.rules.parse.pages_per_range)):
+    with ThreadPoolExecutor(session.rules.work.parsers_at_once, thread_name_prefix="parse") as threads:
+        for place, (first, last) in enumerate(cut_ranges(total, session.rules.parse.pages_per_range)):
             ranges.append(threads.submit(read, place, first, last))
         try:
             for done in as_completed(ranges):
@@ -198,35 +198,35 @@ def cut_ranges(total: int, most: int) -> list[tuple[int, int]]:
     return [(first + 1, last) for first, last in itertools.pairwise(edges)]
 
 
-def _read_range(desk: Desk, first: int, last: int, spent: float) -> RangeReading:
+def _read_range(session: Session, first: int, last: int, spent: float) -> RangeReading:
     """Read a range with MinerU; where that fails, each of its pages alone, in a child with a page's limits.
 
     `spent` is the CPU time that the document has used so far.
     """
-    numbers, limit = range(first, last + 1), desk.rules.limits.cpu_seconds_per_document
+    numbers, limit = range(first, last + 1), session.rules.limits.cpu_seconds_per_document
     if spent > limit:
         return _together(
-            _read_text_layer(desk, number, f"the document used more than {limit:.0f} s of CPU time") for number in numbers
+            _read_text_layer(session, number, f"the document used more than {limit:.0f} s of CPU time") for number in numbers
         )
-    ending, folder = desk.run(Work.MINERU, pages=len(numbers), first=first, last=last)
+    ending, folder = session.run(Work.MINERU, pages=len(numbers), first=first, last=last)
     if ending.problem and len(numbers) > 1:
-        desk.clear(folder)
-        return _read_each(desk, numbers, spent, ending.cpu_seconds)
-    read = _pages(desk, ending, folder)
+        session.clear(folder)
+        return _read_each(session, numbers, spent, ending.cpu_seconds)
+    read = _pages(session, ending, folder)
     if ending.problem:
         note = f"the pictures of the page could not be cut: pdfium {ending.problem}"
         read = {number: replace(page, note=note) for number, page in read.items()}
     problem = f"MinerU {ending.problem or 'left the page out'}"
-    missing = [_read_text_layer(desk, number, problem) for number in numbers if number not in read]
+    missing = [_read_text_layer(session, number, problem) for number in numbers if number not in read]
     return _together([RangeReading([read[number] for number in numbers if number in read], ending.cpu_seconds), *missing])
 
 
-def _read_each(desk: Desk, numbers: range, spent: float, failed: float) -> RangeReading:
+def _read_each(session: Session, numbers: range, spent: float, failed: float) -> RangeReading:
     """Read the pages one by one, after the range of them failed and used so much CPU time."""
     readings = [RangeReading([], failed)]
     for number in numbers:
         used = spent + sum(reading.cpu_seconds for reading in readings)
-        readings.append(_read_range(desk, number, number, used))
+        readings.append(_read_range(session, number, number, used))
     return _together(readings)
 
 
@@ -235,10 +235,10 @@ def _together(readings: Iterable[RangeReading]) -> RangeReading:
     return RangeReading([page for part in parts for page in part.pages], sum(part.cpu_seconds for part in parts))
 
 
-def _read_text_layer(desk: Desk, number: int, problem: str) -> RangeReading:
+def _read_text_layer(session: Session, number: int, problem: str) -> RangeReading:
     """Read a page by pdfium; where that fails too it stays empty. The note says both."""
-    ending, folder = desk.run(Work.TEXT_LAYER, pages=1, first=number, last=number)
-    page = _pages(desk, ending, folder).get(number)
+    ending, folder = session.run(Work.TEXT_LAYER, pages=1, first=number, last=number)
+    page = _pages(session, ending, folder).get(number)
     if page is None:
         page = ParsedPage(number=number, width_points=0.0, height_points=0.0, parser=PageParser.NONE, blocks=())
         note = f"{problem}; pdfium {ending.problem or 'found no such page'}"
@@ -247,6 +247,6 @@ def _read_text_layer(desk: Desk, number: int, problem: str) -> RangeReading:
     return RangeReading([replace(page, note=note)], ending.cpu_seconds)
 
 
-def _pages(desk: Desk, ending: Ending, folder: Path) -> dict[int, ParsedPage]:
-    reading = desk.take_answer(ending, folder)
+def _pages(session: Session, ending: Ending, folder: Path) -> dict[int, ParsedPage]:
+    reading = session.take_answer(ending, folder)
     return {page.number: page for page in reading.pages} if reading else {}

@@ -13,7 +13,7 @@ class WorkersError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class ClusterJob:
     """A document to be read for a run; `settings` are IngestSettings as JSON, `reader` is `reader_identity`."""
 
     work: DocumentWork
@@ -31,12 +31,13 @@ class Account:
     error: Exception | None = None
 
 
-def require_same_installation(errand: Errand, settings: IngestSettings) -> None:
+def require_same_installation(cluster_job: ClusterJob, settings: IngestSettings) -> None:
     """Raise WorkersError where this process would make something else of the bytes than the version says."""
-    ours = document_version(errand.work.document_id, settings, errand.embedder, errand.reader)
-    if ours != errand.work.version:
+    ours = document_version(cluster_job.work.document_id, settings, cluster_job.embedder, cluster_job.reader)
+    if ours != cluster_job.work.version:
         raise WorkersError(
-            f"a process of the cluster would make version {ours[:12]} of {errand.work.name}, not {errand.work.version[:12]}: "
+            f"a process of the cluster would make version {ours[:12]} of {cluster_job.work.name}, not "
+            f"{cluster_job.work.version[:12]}: "
             "install the same FlowReader with the same constraints.txt on all machines"
         )
 

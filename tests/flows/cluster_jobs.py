@@ -3,7 +3,7 @@
 from storage.locations import corpus_location
 from storage.records.documents import EmbedderIdentity
 from storage.runs.log import RunLog
-from tasks.ingest.errands import Errand
+from tasks.ingest.cluster_jobs import ClusterJob
 from tasks.ingest.request import IngestRequest, look, survey
 from tasks.lineage.writing import workplace_of
 from tasks.models.embedding.embedder import default_identity
@@ -19,10 +19,10 @@ def planned(path, settings: IngestSettings | None = None, embedder: EmbedderIden
     return work
 
 
-def errand_for(path, settings: IngestSettings | None = None) -> Errand:
+def cluster_job_for(path, settings: IngestSettings | None = None) -> ClusterJob:
     """The errand that reads one file."""
     settings = settings or IngestSettings()
-    return Errand(planned(path, settings), settings.model_dump_json(), default_identity(), "", "run")
+    return ClusterJob(planned(path, settings), settings.model_dump_json(), default_identity(), "", "run")
 
 
 def place_of_run():
