@@ -128,6 +128,7 @@ def hold_home() -> None:
 
     It would declare the deployments anew, with the folders that it knows of.
     """
+    # never closed: the lock is held until this process ends
     held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)

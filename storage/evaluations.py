@@ -156,8 +156,8 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
                 connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
         with opened(path, read_only=False) as connection:
             try:
-                [(version,)] = connection.execute("SELECT schema_version FROM store").fetchall()
-                refuse_newer(version, path, SCHEMA_VERSION)
+                for (version,) in connection.execute("SELECT schema_version FROM store").fetchall():
+                    refuse_newer(version, path, SCHEMA_VERSION)
                 yield connection
             except duckdb.OutOfMemoryException:
                 raise

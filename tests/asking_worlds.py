@@ -159,7 +159,7 @@ def published(folder: Path, *graphs: DocumentGraph, embedder: EmbedderIdentity =
 def at_context(
     location: CorpusLocation, *, scope: Scope = EVERYTHING, reader: PathReader | None = None, **settings: dict[str, Any]
 ) -> Iterator[AskContext]:
-    """Give a desk in a snapshot of the corpus, within a run whose file `run_of` reads."""
+    """Give the context in a snapshot of the corpus, within a run whose file `run_of` reads."""
     chosen = AskSettings.model_validate(settings)
     with open_for_reading(location) as snapshot:
         context = context_of(snapshot, scope, chosen, AxisEmbedder(), reader or ExtractiveReader(chosen.reading))
@@ -178,7 +178,7 @@ def at_work(location: CorpusLocation, snapshot: Snapshot) -> Iterator[None]:
 
 
 def at_place(context: AskContext, scope: Scope | None = None, **settings: dict[str, Any]) -> AskContext:
-    """Return the desk with another scope, or with the defaults and these settings, in the same snapshot."""
+    """Return the context with another scope, or with the defaults and these settings, in the same snapshot."""
     chosen = AskSettings.model_validate(settings) if settings else context.settings
     return replace(context, scope=context.scope if scope is None else scope, settings=chosen)
 
@@ -193,7 +193,7 @@ def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:
 
 
 def answer_at(context: AskContext, text: str, *, reader: str = "flow") -> Answer:
-    """Ask at a desk of a small world, by the whole flow."""
+    """Ask of a small world, by the whole flow."""
     request = AskRequest(questions=(text,), reader=reader, settings=context.settings)
     return asyncio.run(answer_one(text, request, context, workplace.get()))
 

@@ -130,7 +130,7 @@ def model_settings(**groups: Any) -> AskSettings:
 def read_by(
     context: AskContext, reply: Any, *, settings: AskSettings | None = None, **server: Any
 ) -> Iterator[tuple[AskContext, ChatServer]]:
-    """Give the desk with a model that replies so, and the server behind it."""
+    """Give the context with a model that replies so, and the server behind it."""
     chosen = settings or model_settings()
     with (
         chat_server(reply, **server) as served,

@@ -5,9 +5,9 @@ from storage.artifacts import ArtifactDamagedError
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, StoreTooNewError
 from storage.catalog.current import CurrentDamagedError, PulledError
 from storage.codec import CodecError
-from storage.corpus.push import TransferError
 from storage.corpus.reconciling import EmbedderMismatchError
 from storage.corpus.snapshot import AmbiguousDocumentError, UnknownCorpusError, UnknownDocumentError
+from storage.corpus.transfer import TransferError
 from storage.evaluations import AmbiguousEvaluationError, UnknownEvaluationError
 from storage.graph.checks import GraphError
 from storage.graph.store import GraphDamagedError

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from flows.display.output import Output
-from storage.corpus.push import Tell, Transferred, pull, push
+from storage.corpus.transfer import Tell, Transferred, pull, push
 from storage.locations import corpus_location
 from storage.object_address import SCHEME, AddressError, StoreAddress, is_address, store_address
 

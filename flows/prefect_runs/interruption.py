@@ -17,13 +17,15 @@ PATIENCE_SECONDS = 6.0
 """What has not ended in order by then is cut off: the promise is ten seconds, and the server wants some of them."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
-"""What was ignored before us stays so: Ctrl-C under `deployments.up` is for that process alone."""
 _cuts: list[threading.Timer] = []
 
 
 @contextmanager
 def ending_in_order() -> Iterator[None]:
-    """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report."""
+    """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report.
+
+    What was ignored before us stays so: Ctrl-C under `deployments.up` is for that process alone.
+    """
     try:
         before = {number: signal.signal(number, _end) for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
         forget_stop()

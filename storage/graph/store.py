@@ -134,8 +134,7 @@ class GraphStore:
                 self.tables[name].delete(either(*(one_of(column, documents) for column in DOCUMENT_COLUMNS[name])))
                 expected += 1
             if batch[name].num_rows:
-                merge = self.tables[name].merge_insert("id").use_index(False)
-                merge.when_matched_update_all().when_not_matched_insert_all().execute(batch[name])
+                upsert(self.tables[name], batch[name])
                 expected += 1
             if int(self.tables[name].version) != expected:
                 raise FencedError(f"table {name} was written by another process; this ingest publishes nothing more, run it again")
@@ -191,6 +190,11 @@ class GraphStore:
         """Delete the files of each table's versions that are older, the newest aside. No other writer may be at work."""
         for name in TableName:
             self.tables[name].optimize(cleanup_older_than=older_than[name], delete_unverified=True)
+
+
+def upsert(table: Table, rows: pa.Table) -> None:
+    merge = table.merge_insert("id").use_index(False)
+    merge.when_matched_update_all().when_not_matched_insert_all().execute(rows)
 
 
 def connect(folder: Path) -> DBConnection:

@@ -63,7 +63,7 @@ def edges_between(
     weights = edge_weights(pair_cosines(vectors=vectors, first=pairs[:, 0], second=pairs[:, 1]))
     edges: list[Edge] = []
     for (low, high), weight, found in zip(pairs.tolist(), weights.tolist(), rounds, strict=True):
-        if weight < minimum or weight <= 0:
+        if not (weight >= minimum and weight > 0):
             continue
         kind = EdgeKind.WINDOW if (low, high) in in_window else EdgeKind.SEMANTIC
         for source, target in ((low, high), (high, low)):

@@ -60,6 +60,8 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
     worked_on = {work.document_id for work in survey.plan.work}
     mine = [record for record in documents if record.id in worked_on]
     run = trace(place.log.path)
+    if run.unreadable:
+        raise OSError(f"the run's own file {str(place.log.path)!r} cannot be read: {run.unreadable}")
     steps, calls = run.steps(), run.of(EntryKind.CALL)
     step_seconds: defaultdict[str, float] = defaultdict(float)
     for record in steps:

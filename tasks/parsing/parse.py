@@ -15,7 +15,7 @@ from tasks.parsing.supervisor import Ending
 from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
 READER_VERSION = 2
-"""Counts the changes of tasks/parsers that change what a document becomes."""
+"""Counts the changes of tasks/parsing that change what a document becomes."""
 
 
 def parser_identity() -> str:

@@ -20,7 +20,7 @@ def planned(path, settings: IngestSettings | None = None, embedder: EmbedderIden
 
 
 def cluster_job_for(path, settings: IngestSettings | None = None) -> ClusterJob:
-    """The errand that reads one file."""
+    """The job that reads one file."""
     settings = settings or IngestSettings()
     return ClusterJob(planned(path, settings), settings.model_dump_json(), default_identity(), "", "run")
 

@@ -37,7 +37,7 @@ class Future:
 
 
 class Cluster:
-    """A cluster of one thread; the first errands get the accounts that are given, the others are done."""
+    """A cluster of one thread; the first jobs get the accounts that are given, the others are done."""
 
     def __init__(self, *accounts):
         self.accounts, self.threads, self.names = list(accounts), ThreadPoolExecutor(1), []

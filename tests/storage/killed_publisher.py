@@ -8,16 +8,19 @@ import signal
 import sys
 from pathlib import Path
 
+from storage import artifacts, lock
+from storage.catalog import catalog, current
+from storage.corpus import reconciling, tidying, writer
 from storage.corpus.writer import open_for_writing
+from storage.graph import store
 from tests.storage.worlds import EMBEDDER, corpus_in, graph, link, publish
 
-WATCHED = ("artifacts", "catalog", "corpus", "current", "graph_store", "lock", "reconciling", "tidying")
+WATCHED = (artifacts, catalog, current, lock, reconciling, store, tidying, writer)
 
 
 def kill_at(call: int) -> list[int]:
     """Send SIGKILL to ourselves at the entry or the return of a watched function, counted from 1; return the counter."""
-    folder = Path(sys.modules["storage"].__path__[0])
-    files = {str(folder / f"{name}.py") for name in WATCHED}
+    files = {module.__file__ for module in WATCHED}
     counter = [0]
 
     def count(frame, event, argument):

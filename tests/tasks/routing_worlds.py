@@ -21,7 +21,7 @@ def asked(text="Why did the pump fail?"):
 
 
 def at_context(**settings):
-    """Return a desk with nothing on it but settings: routing looks at no more."""
+    """Return a context with nothing in it but settings: routing looks at no more."""
     return AskContext(**{**dict.fromkeys(field.name for field in fields(AskContext)), "settings": AskSettings(**settings)})
 
 

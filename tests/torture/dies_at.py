@@ -6,15 +6,24 @@ import itertools
 import os
 import signal
 import sys
+from typing import Any
 
 
-def arm(point: str) -> None:
-    """Send ourselves SIGKILL before or after the numbered call of a function."""
-    module, name, moment, number = point.split(":")
+def found(point: str) -> tuple[Any, str]:
+    """Return what holds the function of a point, and its name there."""
+    module, name, _moment, _number = point.split(":")
     holder = importlib.import_module(module)
     *owners, last = name.split(".")
     for owner in owners:
         holder = getattr(holder, owner)
+    assert callable(getattr(holder, last)), point
+    return holder, last
+
+
+def arm(point: str) -> None:
+    """Send ourselves SIGKILL before or after the numbered call of a function."""
+    holder, last = found(point)
+    _module, _name, moment, number = point.split(":")
     function, calls = getattr(holder, last), itertools.count(1)
 
     @functools.wraps(function)

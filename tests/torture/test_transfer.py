@@ -14,25 +14,25 @@ pytestmark = pytest.mark.torture
 QUESTION = "How often does the tide at Merrow Sound turn?"
 TIDES = "<h1>Tides</h1><p>The tide at Merrow Sound turns eleven times a day.</p>"
 OLD_STANDS = (
-    "storage.corpus.push:snapshot_files:before:1",
-    "storage.corpus.push:read_pushed:after:1",
+    "storage.corpus.transfer:snapshot_files:before:1",
+    "storage.corpus.transfer:read_pushed:after:1",
     # the first three puts ask whether the store knows conditions; then comes the pointer
     "storage.corpus.object_prefix:ObjectPrefix.put:after:1",
     "storage.corpus.object_prefix:ObjectPrefix.require_conditions:after:1",
-    "storage.corpus.push:described:after:2",
+    "storage.corpus.transfer:described:after:2",
     "storage.corpus.object_prefix:ObjectPrefix.sizes:after:1",
     "storage.corpus.object_prefix:ObjectPrefix.send:before:1",
     "storage.corpus.object_prefix:ObjectPrefix.send:after:1",
     "storage.corpus.object_prefix:ObjectPrefix.send:after:4",
     "storage.corpus.object_prefix:ObjectPrefix.put:before:4",
-    "storage.corpus.push:move_pointer:before:1",
+    "storage.corpus.transfer:move_pointer:before:1",
 )
 NEW_STANDS = (
     "storage.corpus.object_prefix:ObjectPrefix.put:after:4",
-    "storage.corpus.push:clean_up:before:1",
+    "storage.corpus.transfer:clean_up:before:1",
     "storage.corpus.object_prefix:ObjectPrefix.sizes:after:2",
     "storage.corpus.object_prefix:ObjectPrefix.delete:before:1",
-    "storage.corpus.push:clean_up:after:1",
+    "storage.corpus.transfer:clean_up:after:1",
 )
 POINTS = [*sampled(OLD_STANDS, 4), *sampled(NEW_STANDS, 2)]
 

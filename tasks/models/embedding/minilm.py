@@ -112,7 +112,7 @@ class MiniLM:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(max_length=LAST_TOKEN)
         weights: dict[str, Tensor] = load(read.result())
-        self._layers = BertLayers(weights, torch.bfloat16 if precision == "bf16" else torch.float32)
+        self._layers = BertLayers(weights, {"bf16": torch.bfloat16, "fp32": torch.float32}[precision])
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts in their order; an empty text has the vector of the two marks around it."""

@@ -13,8 +13,8 @@ from storage.catalog.removals import noted_removals
 from storage.corpus import object_prefix
 from storage.corpus.doctor import examine
 from storage.corpus.object_prefix import ObjectPrefix
-from storage.corpus.push import TransferError, list_of, pull, push
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.corpus.transfer import TransferError, list_of, pull, push
 from storage.graph.store import GraphDamagedError
 from storage.object_address import store_address
 from storage.object_client import StoreError
@@ -271,9 +271,9 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
     old, good = read_current(two), body(store, "CURRENT")
     for change, error, told in (
         (
-            lambda said: said.update(format=2),
+            lambda said: said.update(format=3),
             TransferError,
-            "has format 2, this FlowReader knows 1; take the FlowReader",
+            "has format 3, this FlowReader knows 2; take the FlowReader",
         ),
         (lambda said: said.clear(), TransferError, "CURRENT' is damaged"),
         (lambda said: said.update(machine=3), TransferError, "CURRENT' is damaged"),
@@ -287,8 +287,8 @@ def test_another_format_and_damage_are_refused_by_name(store, one, two):
         with pytest.raises(error, match=told):
             pulling(store)
         assert read_current(two) == old and pulled_from(two)
-    alter(store, lambda said: said.update(format=2))
-    with pytest.raises(TransferError, match="has format 2"):
+    alter(store, lambda said: said.update(format=3))
+    with pytest.raises(TransferError, match="has format 3"):
         pushing(store, one)
 
 

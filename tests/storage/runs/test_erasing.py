@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from storage import artifacts
+from storage.runs import erasing, log
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
 from storage.runs.erasing import documents_told_of, erase_quotes
@@ -111,7 +113,7 @@ def erase_killed_at(location, moment):
 
         def step(frame, event, _argument):
             nonlocal left
-            if Path(frame.f_code.co_filename).name not in ("artifacts.py", "erasing.py", "runs.py"):
+            if frame.f_code.co_filename not in (artifacts.__file__, erasing.__file__, log.__file__):
                 return None
             left -= event == "line"
             if not left:

@@ -52,7 +52,7 @@ def context(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def small(library, tmp_path_factory):
-    """A desk in the corpus `small`; its run is written elsewhere."""
+    """A context in the corpus `small`; its run is written elsewhere."""
     run = worlds.corpus_in(tmp_path_factory.mktemp("run"))
     with open_for_reading(worlds.corpus_in(library, "small")) as snapshot, at_work(run, snapshot):
         settings, embedder = AskSettings(), open_question_embedder(snapshot.embedder)

@@ -50,7 +50,7 @@ def test_ranges_cover_the_pages_evenly(total, most):
 
 
 class ScriptedSession:
-    """A desk whose children need a set time for each page, fail on some, and end in any order."""
+    """A session whose children need a set time for each page, fail on some, and end in any order."""
 
     def __init__(self, seconds: list[float], bad: set[int], *, at_once: int, limit: float) -> None:
         self.seconds, self.bad, self.random = seconds, bad, random.Random(at_once)

@@ -101,7 +101,7 @@ def test_of_an_error_only_the_kind_is_said_for_its_words_may_quote_a_document():
 
 
 @pytest.mark.parametrize(
-    ("happening", "level"),
+    ("event", "level"),
     [
         (worlds.RUN_BEGAN, logging.INFO),
         (worlds.RUN_ENDED, logging.INFO),

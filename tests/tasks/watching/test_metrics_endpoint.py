@@ -70,7 +70,7 @@ PROCESS = """
 import os, signal, sys
 from tasks.events import QuestionRefused, QueueSeen, Refusal, tell
 from tasks.watching.metrics_endpoint import counting
-from tests.tasks import happening_worlds as worlds
+from tests.tasks import event_worlds as worlds
 with counting(sys.argv[1]):
     tell(worlds.RUN_BEGAN)
     tell(worlds.ended())

@@ -8,8 +8,8 @@ delay of one push makes another one lose a file that it counts on; a pull that l
 
 import re
 import socket
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -35,7 +35,7 @@ from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import unknown_corpus
 from storage.corpus.tidying import collect
 from storage.forgetting import forget_told
-from storage.graph.adjacency_files import place_of as adjacency_of
+from storage.graph import adjacency_files
 from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
 from storage.lock import acquire
@@ -43,7 +43,7 @@ from storage.object_address import StoreAddress
 from storage.object_client import StoreError
 from storage.system import full_disk_explained, require_room
 
-FORMAT = 1
+FORMAT = 2
 POINTER = "CURRENT"
 AT_ONCE = 8
 """Files that are read, sent or fetched at a time; boto3 keeps ten connections."""
@@ -124,11 +124,21 @@ def push(location: CorpusLocation, address: StoreAddress, tell: Tell) -> Transfe
         there = prefix.sizes(f"files/{number}/")
         new = {each.sha256: each for each in files if each.push == number and there.get(each.object) != each.size_bytes}
         total = sum(each.size_bytes for each in new.values())
-        # where one fails, what has not begun is left
-        list(pool.map(lambda each: prefix.send(each.object, places[each.path], lambda sent: tell(sent, total)), new.values()))
+        do_all(pool, lambda each: prefix.send(each.object, places[each.path], lambda sent: tell(sent, total)), new.values())
     pushed = Pushed(FORMAT, location.name, number, socket.gethostname(), current, files)
     move_pointer(prefix, pushed, tag)
     return Transferred(location.name, prefix.address.uri, current.snapshot, True, len(new), total, clean_up(prefix, pushed))
+
+
+def do_all(pool: ThreadPoolExecutor, move: Callable[[Sent], object], files: Iterable[Sent]) -> None:
+    """Move the files; the first that fails is raised at once, and what has not begun is left."""
+    moving = [pool.submit(move, file) for file in files]
+    try:
+        for done in as_completed(moving):
+            done.result()
+    finally:
+        for each in moving:
+            each.cancel()
 
 
 def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path]:
@@ -140,7 +150,7 @@ def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path
     kept = ArtifactStore(artifacts_folder(location.home))
     found = {f"snapshots/{path.name}": path} | {f"artifacts/{name}": kept.path(name) for name in artifacts}
     parts = [table_files(location.lance / f"{table}.lance", version) for table, version in versions.items()]
-    for part in chain(*parts, adjacency_of(location.lance, versions).glob("*")):
+    for part in chain(*parts, adjacency_files.place_of(location.lance, versions).glob("*")):
         found[part.relative_to(location.folder).as_posix()] = part
     return found
 
@@ -168,7 +178,7 @@ def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
     try:
         pushed = from_json(Pushed, data)
         for each in pushed.files:
-            if not PATH.fullmatch(each.path) or (each.path.startswith("artifacts/") and not each.path.endswith(each.sha256)):
+            if not PATH.fullmatch(each.path) or (each.path.startswith("artifacts/") and each.path != f"artifacts/{each.sha256}"):
                 raise CodecError(f"it names {each.path!r}, which is no file of a corpus")
     except CodecError as error:
         raise TransferError(f"{place!r} is damaged ({error}); push to another prefix, or delete it and push again") from error
@@ -275,7 +285,7 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, tell: 
         total = sum(file.size_bytes for file in missing)
         require_room(location.folder, total)
         with full_disk_explained(location.folder, total):
-            list(pool.map(fetch, missing))
+            do_all(pool, fetch, missing)
             publish(location, before, pushed)
             tidy_up(location, pushed.current)
     changed = before is None or before.current != pushed.current
@@ -329,7 +339,11 @@ def tidy_up(location: CorpusLocation, current: Current) -> None:
     for number in snapshot_numbers(location):
         if number != current.snapshot and drop_snapshot(location, number):
             list_of(location, number).unlink(missing_ok=True)
-    kept = {location.folder / file.path for number in snapshot_numbers(location) for file in listed(location, number).files}
+    try:
+        kept = {location.folder / file.path for number in snapshot_numbers(location) for file in listed(location, number).files}
+    except (CodecError, FileNotFoundError):
+        # What an older snapshot has is not known, and a reader holds it: it goes with a later pull.
+        return
     for path in location.lance.rglob("*"):
         if path.is_file() and path not in kept:
             path.unlink()
