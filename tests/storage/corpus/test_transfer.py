@@ -121,6 +121,19 @@ def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
     assert exports(two) == exports(one)
 
 
+def test_a_pull_goes_well_where_what_an_older_snapshot_has_cannot_be_told(store, one, two):
+    pushing(store, one)
+    pulling(store)
+    with open_for_reading(two) as snapshot:
+        rewrite(one, "letter")
+        pushing(store, one)
+        list_of(two, snapshot.number).write_bytes(b"{")
+        pulling(store)
+        assert [document.title for document in snapshot.documents()] == ["report"]
+    pulling(store)
+    assert exports(two) == exports(one) and len(snapshot_numbers(two)) == 1
+
+
 STEPS = [25, pytest.param(1 if CAMPAIGN else 4, marks=pytest.mark.torture)]
 """How many requests lie between two cuts; each try goes on where the one before was cut."""
 
