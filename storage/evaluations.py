@@ -4,6 +4,9 @@ No text of any document is in it. DuckDB lets nobody in while a process writes, 
 at a time.
 """
 
+# DuckDB complains at the end of a process of types that somebody still names: annotations stay words.
+from __future__ import annotations
+
 import difflib
 import fcntl
 import json

@@ -3,6 +3,9 @@
 Every call opens the file, does one thing and closes it, so that nothing is held and the write-ahead log is folded in.
 """
 
+# DuckDB complains at the end of a process of types that somebody still names: annotations stay words.
+from __future__ import annotations
+
 import json
 import os
 from collections import Counter
