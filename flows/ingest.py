@@ -80,7 +80,7 @@ class IngestContext:
 
 
 @contextmanager
-def at_the_context(request: IngestRequest, run_id: str) -> Iterator[IngestContext]:
+def ingest_context(request: IngestRequest, run_id: str) -> Iterator[IngestContext]:
     """Hold the corpus, write the run's lineage, and have the model and the workers, while the block runs.
 
     Raise as `open_for_writing`, `reading_model` and `runner_at_work` do.
@@ -131,7 +131,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
 
 async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport | State[None]:
     """Read what was found into the corpus, publish it, and leave its pages."""
-    with at_the_context(request, str(flow_run.id)) as context:
+    with ingest_context(request, str(flow_run.id)) as context:
         await publish_what_was_lost(context)
         found = context.survey(discovery)
         context.place.log.plan(documents=len(found.plan.work))
