@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 
 from flows.cli.arguments import USAGE_EXIT, build_parser
+from flows.cli.loading import ended_by_ctrl_c
 from flows.display.output import INTERRUPT_EXIT, CommandError, Output
 from tasks.settings.environment import UnknownNameError, check_environment
 
@@ -26,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         check_environment()
         # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
-        code: int = pkgutil.resolve_name(parsed.run)(parsed, output)
+        with ended_by_ctrl_c():
+            run = pkgutil.resolve_name(parsed.run)
+        code: int = run(parsed, output)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

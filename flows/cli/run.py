@@ -4,6 +4,7 @@ import asyncio
 import pkgutil
 from typing import Any, cast
 
+from flows.cli.loading import ended_by_ctrl_c
 from flows.prefect_runs.interruption import ended
 from flows.prefect_runs.server import prefect_server
 from storage.records.evaluations import Evaluation
@@ -32,7 +33,7 @@ def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
 def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
     """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
     bound_arenas()
-    with prefect_server() as wait_until_ready:
+    with ended_by_ctrl_c(), prefect_server() as wait_until_ready:
         # What takes seconds to load is loaded while the server starts.
         CHILDREN.warm()
         import lancedb  # noqa: F401

@@ -1,5 +1,6 @@
 """Two ingests at once, and Ctrl-C."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -96,19 +97,22 @@ def test_ctrl_c_ends_in_order_and_the_same_command_goes_on(home, tmp_path, cheap
     seconds = time.monotonic() - began
     tell(f"Ctrl-C after {share:.0%}: exit {code} in {seconds:.1f} s")
     assert run.survivors() == []
-    # one whose work was done when the signal came tells its result, its last events to Prefect included, or is ended by the signal
-    at_its_end = '"totals"' in run.words and seconds < (10 if share >= 0.5 else 3)
-    if running and not at_its_end:
-        assert code in {130, -2} if share < 0.1 else code == 130, run.words[-2000:]
-        assert seconds < 10
-        if share >= 0.1:
-            assert "Traceback" not in run.words, run.words[-3000:]
-            assert "published" in run.words and "same command" in run.words
     try:
         with open_for_reading(location(home)) as snapshot:
-            assert all(record.state == "ready" for record in snapshot.documents())
+            states = [record.state for record in snapshot.documents()]
     except UnknownCorpusError:
         assert share < 0.9
+        states = []
+    assert set(states) <= {"ready"}
+    # one whose work was done when the signal came tells its result, its last events to Prefect included
+    at_its_end = '"totals"' in run.words and seconds < (10 if share >= 0.5 else 3)
+    if running and not at_its_end:
+        assert seconds < 10
+        assert "Traceback" not in run.words, run.words[-3000:]
+        # the signal itself ends it before its flow begins and after it has ended
+        assert code == 130 or (code == -signal.SIGINT and len(states) in {0, 4}), run.words[-2000:]
+        if code == 130:
+            assert "published" in run.words and "same command" in run.words
     ingest(cheap.documents, home=home, server=server).ended(0)
     check_oracle(home, cheap.export)
 
