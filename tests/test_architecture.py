@@ -18,7 +18,7 @@ flows.cli
 flows.evaluate
 flows.ingest flows.maintain flows.ask_deployed
 flows.prefect_runs
-flows.display
+flows.display flows.frames
 flows.ask flows.cluster
 flows.readers flows.cluster_job
 flows.document_graph tasks.report tasks.evaluation

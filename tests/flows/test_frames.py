@@ -1,0 +1,89 @@
+"""A corpus from Python: documents, tables, answers and citations are frames of stable columns; the README's lines run."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from flows.frames import ANSWERS, CELLS, CITATIONS, DOCUMENTS, Corpus
+from storage.corpus.snapshot import UnknownDocumentError
+from tests.asking_worlds import WEIGHT, Passage, written
+from tests.asking_worlds import published as publish
+from tests.program import CHEAP, flowreader
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def small(in_asked_home):
+    return Corpus("small")
+
+
+def test_documents_have_a_row_each(small):
+    found = small.documents()
+    assert found.schema == pl.Schema(DOCUMENTS)
+    assert set(found["document"]) == set(CHEAP) and set(found["state"]) == {"ready"}
+    assert found["pages"].min() >= 1 and found["bytes"].min() > 1000
+
+
+def test_an_answer_and_what_it_cites_are_frames_and_are_kept(small):
+    asked = small.ask(WEIGHT, "Who won the Nobel prize for basket weaving?", reader="top-k")
+    assert asked.schema == pl.Schema(ANSWERS) and set(asked["reader"]) == {"top-k"}
+    assert asked["question"][0] == WEIGHT and asked["status"].to_list() == ["evidence", "not_found"]
+    cited = small.citations(asked)
+    assert cited.schema == pl.Schema(CITATIONS) and set(cited["answer_id"]) <= set(asked["answer_id"])
+    first = cited.row(0, named=True)
+    assert (first["document"], first["page"], first["modality"]) == ("product_page.html", 1, "table")
+    assert "163" in first["quote"] and asked["asked"].is_sorted()
+    kept = small.answers()
+    assert kept.schema == asked.schema and kept["answer_id"].head(2).to_list() == asked["answer_id"].to_list()[::-1]
+    flowreader("documents", "remove", CHEAP[3], "--corpus", "small", home=Path(os.environ["FLOWREADER_HOME"]), check=0)
+    assert CHEAP[3] not in set(small.documents()["document"])
+
+
+def test_the_cells_of_a_table_make_the_table_again(small):
+    cells = small.tables("maintenance_manual.docx")
+    assert cells.schema == pl.Schema(CELLS) and cells["table"].min() == 1
+    (number,) = cells.filter(pl.col("value").str.contains("1,850"))["table"].unique()
+    table = cells.filter(pl.col("table") == number).pivot(on="column", index="row", values="value")
+    assert table.height > 1 and table.width > 2 and any("1,850" in str(row) for row in table.rows())
+    with pytest.raises(UnknownDocumentError, match=r"no document 'manual.docx'"):
+        small.tables("manual.docx")
+
+
+def test_columns_without_a_name_or_with_a_taken_one_get_one_of_their_own(home):
+    table = "\n".join((": same: same", "a: b: c", "d: e: f: g"))
+    from storage.records.documents import NodeKind
+
+    location = publish(home, written("a", Passage(table, kind=NodeKind.TABLE)))
+    (name,) = Corpus(location.name).documents()["document"]
+    cells = Corpus(location.name).tables(name)
+    assert cells.select("row", "column", "value").rows() == [
+        (2, "column 1", "a"),
+        (2, "same", "b"),
+        (2, "same (3)", "c"),
+        (3, "column 1", "d"),
+        (3, "same", "e"),
+        (3, "same (3)", "f"),
+        (3, "column 4", "g"),
+    ]
+
+
+def test_the_lines_of_the_readme_run(whole_world, tmp_path):
+    (lines,) = re.findall(r"## From Python\n.*?```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    home = shutil.copytree(whole_world / "home", tmp_path / "home")
+    done = subprocess.run(
+        [sys.executable, "-c", lines], cwd=ROOT, env={**os.environ, "FLOWREADER_HOME": str(home)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "annual_report.pdf" in done.stdout and "184.6" in done.stdout and "evidence" in done.stdout
+
+
+def test_a_question_from_the_command_line_loads_no_frames():
+    loaded = "import flows.cli.main, flows.ask, sys; print('polars' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "False\n"
