@@ -1,4 +1,4 @@
 """A file into pages of blocks, in confined child processes; words out of pictures.
 
-It imports the layout, the settings and the OCR engine; what a child loads stays light. A new file format begins in media.py.
+It imports the layout, the settings and the OCR engine; what a child loads stays light. The file formats are a table in formats.py.
 """

@@ -17,16 +17,15 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from storage.records.documents import DocumentState
-from tasks.parsing import mineru as mineru_reader
-from tasks.parsing import pdfium as pdfium_reader
-from tasks.parsing import pictures
-from tasks.parsing import plain as plain_reader
+from tasks.parsing import mineru, pdfium, pictures
+from tasks.parsing.formats import PARSERS, detect
 from tasks.parsing.jobs import (
     ANSWER,
     CONFINEMENT,
     DONE,
     FAILED,
     OUT_OF_MEMORY,
+    PDF,
     READINGS,
     REFUSAL,
     REFUSALS,
@@ -39,7 +38,6 @@ from tasks.parsing.jobs import (
     Survey,
     Work,
 )
-from tasks.parsing.media import MARKDOWN, MINERU_SUFFIX, PDF, PLAIN, detect
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 22, 38
@@ -185,10 +183,10 @@ def _work(job: Job) -> None:
     if job.work is Work.SURVEY:
         _answer(job, SURVEYS, _survey(job))
     elif job.work is Work.WHOLE:
-        _answer(job, READINGS, _read_whole(job))
+        _answer(job, READINGS, PARSERS[job.media_type](job))
     elif job.work is Work.RENDER:
-        page = pdfium_reader.open_pdf(job.source)[job.first_page - 1]
-        drawn = pdfium_reader.draw(page, dpi=job.dpi, megapixels=job.limits.image_megapixels)
+        page = pdfium.open_pdf(job.source)[job.first_page - 1]
+        drawn = pdfium.draw(page, dpi=job.dpi, megapixels=job.limits.image_megapixels)
         (job.folder / ANSWER).write_bytes(pictures.encode(drawn))
     else:
         _read_pages(job)
@@ -196,27 +194,17 @@ def _work(job: Job) -> None:
 
 def _read_pages(job: Job) -> None:
     """Read a range, leave the words first, then the pictures: should drawing fail, the words are there."""
-    reader = mineru_reader.read_pages if job.work is Work.MINERU else pdfium_reader.read_text_layer
-    pages = reader(job)
+    pages = mineru.read_pages(job) if job.work is Work.MINERU else pdfium.read_text_layer(job)
     _answer(job, READINGS, Reading(title="", pages=pages))
-    _answer(job, READINGS, Reading(title="", pages=pdfium_reader.add_pictures(pages, job)))
+    _answer(job, READINGS, Reading(title="", pages=pdfium.add_pictures(pages, job)))
 
 
 def _survey(job: Job) -> Survey:
     """Say what the file is; raise ParseError where nobody can read it."""
     media_type = detect(job.source, name=job.name, limits=job.limits)
     if media_type == PDF:
-        return pdfium_reader.survey_pdf(job)
+        return pdfium.survey_pdf(job)
     return Survey(media_type=media_type, title="", page_labels=(), outline=(), decrypted=None)
-
-
-def _read_whole(job: Job) -> Reading:
-    if job.media_type in MINERU_SUFFIX:
-        title, pages = mineru_reader.read_whole(job)
-        return Reading(title=title, pages=pages)
-    if job.media_type in {PLAIN, MARKDOWN}:
-        return Reading(title="", pages=plain_reader.read_plain(job.source, job.media_type))
-    return Reading(title="", pages=pictures.read_picture(job))
 
 
 def _answer(job: Job, kind: TypeAdapter[Any], value: object) -> None:

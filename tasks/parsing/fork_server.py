@@ -17,8 +17,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from tasks.parsing import child
-from tasks.parsing import mineru as mineru_reader
+from tasks.parsing import child, mineru
 from tasks.parsing.jobs import FAILED, Job
 
 WATCH_SECONDS = 1.0
@@ -77,7 +76,7 @@ def _warm_up() -> None:
         if scout == 0:
             try:
                 threading.Thread(target=_watch, args=(here, threading.Event()), daemon=True).start()
-                mineru_reader.read_sample(Path(folder) / "sample.pdf")
+                mineru.read_sample(Path(folder) / "sample.pdf")
                 names.write_text("\n".join(sys.modules))
             finally:
                 os._exit(0)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from storage.records.documents import DocumentState, OutlineEntry, ParsedPage
 from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings
 
+PDF = "application/pdf"
 ANSWER = "answer.json"
 REFUSAL = "refusal.json"
 CONFINEMENT = "confinement.json"
@@ -50,7 +51,7 @@ class Job(BaseModel):
 
     @property
     def confined(self) -> bool:
-        """Every reader but MinerU's model tiers works without network, other programs and other folders."""
+        """Every parser but MinerU's model tiers works without network, other programs and other folders."""
         return self.work is not Work.MINERU or self.parse.tier == "flash"
 
 
@@ -69,7 +70,7 @@ class ParseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """ParseError on its way to the parent; `final` is false where another reader may fare better."""
+    """ParseError on its way to the parent; `final` is false where another parser may fare better."""
 
     state: DocumentState
     reason: str

@@ -16,8 +16,7 @@ from mineru import parse
 from mineru.backend.analyze import doc_analyze
 
 from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedPage
-from tasks.parsing.jobs import Job, ParseError
-from tasks.parsing.media import MINERU_SUFFIX
+from tasks.parsing.jobs import Job, ParseError, Reading
 from tasks.parsing.pictures import decode, encode
 
 Json = Mapping[str, Any]
@@ -136,11 +135,11 @@ def read_pages(job: Job) -> tuple[ParsedPage, ...]:
     )
 
 
-def read_whole(job: Job) -> tuple[str, tuple[ParsedPage, ...]]:
+def read_whole(job: Job, *, format_name: str) -> Reading:
     """Read an Office, HTML, e-book or CSV document: its title, and a page for each slide or sheet, else one."""
     data = job.source.read_bytes()
     # no source folder is given, so that MinerU finds no pictures beside the document
-    middle, _ = doc_analyze(data, effort="flash", parse_mode="txt", file_suffix=MINERU_SUFFIX[job.media_type])
+    middle, _ = doc_analyze(data, effort="flash", parse_mode="txt", file_suffix=format_name)
     result: dict[str, Any] = middle.model_dump(mode="json", exclude_none=True)
     pages = []
     for raw in result["pages"]:
@@ -149,7 +148,8 @@ def read_whole(job: Job) -> tuple[str, tuple[ParsedPage, ...]]:
             _with_picture(block, job=job, name=f"figure-{number}-{place}") for place, block in enumerate(raw.get("blocks", ()))
         )
         pages.append(_page(raw, size=(0.0, 0.0), blocks=tuple(block for block in blocks if block)))
-    return str(result.get("metadata", {}).get("document", {}).get("title") or ""), tuple(pages)
+    title = str(result.get("metadata", {}).get("document", {}).get("title") or "")
+    return Reading(title=title, pages=tuple(pages))
 
 
 def _page(raw: Json, *, size: tuple[float, float], blocks: tuple[Block, ...]) -> ParsedPage:

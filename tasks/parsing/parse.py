@@ -7,21 +7,20 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
-from tasks.parsing.jobs import ANSWER, SURVEYS, Reading, Survey, Work, left_in
+from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, Reading, Survey, Work, left_in
 from tasks.parsing.jobs import ParseError as ParseError
-from tasks.parsing.media import PDF
 from tasks.parsing.session import Rules, Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
 from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
-READER_VERSION = 2
+PARSING_VERSION = 2
 """Counts the changes of tasks/parsing that change what a document becomes."""
 
 
 def parser_identity() -> str:
     """Return the names and versions of what reads documents; it enters their version."""
     versions = (f"{name} {importlib.metadata.version(name)}" for name in ("mineru", "pypdfium2", "pillow"))
-    return ", ".join([*versions, f"reader {READER_VERSION}"])
+    return ", ".join([*versions, f"reader {PARSING_VERSION}"])
 
 
 def parse_inputs(document_id: str, parse: ParseSettings, ocr: OcrSettings) -> str:
@@ -84,7 +83,7 @@ def sample_file(*, path: Path, document_id: str, password: str | None, pages: in
             first = max(1, (count - pages) // 2 + 1)
             last = min(count, first + pages - 1)
             ending, folder = session.run(Work.MINERU, pages=last - first + 1, first=first, last=last)
-            _check(ending, reader="MinerU")
+            _check(ending, parser="MinerU")
             reading = session.take_answer(ending, folder) or Reading(title="", pages=())
         else:
             reading = _read_whole(session, survey)
@@ -98,14 +97,14 @@ def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits
         if not 1 <= page <= len(_survey(session).page_labels):
             raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
         ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
-        _check(ending, reader=f"page {page} cannot be drawn: pdfium")
+        _check(ending, parser=f"page {page} cannot be drawn: pdfium")
         return left_in(folder, ANSWER, most_bytes=limits.output_megabytes << 20) or b""
 
 
 def _survey(session: Session) -> Survey:
     """Learn what the file is; from here on the session's source is the copy without encryption, if it had any."""
     ending, folder = session.run(Work.SURVEY, pages=1)
-    _check(ending, reader="the file cannot be opened: pdfium")
+    _check(ending, parser="the file cannot be opened: pdfium")
     try:
         survey = SURVEYS.validate_json(left_in(folder, ANSWER, most_bytes=session.rules.limits.answer_megabytes << 20) or b"")
     except ValueError as error:
@@ -123,18 +122,18 @@ def _decrypted(folder: Path) -> Path:
     return copy
 
 
-def _check(ending: Ending, *, reader: str) -> None:
+def _check(ending: Ending, *, parser: str) -> None:
     """Raise ParseError where the child refused the document or did not come to an answer."""
     if ending.refusal:
         raise ParseError(ending.refusal.state, ending.refusal.reason)
     if ending.problem or not ending.answered:
-        raise ParseError(DocumentState.FAILED, f"{reader} {ending.problem or 'gave no answer'}")
+        raise ParseError(DocumentState.FAILED, f"{parser} {ending.problem or 'gave no answer'}")
 
 
 def _read_whole(session: Session, survey: Survey) -> Reading:
     """Read a document that has no page ranges, in one child with the limits of one range."""
     ending, folder = session.run(Work.WHOLE, pages=session.rules.parse.pages_per_range, media_type=survey.media_type)
-    _check(ending, reader="MinerU")
+    _check(ending, parser="MinerU")
     reading = session.take_answer(ending, folder)
     if reading is None or not any(page.blocks or page.image for page in reading.pages):
         raise ParseError(DocumentState.FAILED, "nothing to read was found in it")

@@ -11,8 +11,7 @@ from PIL import Image
 
 from storage.records.documents import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
 from tasks.algorithms.layout.boxes import FURNITURE_KINDS, unite
-from tasks.parsing.jobs import Job, ParseError, Survey
-from tasks.parsing.media import PDF
+from tasks.parsing.jobs import PDF, Job, ParseError, Survey
 from tasks.parsing.pictures import encode
 
 OUTLINE_ENTRIES = 5000

@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from storage.records.documents import DocumentState, PageParser, ParsedPage
-from tasks.parsing.jobs import Job, ParseError
+from tasks.parsing.jobs import Job, ParseError, Reading
 
 PNG_COLOURS = 64
 JPEG_QUALITY = 90
@@ -64,19 +64,18 @@ def flatten(picture: Image.Image) -> Image.Image:
     return picture.convert("RGB")
 
 
-def read_picture(job: Job) -> tuple[ParsedPage, ...]:
+def read_picture(job: Job) -> Reading:
     """Return the picture as a page without blocks, to be read by OCR; its size in points follows its resolution."""
     Image.MAX_IMAGE_PIXELS = None
     picture = decode(job.source, megapixels=job.limits.image_megapixels)
     (job.folder / "image-1").write_bytes(encode(picture))
     points = POINTS_PER_INCH / job.ocr.page_dpi
-    return (
-        ParsedPage(
-            number=1,
-            width_points=picture.width * points,
-            height_points=picture.height * points,
-            parser=PageParser.NONE,
-            blocks=(),
-            image="image-1",
-        ),
+    page = ParsedPage(
+        number=1,
+        width_points=picture.width * points,
+        height_points=picture.height * points,
+        parser=PageParser.NONE,
+        blocks=(),
+        image="image-1",
     )
+    return Reading(title="", pages=(page,))

@@ -1,10 +1,10 @@
 """Plain text and Markdown: paragraphs are what empty lines part; Markdown's headings are titles."""
 
 import re
-from pathlib import Path
+from collections.abc import Iterable
 
 from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedPage
-from tasks.parsing.media import MARKDOWN
+from tasks.parsing.jobs import Job, Reading
 
 NO_PLACE: Box = (0.0, 0.0, 1.0, 1.0)
 HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
@@ -13,13 +13,19 @@ TABLE_LINE = re.compile(r"\s*\|.*\|\s*$")
 FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
-def read_plain(path: Path, media_type: str) -> tuple[ParsedPage, ...]:
-    """Return the text as one page without geometry (0 by 0 points)."""
-    text = decode_text(path.read_bytes())
-    groups = _markdown_groups(text) if media_type == MARKDOWN else [group for group in re.split(r"\n\s*\n", text) if group.strip()]
-    blocks = tuple(_block(group, markdown=media_type == MARKDOWN) for group in groups)
-    page = ParsedPage(number=1, width_points=0.0, height_points=0.0, parser=PageParser.PLAIN, blocks=blocks)
-    return (page,)
+def read_plain(job: Job) -> Reading:
+    groups = re.split(r"\n\s*\n", decode_text(job.source.read_bytes()))
+    return one_page(_block(group, markdown=False) for group in groups if group.strip())
+
+
+def read_markdown(job: Job) -> Reading:
+    return one_page(_block(group, markdown=True) for group in _markdown_groups(decode_text(job.source.read_bytes())))
+
+
+def one_page(blocks: Iterable[Block]) -> Reading:
+    """Return the blocks as one page without geometry (0 by 0 points)."""
+    page = ParsedPage(number=1, width_points=0.0, height_points=0.0, parser=PageParser.PLAIN, blocks=tuple(blocks))
+    return Reading(title="", pages=(page,))
 
 
 def decode_text(data: bytes) -> str:

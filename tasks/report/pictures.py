@@ -22,7 +22,7 @@ from PIL import Image
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.records.documents import DocumentRecord, DocumentState, Page
 from tasks.finding.plan import real_path
-from tasks.parsing.media import PDF
+from tasks.parsing.jobs import PDF
 from tasks.parsing.parse import ParseError, render_page
 from tasks.parsing.supervisor import ParserStartError
 from tasks.settings.ingest import LimitSettings, WorkSettings

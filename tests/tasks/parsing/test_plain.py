@@ -3,8 +3,14 @@
 import pytest
 
 from storage.records.documents import NodeKind
-from tasks.parsing.media import MARKDOWN, PLAIN
-from tasks.parsing.plain import decode_text, read_plain
+from tasks.parsing.jobs import Job
+from tasks.parsing.plain import decode_text, read_markdown, read_plain
+
+
+def blocks_of(folder, words, parser):
+    (folder / "a").write_text(words)
+    (page,) = parser(Job.model_construct(source=folder / "a")).pages
+    return page.blocks
 
 
 @pytest.mark.parametrize(
@@ -22,9 +28,8 @@ def test_every_encoding_gives_the_same_words(data, expected):
 
 
 def test_empty_lines_part_paragraphs_and_lines_are_joined(tmp_path):
-    (tmp_path / "a").write_text("One\ntwo.\n\n \n# Three\n\n- a\n- b\n")
-    (page,) = read_plain(tmp_path / "a", PLAIN)
-    assert [(block.kind, block.text) for block in page.blocks] == [
+    blocks = blocks_of(tmp_path, "One\ntwo.\n\n \n# Three\n\n- a\n- b\n", read_plain)
+    assert [(block.kind, block.text) for block in blocks] == [
         (NodeKind.PARAGRAPH, "One two."),
         (NodeKind.PARAGRAPH, "# Three"),
         (NodeKind.LIST, "- a\n- b"),
@@ -32,11 +37,8 @@ def test_empty_lines_part_paragraphs_and_lines_are_joined(tmp_path):
 
 
 def test_markdown_has_titles_code_tables_and_lists(tmp_path):
-    (tmp_path / "a").write_text(
-        "# Top #\nWords\n## Next\n```py\nx = 1\n\n# no title\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n\n1. x\n2. y\n"
-    )
-    (page,) = read_plain(tmp_path / "a", MARKDOWN)
-    assert [(block.kind, block.text, block.level) for block in page.blocks] == [
+    words = "# Top #\nWords\n## Next\n```py\nx = 1\n\n# no title\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n\n1. x\n2. y\n"
+    assert [(block.kind, block.text, block.level) for block in blocks_of(tmp_path, words, read_markdown)] == [
         (NodeKind.TITLE, "Top", 1),
         (NodeKind.PARAGRAPH, "Words", None),
         (NodeKind.TITLE, "Next", 2),
@@ -47,6 +49,4 @@ def test_markdown_has_titles_code_tables_and_lists(tmp_path):
 
 
 def test_an_open_fence_ends_with_the_text(tmp_path):
-    (tmp_path / "a").write_text("```\ncode\n\nmore")
-    (page,) = read_plain(tmp_path / "a", MARKDOWN)
-    assert [block.text for block in page.blocks] == ["code\n\nmore"]
+    assert [block.text for block in blocks_of(tmp_path, "```\ncode\n\nmore", read_markdown)] == ["code\n\nmore"]

@@ -8,8 +8,8 @@ import pptx
 import pytest
 
 from storage.records.documents import DocumentState
-from tasks.parsing.jobs import ParseError
-from tasks.parsing.media import MARKDOWN, PDF, PLAIN, detect
+from tasks.parsing.formats import detect
+from tasks.parsing.jobs import PDF, ParseError
 from tasks.settings.ingest import LimitSettings
 from tests import hostile
 
@@ -35,12 +35,12 @@ def kind(folder, data: bytes, name: str = "file") -> str:
         (b"\xef\xbb\xbf<?xml version='1.0'?>\n<html>", "a", "text/html"),
         (b"<p>Only a piece of a page</p>", "a.html", "text/html"),
         (b"From: x\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary=x\n", "a.mht", "multipart/related"),
-        (b"# Title\n\nWords", "a.MD", MARKDOWN),
+        (b"# Title\n\nWords", "a.MD", "text/markdown"),
         (b"a,b\n1,2\n", "a.csv", "text/csv"),
-        (b"Words", "no-suffix", PLAIN),
-        ("Gr\u00fc\u00dfe aus K\u00f6ln".encode("latin-1"), "a.txt", PLAIN),
-        ("\ufeffWords".encode("utf-16"), "a.txt", PLAIN),
-        (("\u00e9" * 40_000).encode()[: (1 << 16) + 1], "a.txt", PLAIN),
+        (b"Words", "no-suffix", "text/plain"),
+        ("Gr\u00fc\u00dfe aus K\u00f6ln".encode("latin-1"), "a.txt", "text/plain"),
+        ("\ufeffWords".encode("utf-16"), "a.txt", "text/plain"),
+        (("\u00e9" * 40_000).encode()[: (1 << 16) + 1], "a.txt", "text/plain"),
     ],
 )
 def test_content_names_the_kind(data, name, expected, tmp_path):

@@ -7,7 +7,6 @@ from PIL import Image
 
 from storage.records.documents import NodeKind
 from tasks.parsing.jobs import Job, Work
-from tasks.parsing.media import detect
 from tasks.parsing.mineru import (
     NO_PLACE,
     body_of,
@@ -106,9 +105,9 @@ def test_pictures_in_a_document_are_kept_and_tiny_or_broken_ones_do_no_harm(tmp_
     document.add_heading("Letter", 0)
     document.add_picture(buffer)
     document.save(tmp_path / "a.docx")
-    media_type = detect(tmp_path / "a.docx", name="a.docx", limits=LimitSettings())
-    title, (page,) = read_whole(job_for(tmp_path / "a.docx", tmp_path, media_type=media_type))
-    assert title == ""
+    reading = read_whole(job_for(tmp_path / "a.docx", tmp_path), format_name="docx")
+    assert reading.title == ""
+    (page,) = reading.pages
     (figure,) = [block for block in page.blocks if block.kind is NodeKind.FIGURE]
     assert figure.picture is not None
     with Image.open(tmp_path / figure.picture) as picture:
