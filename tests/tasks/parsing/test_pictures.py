@@ -55,7 +55,7 @@ def test_a_picture_is_a_page_to_be_read_later(tmp_path):
         work=Work.WHOLE, source=tmp_path / "document", folder=tmp_path, name="a.tif", media_type="image/tiff", cpu_seconds=1,
         wall_seconds=1, parse=ParseSettings(), ocr=OcrSettings(page_dpi=144), limits=LimitSettings(),
     )  # fmt: skip
-    (page,) = read_picture(job)
+    (page,) = read_picture(job).pages
     assert (page.parser, page.image, page.width_points, page.height_points) == (PageParser.NONE, "image-1", 48, 32)
     with Image.open(tmp_path / "image-1") as picture:
         assert picture.size == (96, 64)
