@@ -1,14 +1,16 @@
 """A Prefect server with its UI on this machine alone: `python -m deployments.server`, on PREFECT_SERVER_API_PORT.
 
-Ctrl-C in a terminal is for who started it: runs that end in order still report to their server. SIGTERM ends it.
+Ctrl-C in a terminal is for its parent: runs that end in order still report to their server. SIGTERM ends it.
 """
 
 import os
 import signal
 import sys
 import threading
+from socket import socket
 from types import FrameType
 
+from deployments.children import say_ready
 from flows.prefect_runs.server import prepare_environment
 
 HOST = "127.0.0.1"
@@ -32,7 +34,14 @@ def main() -> int:
         log_level="warning",
         timeout_graceful_shutdown=LAST_WORDS_SECONDS,
     )
-    server = uvicorn.Server(config)
+
+    class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket] | None = None) -> None:
+            await super().startup(sockets)
+            if self.started:
+                say_ready("Prefect's UI", f"http://{HOST}:{config.port}")
+
+    server = Server(config)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         server.should_exit = True

@@ -1,41 +1,27 @@
 """Everything up with one command: `make up`, or `python -m deployments.up`. Ctrl-C or SIGTERM ends all of it.
 
-A Prefect server (none where PREFECT_API_URL names one), who serves the deployments and who answers questions, in one process group;
-where one of them dies, all end, and a message names it.
+A Prefect server (none where PREFECT_API_URL names one), one process that serves the deployments and one that answers questions, in
+one process group; where one of them dies, all end, and a message names it.
 """
 
 import fcntl
 import os
 import signal
 import socket
+import subprocess
 import sys
-import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from deployments.children import (
-    ALONE,
-    POLL_SECONDS,
-    Child,
-    adopt_orphans,
-    bury_orphans,
-    end,
-    end_below,
-    ended,
-    kill_all,
-    said_ready,
-    start,
-)
+from deployments.children import ALONE, Child, adopt_orphans, children_of, end_all, kill_all, start
 from deployments.question_settings import check_question_settings
 from flows.display.output import CommandError
 from flows.prefect_runs.server import (
     SERVER_BYTES,
-    START_SECONDS,
     PrefectServerError,
-    answers,
     prepare_environment,
     require_configured_server,
     server_is_configured,
@@ -49,16 +35,16 @@ from tasks.watching.metrics_endpoint import MetricsError, check_metrics_address,
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 4.0
-"""With three children, of which one ends beside the runs, less than the 20 s that are promised."""
+"""With two children that end after the runs, less than the promised 20 s."""
 
-WATCH_SECONDS = 0.2
+SERVER = "the Prefect server"
 SERVES = "what serves the deployments"
 ANSWERS = "what answers questions"
 VISIBLE = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_INTERNAL_LEVEL": "ERROR"}
 
 
 class UpError(RuntimeError):
-    """Something that was to be up is not; the message names it, with what it said and the remedy."""
+    """Something that was to be up is not; the message names it, with its last lines and the remedy."""
 
 
 class _Stop(Exception):
@@ -112,14 +98,14 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     else:
         require_configured_server()
         prefect = f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}"
-    tell_what_is_read()
+    show_what_is_read()
     if alone:
-        children.append(start("the Prefect server", "deployments.server", log=prefect_folder() / "server.log"))
-        wait_until_answers(children, os.environ["PREFECT_API_URL"])
+        children.append(start(SERVER, "deployments.server", log=prefect_folder() / "server.log"))
+        wait_until_ready(children[0])
     together.enter_context(counting_together())
-    children.append(start(ANSWERS, "deployments.questions", says_ready=True))
-    children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else []), says_ready=True))
-    asked_at, served = (wait_until_ready(children, child) for child in children[-2:])
+    children.append(start(ANSWERS, "deployments.questions"))
+    children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else [])))
+    asked_at, served = map(wait_until_ready, children[-2:])
     _say(f"ready: {served}, ask/ask\nquestions: {asked_at}\n{prefect}")
 
 
@@ -137,8 +123,8 @@ def hold_home() -> None:
         raise UpError(message) from error
 
 
-def tell_what_is_read() -> None:
-    """Say what is read by schedule; what is not there may come yet. Raise AddressError for what is no address."""
+def show_what_is_read() -> None:
+    """Show what is read by schedule; what is not there may come yet. Raise AddressError for what is no address."""
     from deployments.declared import named_input
 
     read, measured = named_input("ingest").get("paths", ()), named_input("evaluate").get("dataset")
@@ -160,54 +146,43 @@ def require_free(port: str) -> None:
         ) from error
 
 
-def wait_until_answers(children: Sequence[Child], address: str) -> None:
-    """Return when the server answers; raise UpError where it ends before, or does not come."""
-    deadline = time.monotonic() + START_SECONDS
-    while not answers(address, seconds=5.0):
-        require_all(children)
-        if time.monotonic() > deadline:
-            raise UpError(f"the Prefect server did not answer in {START_SECONDS:.0f} s ({children[0].said})")
-        time.sleep(POLL_SECONDS)
-
-
-def wait_until_ready(children: Sequence[Child], child: Child) -> str:
-    """Return what the child says when it is ready; raise UpError where one of them ends before."""
-    assert child.pipe is not None
-    while not (said := said_ready(child.pipe)):
-        require_all(children)
-        bury_orphans(children)
-        time.sleep(POLL_SECONDS)
-    os.close(child.pipe)
-    return said
+def wait_until_ready(child: Child) -> str:
+    """Return what the child says when it is ready; raise UpError where it ends before."""
+    with child.ready:
+        if line := child.ready.readline():
+            return line.decode().rstrip("\n")
+    raise ended(child, child.process.wait())
 
 
 def watch(children: Sequence[Child]) -> None:
     """Return never; raise UpError when a child ended."""
     while True:
-        require_all(children)
-        bury_orphans(children)
-        time.sleep(WATCH_SECONDS)
+        # also an orphan that we adopted
+        pid, status = os.wait()
+        for child in children:
+            if child.process.pid == pid:
+                child.process.returncode = os.waitstatus_to_exitcode(status)
+                raise ended(child, child.process.returncode)
 
 
-def require_all(children: Sequence[Child]) -> None:
-    """Raise UpError where a child ended; the message names it."""
-    gone = ended(children)
-    if gone is not None:
-        raise UpError(
-            f"{gone.name} ended with code {gone.process.returncode}, and everything with it ({gone.said or 'see above'}); "
-            "start it again, what is published stays"
-        )
+def ended(child: Child, code: int) -> UpError:
+    return UpError(
+        f"{child.name} ended with code {code}, and everything with it ({child.last_lines() or 'see above'}); "
+        "start it again, what is published stays"
+    )
 
 
 def bring_down(children: Sequence[Child]) -> None:
     """End the runs, then the children, the last one first: runs report their end to the server. What is left then is killed."""
-    for child in children:
-        if child.name == ANSWERS:
-            # It has runs of its own, and ends them while those of the other one end.
-            child.process.terminate()
-    end_below([child for child in children if child.name == SERVES], seconds=RUNS_END_SECONDS)
-    for child in reversed(children):
-        end(child, seconds=CHILD_ENDS_SECONDS)
+    by_name = {child.name: child.process for child in children}
+    if ANSWERS in by_name:
+        # It has runs of its own, and ends them while those of the other one end.
+        by_name[ANSWERS].terminate()
+    end_all(children_of(by_name[SERVES].pid) if SERVES in by_name else (), seconds=RUNS_END_SECONDS)
+    for process in reversed(by_name.values()):
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=CHILD_ENDS_SECONDS)
     kill_all()
 
 

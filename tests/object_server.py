@@ -30,7 +30,8 @@ class ObjectServer:
     `hold` keeps downloads back until it is set, and listings too where `holds_listings`; `refusals` maps keys to an error's code,
     "" is the listing, and (METHOD, key) refuses only that; `ignores_conditions` gives or puts an object whatever tag was asked for;
     after `answers_left` requests nothing is answered any more; of the keys in `lost_answers` a put is done, its answer lost once;
-    what `meanwhile` has under a key is called once, when the key is put.
+    what `meanwhile` has under a key is called once, when the key is put; `cuts` has after how many bytes the next answers with a
+    key's object end, one for each answer.
     """
 
     def __init__(self):
@@ -62,7 +63,7 @@ class ObjectServer:
         """Forget what was asked and how to misbehave; what is asked of the bucket is written down by key."""
         self.bucket = bucket
         self.holds_listings = self.ignores_conditions = False
-        self.refusals, self.requests, self.lost_answers, self.meanwhile = {}, [], set(), {}
+        self.refusals, self.requests, self.lost_answers, self.meanwhile, self.cuts = {}, [], set(), {}, {}
         self.answers_left = None
         self.hold.set()
 
@@ -87,6 +88,9 @@ class ObjectServer:
                     list(self.moto(environ, lambda *_: None))
                 start_response("500 Internal Server Error", [])
                 return []
+            if environ["REQUEST_METHOD"] == "GET" and self.cuts.get(key):
+                with self.turn:
+                    return [b"".join(self.moto(environ, start_response))[: self.cuts[key].pop(0)]]
         with self.turn:
             return list(self.moto(environ, start_response))
 

@@ -1,7 +1,9 @@
 """The house stands: arrows point down, nothing goes in circles, rooms are small, algorithms are pure."""
 
 import ast
+import re
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import networkx as nx
@@ -119,3 +121,16 @@ def test_libraries_and_the_home_stay_in_their_rooms():
         # a type of DuckDB's in an annotation lives longer than DuckDB, which says so on the terminal
         assert "DuckDBPyConnection" not in path.read_text("utf-8") or "__future__" in imports(module, at_once=True), module
         assert module == "storage.locations" or 'environ["FLOWREADER_HOME"]' not in path.read_text("utf-8"), module
+
+
+def test_every_dependency_is_imported_or_a_comment_says_what_it_is_for():
+    listed = (ROOT / "pyproject.toml").read_text("utf-8").partition("\ndependencies = [\n")[2].partition("\n]")[0].splitlines()
+    imported = set().union(*map(libraries, SOURCES))
+    used = {
+        re.sub(r"[-_.]+", "-", name).lower()
+        for each, names in packages_distributions().items()
+        if each in imported
+        for name in names
+    }
+    names = {re.match(r' *"([\w.-]+)', line)[1].lower(): "#" in line for line in listed}
+    assert [name for name, explained in names.items() if not explained and name not in used] == []

@@ -14,7 +14,7 @@ from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
 from storage.records.documents import DocumentState
 from storage.system import check_writable
-from tasks.finding.objects import Ahead
+from tasks.finding.mirror import Ahead
 from tasks.finding.plan import displayed
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import IngestRequest, Survey, survey_for
@@ -107,12 +107,12 @@ def _survey(request: IngestRequest, output: Output, *, estimate: bool) -> Survey
     # A listing tells no pages: who only wants to know what lies ahead is told what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 
-    def tell(ahead: Ahead) -> None:
+    def announce(ahead: Ahead) -> None:
         count = "1 object" if ahead.objects == 1 else f"{ahead.objects:,} objects"
-        said = f"fetching {count} ({ahead.size_bytes / 1e6:,.1f} MB) from {ahead.shown}{why}"
-        output.side.print(said, markup=False, soft_wrap=True)
+        line = f"fetching {count} ({ahead.size_bytes / 1e6:,.1f} MB) from {ahead.shown}{why}"
+        output.side.print(line, markup=False, soft_wrap=True)
 
-    found = survey_for(request, tell)
+    found = survey_for(request, announce)
     if not (found.found.files or found.plan.vanished):
         raise _nothing_found(request, found)
     return found

@@ -12,11 +12,10 @@ from typing import Any
 
 from storage.artifacts import written_durably
 from storage.object_address import StoreAddress
-from storage.object_client import ABSENT, ATTEMPTS, REFUSED, StoreError, explained, failure, make_client
+from storage.object_client import ABSENT, ATTEMPTS, REFUSED, StoreError, explained, failure, fetch_object, list_objects, make_client
 
 DELETE_AT_ONCE = 1000
 """What S3 takes in one request."""
-PART_BYTES = 1 << 20
 PROBE = "CONDITIONAL-PUTS"
 NO_TAG = '"0"'
 """No object has this tag."""
@@ -38,7 +37,7 @@ class ObjectPrefix:
     def read(self, name: str) -> tuple[bytes | None, str]:
         """Return the object and the tag that changes with it, None where there is none."""
         with self._asked("read", name, none_where=ABSENT):
-            got = self._s3.get_object(**self._named(name))
+            got = self._s3.get_object(**self._named(name), ChecksumMode="ENABLED")
             return got["Body"].read(), str(got["ETag"])
         return None, ""
 
@@ -74,34 +73,27 @@ class ObjectPrefix:
 
         Raise StoreError where the object does not match its hash.
         """
-        with self._asked("read", name, none_where=ABSENT):
-            hashed = hashlib.sha256()
-            body = self._s3.get_object(**self._named(name))["Body"]
-            with written_durably(path) as stream:
-                for part in body.iter_chunks(PART_BYTES):
-                    hashed.update(part)
-                    stream.write(part)
-                    moved(len(part))
-                if hashed.hexdigest() != sha256:
-                    raise failure(f"read {self.uri(name)!r}", "damaged", "it does not match its hash")
+        with self._asked("read", name, none_where=ABSENT), written_durably(path) as stream:
+            fetch_object(self._s3, self.address.below(name), stream, moved)
+            stream.seek(0)
+            if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
+                raise failure(f"read {self.uri(name)!r}", "damaged", "it does not match its hash")
             return True
         return False
 
     def sizes(self, below: str) -> dict[str, int]:
-        """Return how many bytes each object has whose name begins so."""
-        place = self.address.below(below).key
+        """Return how many bytes each object has whose name begins so, which ends in a slash."""
         with self._asked("list", below):
-            pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.address.bucket, Prefix=place)
-            found = [entry for page in pages for entry in page.get("Contents", ())]
-        return {below + entry["Key"].removeprefix(place): int(entry["Size"]) for entry in found}
+            start = self.address.below("").key
+            return {each.key.removeprefix(start): each.size_bytes for each in list_objects(self._s3, self.address.below(below))}
 
     def delete(self, names: Sequence[str]) -> None:
         """Delete the objects; one that is not there is no error."""
         for first in range(0, len(names), DELETE_AT_ONCE):
             keys = [{"Key": self.address.below(name).key} for name in names[first : first + DELETE_AT_ONCE]]
             with self._asked("delete", names[first]):
-                said = self._s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True})
-            for refused in said.get("Errors", ())[:1]:
+                reply = self._s3.delete_objects(Bucket=self.address.bucket, Delete={"Objects": keys, "Quiet": True})
+            for refused in reply.get("Errors", ())[:1]:
                 raise failure(f"delete {self.uri(names[first])!r}", str(refused["Code"]), str(refused.get("Message", "refused")))
 
     def _named(self, name: str) -> dict[str, str]:

@@ -1,31 +1,70 @@
 """Finding documents in object stores: mirrors are brought up to date, and what they hold is found as in folders."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from storage.artifacts import written_durably
 from storage.forgetting import LOCK
 from storage.object_address import StoreAddress, store_address
+from storage.object_client import (
+    ABSENT,
+    ATTEMPTS,
+    FIRST_ATTEMPTS,
+    StoredObject,
+    explained,
+    fetch_object,
+    list_objects,
+    make_client,
+    remedy_for,
+)
 from storage.records.documents import SkippedFile, SourceFile
+from storage.system import full_disk_explained, require_room
 from tasks.finding.copies import copies_in_use, copy_name, updating
 from tasks.finding.files import UNREADABLE, Discovery, hash_file, is_wanted
-from tasks.finding.objects import ObjectSource, Tell, fetch_all, is_mark, reason_against, tell_nobody
+from tasks.progress import StoppedError, stop_requested
+
+FETCHED_AT_ONCE = 8
+"""A store answers in some 30 ms; more at once gains little on one machine's line."""
+CHANGED = "it changed while it was fetched; the next ingest reads it"
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """What is about to be fetched from below an address, as that is shown."""
+
+    shown: str
+    objects: int
+    size_bytes: int
+
+
+Announce = Callable[[Ahead], None]
 
 
 def discover_objects(
-    addresses: Sequence[str], *, include: Sequence[str], exclude: Sequence[str], file_megabytes: int, tell: Tell = tell_nobody
+    addresses: Sequence[str],
+    *,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    file_megabytes: int,
+    announce: Announce = lambda _ahead: None,
 ) -> Discovery:
     """Find every object below the addresses, fetch what is new or changed, and hash it; larger ones are left out.
 
-    Globs match the key below the address, or its last part; `tell` hears of what is to be fetched before it is.
-    Raises AddressError, StoreError, DiskFullError or StoppedError; what was fetched by then is kept.
+    Globs match the key below the address, or its last part. Raises AddressError, StoreError, DiskFullError or StoppedError; what
+    was fetched by then is kept.
     """
     found: dict[str, SourceFile | SkippedFile] = {}
     listed: set[str] = set()
     with copies_in_use(addresses):
         for address in map(store_address, addresses):
             objects = _mirrored(
-                address, wanted=lambda below: is_wanted(below, include, exclude), file_megabytes=file_megabytes, tell=tell
+                address,
+                wanted=lambda below: is_wanted(below, include, exclude),
+                most_bytes=file_megabytes << 20,
+                announce=announce,
             )
             listed |= objects.keys()
             found |= {shown: _hashed(shown, *chosen) for shown, chosen in objects.items() if chosen}
@@ -37,29 +76,98 @@ def discover_objects(
 
 
 def _mirrored(
-    address: StoreAddress, *, wanted: Callable[[str], bool], file_megabytes: int, tell: Tell
+    address: StoreAddress, *, wanted: Callable[[str], bool], most_bytes: int, announce: Announce
 ) -> dict[str, tuple[Path, str] | None]:
     """Bring the mirror up to date; return by how it is shown the copy of each object, and why there is none, "" where there is.
 
     None stands for one that `wanted` does not take, which gets what globs match. The caller keeps the mirrors in use.
     """
     with updating(address) as folder:
-        source = ObjectSource(address)
-        names = {found: StoreAddress(address.bucket, found.key) for found in source.listed()}
-        copies = {found: folder / copy_name(name, found.tag) for found, name in names.items()}
-        reasons = {found.key: reason_against(found, address, most_bytes=file_megabytes << 20) for found in copies}
-        chosen = {found for found in copies if not is_mark(found) and (reasons[found.key] or wanted(address.inner(found.key)))}
+        objects = _listed(address)
+        names = {each: StoreAddress(address.bucket, each.key) for each in objects}
+        copies = {each: folder / copy_name(name, each.tag) for each, name in names.items()}
+        reasons = {each: reason_against(each, address, most_bytes=most_bytes) for each in objects}
+        chosen = {each for each in objects if not _is_mark(each) and (reasons[each] or wanted(address.inner(each.key)))}
         missing = {
-            found: copy
-            for found, copy in copies.items()
-            if found in chosen and not reasons[found.key] and not _is_whole(copy, found.size_bytes)
+            each: copy
+            for each, copy in copies.items()
+            if each in chosen and not reasons[each] and not _is_whole(copy, each.size_bytes)
         }
-        reasons |= fetch_all(source, missing, folder, tell)
+        if missing:
+            reasons |= _fetch(address, missing, folder, announce)
         # What vanished or changed goes, and what a killed run left half written.
         for entry in set(folder.iterdir()).difference(copies.values(), [folder / LOCK]):
             entry.unlink(missing_ok=True)
-    shown = {name.shown: (copies[found], reasons[found.key]) if found in chosen else None for found, name in names.items()}
+    shown = {name.shown: (copies[each], reasons[each]) if each in chosen else None for each, name in names.items()}
     return dict(sorted(shown.items()))
+
+
+def _listed(address: StoreAddress) -> list[StoredObject]:
+    objects = []
+    with explained(f"list {address.shown!r}"):
+        for each in list_objects(make_client(FIRST_ATTEMPTS), address):
+            if stop_requested():
+                raise StoppedError
+            objects.append(each)
+    return objects
+
+
+def _fetch(
+    address: StoreAddress, missing: Mapping[StoredObject, Path], folder: Path, announce: Announce
+) -> dict[StoredObject, str]:
+    """Fetch each object to its path in the folder; return why some could not be, "" for the others."""
+    needed_bytes = sum(each.size_bytes for each in missing)
+    require_room(folder, needed_bytes)
+    announce(Ahead(address.shown, len(missing), needed_bytes))
+    ending = threading.Event()
+    with explained(f"read {address.shown!r}"):
+        client = make_client(ATTEMPTS)
+
+    def stop_where_wanted(_moved: int = 0) -> None:
+        if ending.is_set() or stop_requested():
+            raise StoppedError
+
+    def fetch(each: StoredObject) -> str:
+        stop_where_wanted()
+        place = StoreAddress(address.bucket, each.key)
+        with explained(f"read {place.shown!r}"):
+            from botocore.exceptions import ClientError
+            from s3transfer.exceptions import S3DownloadFailedError
+
+            try:
+                with written_durably(missing[each]) as stream:
+                    fetch_object(client, place, stream, stop_where_wanted, tag=each.tag)
+            except S3DownloadFailedError:
+                return f"{UNREADABLE}: {CHANGED}"
+            except ClientError as error:
+                code = str(error.response["Error"].get("Code", ""))
+                refused = f"the store refuses it ({code}); {remedy_for(code)}"
+                return f"{UNREADABLE}: {CHANGED if code in ABSENT else refused}"
+        return ""
+
+    with full_disk_explained(folder, needed_bytes), ThreadPoolExecutor(FETCHED_AT_ONCE) as pool:
+        try:
+            return dict(zip(missing, pool.map(fetch, missing), strict=True))
+        finally:
+            # After an error or Ctrl-C, what is at work ends and what waits never begins.
+            ending.set()
+
+
+def _is_mark(each: StoredObject) -> bool:
+    """Say whether an object only marks a folder, as consoles make them."""
+    return each.key.endswith("/") and not each.size_bytes
+
+
+def reason_against(each: StoredObject, address: StoreAddress, *, most_bytes: int) -> str:
+    """Return why an object below the address is not to be fetched, "" where it may be a document."""
+    parts = each.key.split("/")
+    if any(part.startswith(".") and part.strip(".") for part in parts if not part.startswith("..")):
+        return "hidden; name it to have it read" if each.key != address.key else ""
+    if not parts[-1]:
+        return "its key ends in '/': the mark of a folder, not a document"
+    if each.size_bytes > most_bytes:
+        return f"larger than {most_bytes >> 20} MB (limits.file_megabytes)"
+    return ""
 
 
 def _is_whole(copy: Path, size_bytes: int) -> bool:

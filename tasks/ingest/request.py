@@ -15,8 +15,7 @@ from storage.locations import corpus_location
 from storage.object_address import CREDENTIALS, checked_source, is_address, store_address
 from storage.records.documents import DocumentRecord, EmbedderIdentity
 from tasks.finding.files import Discovery, DiscoveryError, discover
-from tasks.finding.mirror import discover_objects
-from tasks.finding.objects import Tell, tell_nobody
+from tasks.finding.mirror import Announce, discover_objects
 from tasks.finding.plan import Plan, displayed, plan_reading
 from tasks.models.embedding.embedder import default_identity
 from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
@@ -66,8 +65,8 @@ class Survey:
     plan: Plan
 
 
-def look(request: IngestRequest, tell: Tell = tell_nobody) -> Discovery:
-    """Find what is asked for; of object stores what is new is fetched, of which `tell` hears before, else nothing is written."""
+def look(request: IngestRequest, announce: Announce = lambda _ahead: None) -> Discovery:
+    """Find what is asked for; of object stores what is new is fetched and announced before, else nothing is written."""
     addresses = [source for source in request.paths if is_address(source)]
     paths = [Path(source) for source in request.paths if not is_address(source)]
     return discover(paths, include=request.include, exclude=request.exclude) | discover_objects(
@@ -75,7 +74,7 @@ def look(request: IngestRequest, tell: Tell = tell_nobody) -> Discovery:
         include=request.include,
         exclude=request.exclude,
         file_megabytes=request.settings.limits.file_megabytes,
-        tell=tell,
+        announce=announce,
     )
 
 
@@ -96,15 +95,15 @@ def survey(
     return Survey(found=found, plan=plan)
 
 
-def survey_for(request: IngestRequest, tell: Tell = tell_nobody) -> Survey:
+def survey_for(request: IngestRequest, announce: Announce = lambda _ahead: None) -> Survey:
     """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
 
-    A damaged corpus is mended by the run itself, which then sees what there is to do. `tell` hears of what is to be fetched from
-    object stores before it is.
+    A damaged corpus is mended by the run itself, which then sees what there is to do. What is fetched from object stores is
+    announced before.
     """
     from tasks.ingest.model import reader_identity
 
-    reader, found = reader_identity(request.settings), look(request, tell)
+    reader, found = reader_identity(request.settings), look(request, announce)
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
             return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from deployments.children import ROOT, Child, descendants, end, ended, start
+from deployments.children import ROOT, descendants, end_all, start
+from deployments.up import UpError, wait_until_ready
 
 PARENT = """
 import sys, time
@@ -24,7 +25,8 @@ print(child.process.pid, *Path(sys.argv[1], "log").read_text().split(), flush=Tr
 if sys.argv[2] == "orphan":
     child.process.kill()
     time.sleep(0.2)
-    print(kill_all(), flush=True)
+    kill_all()
+    print("killed", flush=True)
 time.sleep(60)
 """
 SLEEPER = """
@@ -81,7 +83,7 @@ def test_a_child_ends_with_a_parent_that_is_killed(parent):
 
 def test_what_a_dead_child_left_is_found_and_killed(parent):
     process, (_child, _said, inner) = parent("orphan")
-    assert int(process.stdout.readline()) >= 1
+    assert process.stdout.readline() == "killed\n"
     assert gone(inner)
 
 
@@ -91,12 +93,23 @@ def test_ctrl_c_is_not_for_the_children(parent):
     assert not gone(child, within=0.5)
 
 
-def test_a_child_that_ended_is_told_with_its_last_words(tmp_path):
-    child = start("the compiler", "py_compile", log=tmp_path / "log")
-    assert isinstance(child, Child)
-    child.process.wait(timeout=20)
-    assert ended([child]) is child
-    (tmp_path / "log").write_text("one\ntwo\nthree\nfour\n")
-    assert child.said == "two / three / four" and Child("x", child.process).said == ""
-    end(child, seconds=1)
-    assert child.process.pid not in descendants(os.getpid())
+READY = """
+import sys, time
+from deployments.children import say_ready
+say_ready("what it does", "at this address")
+time.sleep(60)
+"""
+
+
+def test_a_child_says_when_it_is_ready_and_ends_when_asked(tmp_path, monkeypatch):
+    (tmp_path / "tests_ready.py").write_text(READY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    child = start("the sleeper", "tests_ready")
+    assert wait_until_ready(child) == "at this address"
+    end_all([child.process.pid], seconds=0.2)
+    assert child.process.wait(timeout=5) == -signal.SIGTERM and child.process.pid not in descendants(os.getpid())
+
+
+def test_a_child_that_ends_before_it_is_ready_is_an_error_with_its_last_lines(tmp_path):
+    with pytest.raises(UpError, match=r"^the parser ended with code 2, and everything with it \(.*arguments are required"):
+        wait_until_ready(start("the parser", "py_compile", log=tmp_path / "log"))

@@ -5,17 +5,18 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from s3transfer.exceptions import S3DownloadFailedError
 
 from storage.object_address import StoreAddress, store_address
-from storage.object_client import StoreError
+from storage.object_client import ATTEMPTS, StoredObject, StoreError, explained, fetch_object, list_objects, make_client
 from storage.system import DiskFullError
-from tasks.finding.objects import Ahead, ListedObject, ObjectSkippedError, ObjectSource, fetch_all, reason_against, tell_nobody
+from tasks.finding.mirror import Ahead, discover_objects, reason_against
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.object_server import SECRET
 
 
 @pytest.mark.parametrize(
-    ("key", "size_bytes", "said"),
+    ("key", "size_bytes", "words"),
     [
         ("in/a.txt", 1 << 20, ""),
         ("in/a.txt", (1 << 20) + 1, "larger than 1 MB"),
@@ -25,18 +26,22 @@ from tests.object_server import SECRET
         ("in/odd/", 1, "the mark of a folder"),
     ],
 )
-def test_an_object_is_a_document_or_a_reason_is_given(key, size_bytes, said):
-    reason = reason_against(ListedObject(key, "tag", size_bytes), StoreAddress("data", "in/"), most_bytes=1 << 20)
-    assert said in reason and bool(said) == bool(reason)
+def test_an_object_is_a_document_or_a_reason_is_given(key, size_bytes, words):
+    reason = reason_against(StoredObject(key, "tag", size_bytes), StoreAddress("data", "in/"), most_bytes=1 << 20)
+    assert words in reason and bool(words) == bool(reason)
+
+
+def listed(address):
+    return list(list_objects(make_client(1), store_address(address)))
 
 
 def keys(address):
-    return [found.key for found in ObjectSource(store_address(address)).listed()]
+    return [found.key for found in listed(address)]
 
 
-def fetched(store, found, ended=lambda: False):
+def fetched(store, tag=None, moved=lambda _bytes: None, key="a"):
     target = io.BytesIO()
-    ObjectSource(store_address(store.address())).fetch(found, target, ended=ended)
+    fetch_object(make_client(1), store_address(store.address(key)), target, moved, tag=tag)
     return target.getvalue()
 
 
@@ -54,79 +59,81 @@ def test_more_than_a_page_of_objects_is_listed_whole(store):
     assert len(keys(store.address())) == 1001 and store.requests == [("GET", "")] * 2
 
 
-def test_the_bytes_are_those_of_the_listing(store):
-    store.put("a", b"one")
-    (found,) = ObjectSource(store_address(store.address())).listed()
-    assert found.size_bytes == 3 and fetched(store, found) == b"one"
+@pytest.mark.parametrize("data", [b"", b"one", bytes(range(256)) * 70_000])
+def test_the_bytes_are_those_of_the_listing(store, data):
+    store.put("a", data)
+    (found,) = listed(store.address())
+    moved = []
+    assert fetched(store, found.tag, moved.append) == data and sum(moved) == found.size_bytes == len(data)
     store.put("a", b"two")
-    with pytest.raises(ObjectSkippedError, match="it changed while it was fetched"):
-        fetched(store, found)
-    store.delete("a")
-    with pytest.raises(ObjectSkippedError, match="it changed while it was fetched"):
-        fetched(store, found)
+    with pytest.raises(S3DownloadFailedError):
+        fetched(store, found.tag)
+    assert fetched(store) == b"two"
 
 
-@pytest.mark.parametrize("wrong", [{"tag": "0" * 32}, {"size_bytes": 4}])
-def test_bytes_that_are_not_what_the_listing_says_are_refused(store, wrong, monkeypatch):
+def test_what_is_cut_on_the_way_goes_on_where_it_was_cut(store):
+    data = bytes(range(256)) * 70_000
+    store.put("a", data)
+    store.cuts = {"a": [3 << 20, 0]}
+    store.requests.clear()
+    moved = []
+    assert fetched(store, moved=moved.append) == data and sum(moved) == len(data) and store.cuts == {"a": []}
+    # 8 MB a part: three, and the first one twice more
+    assert len(store.fetched) == 3 + 2
+
+
+def test_a_store_that_cuts_every_answer_is_an_error(store):
     store.put("a", b"one")
-    (found,) = ObjectSource(store_address(store.address())).listed()
-    told = {"key": "a", "tag": found.tag, "size_bytes": 3} | wrong
-    store.ignores_conditions = True
-    with pytest.raises(ObjectSkippedError, match="not what the store lists"):
-        fetched(store, ListedObject(**told))
+    store.cuts = {"a": [0] * ATTEMPTS}
+    with pytest.raises(StoreError, match=r"cannot read it: .*; check the network"), explained("read it"):
+        fetched(store)
 
 
-def test_a_tag_that_is_no_hash_of_the_bytes_is_not_held_against_them(store):
-    upload = store.client.create_multipart_upload(Bucket=store.bucket, Key="a")["UploadId"]
-    of = {"Bucket": store.bucket, "Key": "a", "UploadId": upload}
-    tag = store.client.upload_part(**of, PartNumber=1, Body=b"one")["ETag"]
-    store.client.complete_multipart_upload(**of, MultipartUpload={"Parts": [{"PartNumber": 1, "ETag": tag}]})
-    (found,) = ObjectSource(store_address(store.address())).listed()
-    assert found.tag.endswith("-1") and fetched(store, found) == b"one"
-
-
-def test_the_wish_to_stop_ends_a_listing_and_a_download(store):
+def test_a_wish_to_stop_ends_a_listing_and_a_download(store, home):
     store.put("a", b"one")
-    (found,) = ObjectSource(store_address(store.address())).listed()
+
+    def stop(_bytes):
+        raise StoppedError
+
     with pytest.raises(StoppedError):
-        fetched(store, found, ended=lambda: True)
+        fetched(store, moved=stop)
     request_stop()
     try:
-        for work in (lambda: keys(store.address()), lambda: fetched(store, found)):
-            with pytest.raises(StoppedError):
-                work()
+        with pytest.raises(StoppedError):
+            discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
     finally:
         forget_stop()
+    assert store.fetched == ["a"]
 
 
-def test_a_store_that_never_answers_is_said_to_be_so(store, monkeypatch):
+def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
     monkeypatch.setattr("storage.object_client.READ_SECONDS", 0.5)
     store.put("a", b"x")
     store.holds_listings = True
     store.hold.clear()
     began, address = time.monotonic(), store.address().rstrip("/")
     with pytest.raises(StoreError, match=f"{address}.*Read timeout") as error:
-        keys(address)
+        discover_objects([address], include=(), exclude=(), file_megabytes=1)
     assert time.monotonic() - began < 8 and SECRET not in str(error.value)
 
 
-def fetched_all(store, folder, tell=tell_nobody):
-    source = ObjectSource(store_address(store.address()))
-    return fetch_all(source, {found: folder / found.key for found in source.listed()}, folder, tell)
+def discovered(store, announce):
+    return discover_objects([store.address()], include=(), exclude=(), file_megabytes=1, announce=announce)
 
 
-def test_how_much_is_fetched_is_told_before_anything_is(store, tmp_path):
+def test_how_much_is_fetched_is_announced_before_anything_is(store, home):
     heard = []
-    assert fetched_all(store, tmp_path, heard.append) == {} and heard == []
+    discovered(store, heard.append)
+    assert heard == []
     for key in ("a", "b"):
         store.put(key, b"1234")
-    fetched_all(store, tmp_path, lambda ahead: heard.append((ahead, list(store.fetched))))
+    discovered(store, lambda ahead: heard.append((ahead, list(store.fetched))))
     assert heard == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
 
 
-def test_a_full_disk_is_said_before_anything_is_fetched(store, tmp_path, monkeypatch):
+def test_a_full_disk_is_an_error_before_anything_is_fetched(store, home, monkeypatch):
     store.put("a.txt", b"x")
     monkeypatch.setattr("storage.system.shutil.disk_usage", lambda place: SimpleNamespace(free=0))
     with pytest.raises(DiskFullError, match="needs about 1 MB"):
-        fetched_all(store, tmp_path)
-    assert store.fetched == [] and list(tmp_path.iterdir()) == []
+        discovered(store, lambda _ahead: None)
+    assert store.fetched == []
