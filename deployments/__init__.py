@@ -1,1 +1,1 @@
-"""How FlowReader runs beside a Prefect server: what is deployed, and everything up with one command."""
+"""How FlowReader runs with a Prefect server: what is deployed, and everything up with one command."""

@@ -41,7 +41,7 @@ class Applied:
 def apply_automations() -> list[Applied]:
     """Make the server's automations those of the file; what is so already is left alone, and what was paused stays so.
 
-    The runs' heartbeat is taken to be what PREFECT_FLOWS_HEARTBEAT_FREQUENCY says here: a run that beats more rarely would be
+    The runs' heartbeat is taken to be PREFECT_FLOWS_HEARTBEAT_FREQUENCY as it is here: a run that beats more rarely would be
     marked as crashed while it works. Raise AutomationError where FLOWREADER_NOTIFY_BLOCK names no block.
     """
     with get_client(sync_client=True) as client:
@@ -65,12 +65,12 @@ def described(*, heartbeat_seconds: int, notify: UUID | None) -> list[Automation
 
 def _described(one: Mapping[str, Any], heartbeat_seconds: int, notify: UUID | None) -> AutomationCore:
     fields, trigger = dict(one), dict(one["trigger"])
-    told, missed = fields.pop("notify", None), trigger.pop("heartbeats_missed", None)
+    message, missed = fields.pop("notify", None), trigger.pop("heartbeats_missed", None)
     if missed is not None:
         trigger["within"] = missed * heartbeat_seconds
     actions = list(fields.pop("actions", []))
-    if told and notify:
-        actions.append(SendNotification(block_document_id=notify, **told))
+    if message and notify:
+        actions.append(SendNotification(block_document_id=notify, **message))
     return AutomationCore(**{**fields, "trigger": trigger, "actions": actions})
 
 

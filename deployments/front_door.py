@@ -1,7 +1,7 @@
 """Where questions come in over HTTP.
 
 POST /ask takes an AskRequest as JSON and gives `{"answers": [...]}`; GET /answers/ID/report?corpus=NAME gives an answer's page;
-GET /health tells how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
+GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.answers import find_answer
 from tasks.asking.request import AskRequest
-from tasks.events import QuestionRefused, Refusal, tell
+from tasks.events import QuestionRefused, Refusal, emit
 from tasks.report.write import render_report
 from tasks.watching.address import host_of, is_this_machine
 
@@ -32,11 +32,11 @@ MOST_QUESTIONS = 64
 
 
 class WrongTokenError(CommandError):
-    """Who asks does not bring the token that the service was started with."""
+    """The request does not bring the token that the service was started with."""
 
 
 class WrongHostError(CommandError):
-    """Who asks knows this machine by a name that the service was not told of."""
+    """The request names this machine by a name that the service does not know."""
 
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
@@ -115,12 +115,12 @@ async def request_in(request: Request) -> AskRequest:
 
 
 def refusal(error: Exception, *, of_question: bool) -> JSONResponse:
-    """Return what is told of an error, and tell who watches of a question; raise what nobody expected."""
+    """Return the reply to an error, with an event where a question was refused; raise what is not expected."""
     reason, status, headers = _kind(error)
     if of_question:
-        tell(QuestionRefused(reason))
-    told = error if isinstance(error, CommandError) else CommandError.from_error(error)
-    return JSONResponse({"error": {"what": told.what, "value": told.value, "remedy": told.remedy}}, status, headers)
+        emit(QuestionRefused(reason))
+    shown = error if isinstance(error, CommandError) else CommandError.from_error(error)
+    return JSONResponse({"error": {"what": shown.what, "value": shown.value, "remedy": shown.remedy}}, status, headers)
 
 
 def _kind(error: Exception) -> tuple[Refusal, int, Mapping[str, str] | None]:

@@ -77,9 +77,9 @@ class Intake:
         return await answered
 
     async def _hand_over(self, run_id: UUID, called_with: Path, request: AskRequest) -> None:
-        """Have the Prefect server call a task worker, which reads what the task is called with beside its results.
+        """Have the Prefect server call a task worker, which reads what the task is called with next to its results.
 
-        `answer.delay` would do it, and write Prefect's settings beside the question; passwords may be among them.
+        `answer.delay` would do it, and write Prefect's settings next to the question; passwords may be among them.
         """
         store = ResultStore(result_storage=LocalFileSystem(basepath=str(called_with.parent)), serializer=JSONSerializer())
         record = store.create_result_record({"parameters": {"request": request.model_dump(mode="json")}}, key=called_with.name)

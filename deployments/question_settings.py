@@ -8,8 +8,8 @@ from flows.display.output import CommandError
 from tasks.watching.address import address_of, is_this_machine
 
 USUAL_ROOM, MOST_ROOM = 64, 512
-"""Questions inside, those that wait included. The last waits for seconds then; more of them would rather hear that than wait. Each
-may keep a thread while its corpus is fetched: more than a process should have."""
+"""Questions inside, those that wait included. The last waits for seconds then; a longer wait is worse than a refusal. Each may
+keep a thread while its corpus is fetched: more than a process should have."""
 
 
 def check_question_settings() -> None:

@@ -70,12 +70,12 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         self._flow = flow
 
     async def wake_up(self) -> None:
-        """Take runs as soon as the server tells of them: to ask for them that often would keep its database busy."""
+        """Take runs as soon as the server announces them: to ask for them that often would keep its database busy."""
         pool = ResourceSpecification({"prefect.resource.name": self._work_pool_name})
         name = EventNameFilter(name=["prefect.flow-run.Scheduled"])
         scheduled = EventFilter(event=name, related=EventRelatedFilter(labels=pool))
-        async with get_events_subscriber(filter=scheduled) as told:
-            async for _run in told:
+        async with get_events_subscriber(filter=scheduled) as events:
+            async for _run in events:
                 await self.get_and_submit_flow_runs()
 
     async def run(
@@ -91,7 +91,7 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
             task_status.started(1)
         try:
             while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
-                # Prefect tells the process of a run that it is to end; here that process is this one, so that nobody is told.
+                # Prefect signals the process of a run that is to end; here that process is this one, so that it gets none.
                 if await self._is_to_end(flow_run.id):
                     work.cancel()
         finally:
@@ -112,13 +112,13 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
 
 
 SPARE_THREADS = 32
-"""For those who are answered, and for pages, besides a thread for each question whose object store hangs; asyncio has six."""
+"""For questions at work and for pages, on top of a thread for each question whose object store hangs; asyncio has six."""
 
 WARM_UP_SECONDS = 30.0
-"""A corpus takes two; who waits so long for an object store keeps nobody else from asking."""
+"""A corpus takes two; an object store that takes so long does not keep others from asking."""
 
 POLL_SECONDS = 3.0
-"""How often the server is asked for runs that it did not tell of; each time costs its database two transactions."""
+"""How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
 POOL = "flowreader-questions"
@@ -142,9 +142,9 @@ def main() -> int:
         check_environment()
         host, port = address()
         listening, token = listen(host, port), required_token(host)
-        with watched(), ThreadPoolExecutor(max_workers=1) as beside:
+        with watched(), ThreadPoolExecutor(max_workers=1) as other:
             # In the main thread Prefect and the web server would answer signals themselves.
-            beside.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
+            other.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
     except (CommandError, LogFileError, MetricsError, UnknownNameError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -152,7 +152,7 @@ def main() -> int:
 
 
 class WithoutTraceback(logging.Filter):
-    """Has Prefect tell of a question that failed in a line: most are asked wrongly, and their lines of code help nobody."""
+    """Has Prefect log a question that failed in one line: most are asked wrongly, and a traceback helps no user."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.exc_info = None
@@ -160,7 +160,7 @@ class WithoutTraceback(logging.Filter):
 
 
 async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:
-    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "beside"))
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "questions"))
     async with get_client() as prefect:
         with suppress(ObjectAlreadyExists):
             await prefect.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
@@ -170,8 +170,8 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         web = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
-            asyncio.ensure_future(staying("who does the runs of ask/ask", serve_runs)),
-            asyncio.ensure_future(staying("who does the task", lambda: TaskWorker(answer, limit=None).astart())),
+            asyncio.ensure_future(staying("the worker of ask/ask", serve_runs)),
+            asyncio.ensure_future(staying("the task worker", lambda: TaskWorker(answer, limit=None).astart())),
         ]
         say_ready("questions", f"http://{address_of(*listening.getsockname()[:2])}")
         await stopping.wait()
@@ -182,7 +182,7 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
 
 
 async def warmed_up() -> None:
-    """Load what the first questions need, but wait no longer than that; what hangs goes on beside."""
+    """Load what the first questions need, but wait no longer than that; what hangs goes on in its thread."""
     done, _late = await asyncio.wait([asyncio.ensure_future(asyncio.to_thread(warm_up_questions))], timeout=WARM_UP_SECONDS)
     for ended in done:
         ended.result()
@@ -193,16 +193,16 @@ async def serve_runs() -> None:
         worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
         async with asyncio.TaskGroup() as both:
             both.create_task(worker.start(printer=lambda *_words: None))
-            both.create_task(staying("who hears of runs of ask/ask", worker.wake_up))
+            both.create_task(staying("the subscription to runs of ask/ask", worker.wake_up))
 
 
-async def staying(who: str, work: Callable[[], Awaitable[None]]) -> None:
+async def staying(name: str, work: Callable[[], Awaitable[None]]) -> None:
     """Have the work done for ever: a Prefect server that is gone for a while ends what listens to it."""
     while True:
         try:
             await work()
         except Exception as error:
-            sys.stdout.write(f"{who} ended ({type(error).__name__}: {error}), and begins again\n")
+            sys.stdout.write(f"{name} ended ({type(error).__name__}: {error}), and begins again\n")
             sys.stdout.flush()
         await asyncio.sleep(PAUSE_SECONDS)
 

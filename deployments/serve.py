@@ -1,6 +1,6 @@
 """Serves what prefect.yaml declares, questions apart, without a work pool: `PREFECT_API_URL=... python -m deployments.serve`.
 
-Each run is a process of its own, which ends in order where it is cancelled or this process is told to end.
+Each run is a process of its own, which ends in order where it is cancelled or this process is ended.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from tasks.settings.environment import UnknownNameError, check_environment
 from tasks.watching.metrics_endpoint import MetricsError, shows_all
 
 POLL_SECONDS = 1
-"""The server is asked for runs so often: what somebody waits for begins at once."""
+"""The server is asked for runs so often: a run that a user waits for begins at once."""
 
 PATIENCE_SECONDS = 10.0
 """A run that ends in order takes so long at most."""
@@ -46,7 +46,7 @@ AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
 KILLED = "its process was killed; what it finished is kept"
 
 NEWS = ("made", "changed")
-"""What is told of automations; how they stand, `prefect automation ls` says."""
+"""The changes of automations that are shown; `prefect automation ls` shows all of them."""
 
 
 def main() -> int:
@@ -78,13 +78,13 @@ def serve() -> None:
 
     signal.signal(signal.SIGTERM, end)
     say_ready("ready", ", ".join(f"{one.flow_name}/{one.name}" for one in served))
-    with ThreadPoolExecutor(max_workers=1) as beside:
+    with ThreadPoolExecutor(max_workers=1) as other:
         # In the main thread it would answer SIGTERM itself, and in Prefect 3.8 forget its runs over it.
-        beside.submit(loop.run_until_complete, runner.start()).result()
+        other.submit(loop.run_until_complete, runner.start()).result()
 
 
 async def register(runner: Runner, served: Sequence[RunnerDeployment]) -> None:
-    """Tell the server what is served, and which of its runs were killed; those of a flow that wants it begin again."""
+    """Declare to the server what is served, and which of its runs were killed; those of a flow that wants it begin again."""
     begin = {
         await runner.aadd_deployment(one): begin_again in load_flow_from_entrypoint(str(one.entrypoint)).on_crashed_hooks
         for one in served

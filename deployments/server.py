@@ -21,7 +21,7 @@ LAST_WORDS_SECONDS = 2
 def main() -> int:
     """Serve until SIGTERM; return 1 where the server did not come up."""
     prepare_environment()
-    # In its memory, Prefect would forget with a restart who holds the one slot of a deployment, and never give it away again.
+    # In its memory, Prefect would forget with a restart which run holds the one slot of a deployment, and never free it.
     os.environ.setdefault("PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE", "prefect.server.concurrency.lease_storage.filesystem")
     import uvicorn
     from prefect.server.api.server import create_app

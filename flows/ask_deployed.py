@@ -27,7 +27,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer
 from storage.system import check_writable
 from tasks.asking.request import AskRequest
-from tasks.events import QueueSeen, tell
+from tasks.events import QueueSeen, emit
 from tasks.lineage.data_flow import answered
 from tasks.models.chat.errors import ChatEndedError
 from tasks.progress import StoppedError
@@ -89,13 +89,13 @@ class Waiting:
         future = asyncio.get_running_loop().create_future()
         self._futures[run_id] = future
         future.add_done_callback(lambda _done: self._forget(run_id))
-        tell(QueueSeen(len(self)))
+        emit(QueueSeen(len(self)))
         return future
 
     def _forget(self, run_id: UUID) -> None:
         self._futures.pop(run_id, None)
         self._begun.discard(run_id)
-        tell(QueueSeen(len(self)))
+        emit(QueueSeen(len(self)))
 
     def give(self, run_id: UUID, told: Answers | Exception) -> None:
         """Give who waits for the run its answers, or the error that ended it."""

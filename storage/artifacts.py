@@ -1,13 +1,13 @@
 """Artifacts by content hash: page images, crops, parsed output. Written whole or not at all, checked whenever read."""
 
 import hashlib
+import io
 import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from storage.locations import artifacts_folder
 from storage.system import full_disk_explained
@@ -32,7 +32,7 @@ def write_durably(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def written_durably(path: Path) -> Iterator[BinaryIO]:
+def written_durably(path: Path) -> Iterator[io.BufferedRandom]:
     """Replace the file by what the block writes, in one step that survives a power cut: write, fsync, rename, fsync the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=path.parent)

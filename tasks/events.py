@@ -1,4 +1,4 @@
-"""What happens while a run is at work, as records; steps, models and flows tell of it, and whoever watches listens.
+"""What happens while a run is at work, as records that steps, models and flows emit and listeners take.
 
 None of them holds a question's words, a document's text, a prompt or a reply: what is listened to may leave the machine.
 """
@@ -22,7 +22,7 @@ class RunBegan:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """It came to an end: `ended`, `stopped` or `ended by an error`, as its lineage says."""
+    """The outcome is `ended`, `stopped` or `ended by an error`, as in its lineage."""
 
     run: str
     flow: str
@@ -33,7 +33,7 @@ class RunEnded:
 
 @dataclass(frozen=True, slots=True)
 class RunKilled:
-    """A run was killed, which somebody noticed: told once. It began at this ISO 8601 time, and had read so many documents."""
+    """A run was found to be killed: emitted once. It began at this ISO 8601 time, and had read so many documents."""
 
     run: str
     flow: str
@@ -125,7 +125,7 @@ OfARun: TypeAlias = (
     RunBegan | RunEnded | RunKilled | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
 )
 Logged: TypeAlias = OfARun | QuestionRefused
-"""What a log tells: how long a queue is at each moment is for the metrics."""
+"""What a log shows: how long a queue is at each moment is for the metrics."""
 
 Event: TypeAlias = Logged | QueueSeen
 Listener: TypeAlias = Callable[[Event], None]
@@ -134,8 +134,8 @@ _listeners: list[Listener] = []
 
 
 @contextmanager
-def heard_by(listener: Listener) -> Iterator[None]:
-    """Let the listener hear all that happens in this process while the block runs, from many threads."""
+def subscribed(listener: Listener) -> Iterator[None]:
+    """Call the listener with every event of this process while the block runs, from many threads."""
     _listeners.append(listener)
     try:
         yield
@@ -143,7 +143,7 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def tell(event: Event) -> None:
-    """Tell whoever listens; costs next to nothing where nobody does."""
+def emit(event: Event) -> None:
+    """Hand an event to all listeners; costs next to nothing where there are none."""
     for listener in tuple(_listeners):
         listener(event)

@@ -18,7 +18,7 @@ from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
 from storage.records.documents import StepRecord, identify
 from storage.runs.log import RunLog
-from tasks.events import StepEnded, tell
+from tasks.events import StepEnded, emit
 from tasks.progress import kind_of
 
 P = ParamSpec("P")
@@ -40,7 +40,7 @@ class Workplace:
     def note(self, record: StepRecord) -> None:
         self.log.step(record)
         self.listener(record)
-        tell(StepEnded(self.run_id, record))
+        emit(StepEnded(self.run_id, record))
 
 
 @dataclass(frozen=True, slots=True)

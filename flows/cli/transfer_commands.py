@@ -7,7 +7,7 @@ from dataclasses import asdict
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
 from flows.display.output import Output
-from storage.corpus.transfer import Tell, Transferred, pull, push
+from storage.corpus.transfer import Moved, Transferred, pull, push
 from storage.locations import corpus_location
 from storage.object_address import SCHEME, AddressError, StoreAddress, is_address, store_address
 
@@ -16,26 +16,33 @@ COLUMNS = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), Tran
 
 def corpora_push(arguments: argparse.Namespace, output: Output) -> int:
     address = _address(arguments.address)
-    return _done(arguments, output, lambda tell: push(corpus_location(arguments.name), address, tell), ("pushed to", "sent"))
+    return _done(arguments, output, lambda show: push(corpus_location(arguments.name), address, show), ("pushed to", "sent"))
 
 
 def corpora_pull(arguments: argparse.Namespace, output: Output) -> int:
     """Fetch what was pushed as a read-only corpus."""
     address = _address(arguments.address)
-    return _done(arguments, output, lambda tell: pull(address, arguments.name, tell), ("pulled from", "fetched"))
+    return _done(arguments, output, lambda show: pull(address, arguments.name, show), ("pulled from", "fetched"))
 
 
-def _address(said: str) -> StoreAddress:
-    if not is_address(said):
-        raise AddressError(f"{said!r} is no address of an object store; write it as {SCHEME}BUCKET/PREFIX")
-    return store_address(said)
+def _address(given: str) -> StoreAddress:
+    if not is_address(given):
+        raise AddressError(f"{given!r} is no address of an object store; write it as {SCHEME}BUCKET/PREFIX")
+    return store_address(given)
 
 
-def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Tell], Transferred], words: tuple[str, str]) -> int:
+def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Moved], Transferred], words: tuple[str, str]) -> int:
     hidden = output.as_json or not output.side.is_terminal
     with Progress(*COLUMNS, console=output.side, transient=True, disable=hidden) as bars:
         bar = bars.add_task(arguments.action, total=None)
-        done = transfer(lambda moved, total: bars.update(bar, advance=moved, total=total))
+
+        def show(moved: int, total: int) -> None:
+            if bars.tasks[0].total != total:
+                # a pull that another push overtook begins again
+                bars.reset(bar, total=total)
+            bars.advance(bar, moved)
+
+        done = transfer(show)
     if arguments.json:
         output.data(asdict(done))
     else:

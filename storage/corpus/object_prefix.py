@@ -1,4 +1,4 @@
-"""The objects below an address: read, put where nobody else was faster, sent from files and fetched into them.
+"""The objects below an address: read, put where no other push was faster, sent from files and fetched into them.
 
 Every method raises StoreError where the store does not answer or refuses us.
 """
@@ -44,7 +44,7 @@ class ObjectPrefix:
     def put(self, name: str, data: bytes, *, over: str) -> bool:
         """Put the object where there is none, or over the one with the tag `over`; say whether that was so.
 
-        False may also mean that our own put went through and its answer was lost, so that it was sent again: who minds reads.
+        False may also mean that our own put went through and its answer was lost, so that it was sent again: read it to know.
         """
         condition = {"IfMatch": over} if over else {"IfNoneMatch": "*"}
         with self._asked("put", name, none_where=ABSENT | REFUSED):

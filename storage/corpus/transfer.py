@@ -52,8 +52,8 @@ WAIT_SECONDS = 60.0
 PATH = re.compile(r"snapshots/[0-9]{1,18}\.duckdb|artifacts/[0-9a-f]{64}|lance(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*){2,5}")
 """What a push may name: nothing outside of a corpus."""
 
-Tell = Callable[[int, int], None]
-"""Hears from many threads how many bytes were just moved, and how many there are to move in all."""
+Moved = Callable[[int, int], None]
+"""Called from many threads with how many bytes were just moved, and how many there are to move in all."""
 
 
 class TransferError(RuntimeError):
@@ -61,7 +61,7 @@ class TransferError(RuntimeError):
 
 
 class MissingError(TransferError):
-    """An object that was pushed is gone: a later push did not need it, or somebody deleted it."""
+    """An object that was pushed is gone: a later push did not need it, or it was deleted by hand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Transferred:
     remark: str = ""
 
 
-def push(location: CorpusLocation, address: StoreAddress, tell: Tell) -> Transferred:
+def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Transferred:
     """Put the published snapshot at the prefix; a push that ends anywhere before its end leaves the snapshot that was there.
 
     Raise TransferError where another push was faster, or something else lies there, and StoreError where the store fails.
@@ -124,7 +124,7 @@ def push(location: CorpusLocation, address: StoreAddress, tell: Tell) -> Transfe
         there = prefix.sizes(f"files/{number}/")
         new = {each.sha256: each for each in files if each.push == number and there.get(each.object) != each.size_bytes}
         total = sum(each.size_bytes for each in new.values())
-        do_all(pool, lambda each: prefix.send(each.object, places[each.path], lambda sent: tell(sent, total)), new.values())
+        do_all(pool, lambda each: prefix.send(each.object, places[each.path], lambda count: moved(count, total)), new.values())
     pushed = Pushed(FORMAT, location.name, number, socket.gethostname(), current, files)
     move_pointer(prefix, pushed, tag)
     return Transferred(location.name, prefix.address.uri, current.snapshot, True, len(new), total, clean_up(prefix, pushed))
@@ -169,10 +169,10 @@ def read_pushed(prefix: ObjectPrefix) -> tuple[Pushed | None, str]:
     if data is None:
         return None, ""
     place = prefix.uri(POINTER)
-    said = re.search(rb'"format":([0-9]{1,9})[,}]', data)
-    if said and int(said[1]) != FORMAT:
+    found = re.search(rb'"format":([0-9]{1,9})[,}]', data)
+    if found and int(found[1]) != FORMAT:
         raise TransferError(
-            f"{place!r} has format {int(said[1])}, this FlowReader knows {FORMAT}; "
+            f"{place!r} has format {int(found[1])}, this FlowReader knows {FORMAT}; "
             "take the FlowReader that pushed it, or another prefix"
         )
     try:
@@ -218,7 +218,7 @@ def clean_up(prefix: ObjectPrefix, pushed: Pushed) -> str:
     return ""
 
 
-def pull(address: StoreAddress, name: str | None, tell: Tell) -> Transferred:
+def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     """Make the snapshot at the prefix a read-only corpus of this home, or renew it; readers of the one before go on with it.
 
     Whatever ends it before CURRENT is written leaves the corpus as it was. Raise TransferError where the name is another corpus's.
@@ -228,16 +228,16 @@ def pull(address: StoreAddress, name: str | None, tell: Tell) -> Transferred:
     location = corpus_location(name or pushed.corpus)
     require_free(location, prefix.address)
     location.folder.mkdir(parents=True, exist_ok=True)
-    # While the lock is held nobody on this machine deletes artifacts that no snapshot names yet.
+    # While the lock is held, artifacts that no snapshot names yet are not deleted.
     lock = acquire(location.lock, wait_seconds=WAIT_SECONDS, known_fence=int)
     try:
         require_free(location, prefix.address)
         write_durably(location.pulled, prefix.address.uri.encode())
         while True:
             try:
-                return renew(location, prefix, pushed, tell)
+                return renew(location, prefix, pushed, moved)
             except MissingError:
-                # Another push came meanwhile and deleted what this pull began with; or somebody deleted an object.
+                # Another push came meanwhile and deleted what this pull began with; or an object was deleted by hand.
                 missed, pushed = pushed, what_was_pushed(prefix)
                 if missed == pushed:
                     raise
@@ -265,7 +265,7 @@ def require_free(location: CorpusLocation, address: StoreAddress) -> None:
         raise TransferError(f"corpus {location.name!r} was made here and is not overwritten; take another name with --as")
 
 
-def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, tell: Tell) -> Transferred:
+def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, moved: Moved) -> Transferred:
     """Fetch what is not here as it was pushed, then publish the snapshot here. The caller holds the corpus's lock."""
     catalog.refuse_newer(pushed.current.schema_version, prefix.address.uri)
     before = published(location)
@@ -276,7 +276,7 @@ def renew(location: CorpusLocation, prefix: ObjectPrefix, pushed: Pushed, tell: 
         return kept.path(file.sha256) if file.path.startswith("artifacts/") else location.folder / file.path
 
     def fetch(file: Sent) -> None:
-        if not prefix.fetch(file.object, place_of(file), file.sha256, lambda count: tell(count, total)):
+        if not prefix.fetch(file.object, place_of(file), file.sha256, lambda count: moved(count, total)):
             raise MissingError(f"{prefix.uri(file.object)!r} is missing; push the corpus to another prefix")
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -321,7 +321,7 @@ def require_same_making(location: CorpusLocation, before: Pushed | None, pushed:
 
 
 def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> None:
-    """Point CURRENT at the fetched snapshot; nobody is shown words of documents any more that it does not have."""
+    """Point CURRENT at the fetched snapshot; words of documents that it does not have are no longer shown."""
     documents = catalog.documents_in(snapshot_path(location, pushed.current.snapshot), read_only=True)
     present, paths = {record.id for record in documents}, {path for record in documents for path in record.paths}
     earlier = catalog.documents_in(snapshot_path(location, before.current.snapshot), read_only=True) if before else []
@@ -335,7 +335,7 @@ def publish(location: CorpusLocation, before: Pushed | None, pushed: Pushed) -> 
 
 
 def tidy_up(location: CorpusLocation, current: Current) -> None:
-    """Drop the older snapshots that nobody reads, the files that only they had, and old artifacts that nothing names."""
+    """Drop the older snapshots without a reader, the files that only they had, and old artifacts that nothing names."""
     for number in snapshot_numbers(location):
         if number != current.snapshot and drop_snapshot(location, number):
             list_of(location, number).unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 
-from tasks.events import CallEnded, tell
+from tasks.events import CallEnded, emit
 from tasks.models.chat.call import ModelCall
 from tasks.settings.ask import AskSettings
 from tasks.step import workplace
@@ -82,4 +82,4 @@ def hear(call: ModelCall) -> None:
     book.heard.append(call)
     place = workplace.get()
     place.log.call(asdict(call) | {"answer_id": book.answer_id})
-    tell(CallEnded(place.run_id, call))
+    emit(CallEnded(place.run_id, call))

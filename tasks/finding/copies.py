@@ -1,7 +1,7 @@
 """Our copies of what lies in object stores: a folder for each address that is read, its mirror, and in it a file for each object.
 
-A copy's name says of which address and tag it is, so that no list can disagree with what lies there. One process at a time brings
-a mirror up to date, and none is deleted while somebody reads from it; its loss costs the next ingest the downloads.
+A copy's name holds its address and tag, so that no list can disagree with what lies there. One process at a time brings a mirror
+up to date, and none is deleted while an ingest reads from it; its loss costs the next ingest the downloads.
 The locks go with the process that holds them, whatever ends it.
 """
 
@@ -62,7 +62,7 @@ def _copies(shown: str) -> Iterator[Path]:
 def forget_mirrors(*, keep_seconds: float) -> None:
     """Delete every mirror that was not looked at for so long and holds no copy of what any corpus shows.
 
-    Nothing goes while somebody reads from a mirror, nor where a corpus cannot be asked what it shows: a later clean-up does it.
+    Nothing goes while an ingest reads from a mirror, nor where the catalog of a corpus cannot be read: a later clean-up does it.
     """
     if not mirrors_folder().is_dir():
         return
@@ -75,7 +75,7 @@ def forget_mirrors(*, keep_seconds: float) -> None:
         shown = set(map(copy_sign, filter(is_address, paths)))
         for mirror in idle:
             if shown.isdisjoint(path.name.partition("-")[0] for path in entries(mirror)):
-                # Who removes a document may be deleting its copy.
+                # A removal of a document may be deleting its copy.
                 with suppress(FileNotFoundError):
                     shutil.rmtree(mirror)
 
@@ -100,7 +100,7 @@ def updating(address: StoreAddress) -> Iterator[Path]:
     folder = mirror_of(address)
     with opened_lock(folder) as descriptor:
         _wait_for(descriptor, fcntl.LOCK_EX)
-        # For people: the folder's name does not tell.
+        # Only for people who look: the folder's name is a hash.
         os.pwrite(descriptor, f"{address.shown}\n".encode(), 0)
         yield folder
 

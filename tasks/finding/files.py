@@ -31,8 +31,7 @@ class DiscoveryError(ValueError):
 class Discovery:
     """What was found: files with their hash, and what was left out and why.
 
-    `listed` is how all objects of the object stores are shown, also of those that were left out: nobody else can say whether one
-    is still there.
+    `listed` is how all objects of the object stores are shown, those left out included: it alone shows whether one is still there.
     """
 
     files: tuple[SourceFile, ...]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
 from storage.system import is_full_disk
-from tasks.events import DocumentBegan, DocumentEnded, tell
+from tasks.events import DocumentBegan, DocumentEnded, emit
 from tasks.finding.plan import UNFINISHED, DocumentWork
 from tasks.ingest.cluster_jobs import WorkersError
 from tasks.models.chat.errors import ChatEndedError
@@ -149,7 +149,7 @@ def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
         pages, nodes = (len(graph.pages), len(graph.nodes)) if graph else (0, 0)
         end = replace(end, state=outcome.state.value, pages=pages, nodes=nodes, error=outcome.told)
 
-    tell(DocumentBegan(run, work.document_id, work.name))
+    emit(DocumentBegan(run, work.document_id, work.name))
     try:
         yield take
     except BaseException as problem:
@@ -157,4 +157,4 @@ def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
         end = replace(end, state="stopped" if stopped else "failed", error="" if stopped else type(problem).__name__)
         raise
     finally:
-        tell(replace(end, seconds=time.monotonic() - began))
+        emit(replace(end, seconds=time.monotonic() - began))

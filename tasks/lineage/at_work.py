@@ -15,13 +15,13 @@ from storage.object_address import is_address
 from storage.runs.at_work import close, drop_empty_signs, is_news, killed_runs, runs_at_work
 from storage.runs.log import EntryKind
 from storage.runs.traces import ALWAYS_READ, RunTrace, trace
-from tasks.events import RunKilled, tell
+from tasks.events import RunKilled, emit
 from tasks.finding.plan import displayed
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.records import RunKind
 from tasks.lineage.runs import KILLED, RunStory, story_of
 from tasks.watching.json_log import step_outcome
-from tasks.watching.prefect_log import say_to_prefect
+from tasks.watching.prefect_log import log_to_prefect
 from tasks.watching.watching import is_wanted, watched
 
 SIGNS = tuple(f'"kind": "{kind}"'.encode() for kind in (EntryKind.PLAN, EntryKind.STEP))
@@ -174,7 +174,7 @@ def tell_of_killed(location: CorpusLocation) -> None:
             for run in killed:
                 if is_news(run.path):
                     kind, read = _story(run.path).head.kind.value, progress_of(run.path).read
-                    tell(RunKilled(run.path.stem, kind, location.name, told_moment(run.began), read))
+                    emit(RunKilled(run.path.stem, kind, location.name, told_moment(run.began), read))
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def taking_over(location: CorpusLocation, rest: Collection[Path]) -> Iterator[tu
     with watched():
         tell_of_killed(location)
         for words in told:
-            say_to_prefect(words)
+            log_to_prefect(words)
         yield told
 
 

@@ -14,7 +14,7 @@ from storage.memo import StepMemo
 from storage.records.documents import StepRecord
 from storage.runs.at_work import at_work, close, put_away
 from storage.runs.log import RunLog, continued
-from tasks.events import CallEnded, tell
+from tasks.events import CallEnded, emit
 from tasks.models.chat.call import ModelCall
 from tasks.progress import is_broken_off, stop_requested
 from tasks.step import Workplace, workplace
@@ -72,7 +72,7 @@ def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:
 
     def write(call: ModelCall) -> None:
         place.log.call(asdict(call))
-        tell(CallEnded(place.run_id, call))
+        emit(CallEnded(place.run_id, call))
 
     return write
 

@@ -1,4 +1,4 @@
-"""What happens while work is done, and who hears of it: log, metrics, Prefect.
+"""Listeners to the events of a run: the log, the metrics, Prefect.
 
-It imports the events alone; no stage knows who listens.
+It imports the events alone; no stage knows what listens.
 """

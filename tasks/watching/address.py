@@ -1,25 +1,29 @@
-"""Where something listens, as people write it: HOST:PORT, with brackets about an address of IPv6."""
+"""Where something listens, as people write it: HOST:PORT, with brackets around an address of IPv6."""
 
-import re
 from ipaddress import ip_address
-
-WRITTEN = re.compile(r"(?:\[([0-9A-Fa-f:.%\w]+)\]:|([^\[\]:]*):)?([0-9]{1,5})", re.ASCII)
-NAMED = re.compile(r"(?:\[([^\[\]]+)\]|([^\[\]:]+))(?::[0-9]+)?", re.ASCII)
-HIGHEST_PORT = 65_535
+from urllib.parse import SplitResult, urlsplit
 
 
 def host_and_port(written: str) -> tuple[str, int] | None:
     """Return what "HOST:PORT", "[HOST]:PORT" or "PORT" names, the host "" where none is; None for what is none of these."""
-    match = WRITTEN.fullmatch(written.strip())
-    if match is None or not 0 < int(match[3]) <= HIGHEST_PORT:
-        return None
-    return match[1] or match[2] or "", int(match[3])
+    text = written.strip()
+    parts = _parts(f":{text}" if text.isdecimal() else text)
+    return (parts.hostname or "", parts.port) if parts and parts.port else None
 
 
 def host_of(written: str) -> str:
     """Return the host that "HOST", "[HOST]" or either with a port names, "" for what is none of these."""
-    match = NAMED.fullmatch(written)
-    return "" if match is None else match[1] or match[2]
+    parts = _parts(written)
+    return parts.hostname or "" if parts else ""
+
+
+def _parts(written: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(f"//{written}")
+        alone = parts.netloc == written and parts.username is None and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return None
+    return parts if alone else None
 
 
 def address_of(host: str, port: int) -> str:

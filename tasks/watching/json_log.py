@@ -1,9 +1,10 @@
-"""What happens, as lines: JSON for programs, a few words for Prefect's UI; and the log of lines."""
+"""Events as lines: JSON for programs, a few words for Prefect's UI; and the log of lines."""
 
 import io
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,14 +21,9 @@ from tasks.events import (
     DocumentEnded,
     Event,
     Logged,
-    QuestionBegan,
-    QuestionEnded,
     QuestionRefused,
-    RunBegan,
-    RunEnded,
-    RunKilled,
     StepEnded,
-    heard_by,
+    subscribed,
 )
 from tasks.models.chat.call import ModelCall
 from tasks.progress import STOPPED
@@ -37,24 +33,16 @@ Line: TypeAlias = Mapping[str, str | int | float]
 LONGEST_TEXT = 300
 """Signs of a name or a reason: a line stays below the size that the system appends in one piece."""
 
-EVENTS = {
-    RunBegan: "run-began",
-    RunEnded: "run-ended",
-    RunKilled: "run-killed",
-    DocumentBegan: "document-began",
-    DocumentEnded: "document-ended",
-    StepEnded: "step-ended",
-    CallEnded: "call-ended",
-    QuestionBegan: "question-began",
-    QuestionEnded: "question-ended",
-    QuestionRefused: "question-refused",
-}
 WELL = {"", "ended", "stopped", "ready", "answered", "partial", "evidence", "not_found", "remembered", "done", "ok", "cached"}
-"""States and outcomes that nobody needs to look after."""
+"""States and outcomes that need no attention."""
+WITHIN_A_NAME = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def line_of(event: Logged, names: Mapping[str, str]) -> Line:
-    """Return what is to be said, empty fields left out; `names` are those of the documents at work, by id."""
+    """Return an event's fields, the empty ones left out; `names` are those of the documents at work, by id.
+
+    The event is named as its class: RunBegan is `run-began`.
+    """
     if isinstance(event, StepEnded):
         fields = _of_step(event.record, names)
     elif isinstance(event, CallEnded):
@@ -62,28 +50,28 @@ def line_of(event: Logged, names: Mapping[str, str]) -> Line:
     else:
         fields = asdict(event)
     run = {} if isinstance(event, QuestionRefused) else {"run": event.run}
-    said = {"event": EVENTS[type(event)], **run, **fields}
-    return {name: _shown(value) for name, value in said.items() if value != ""}
+    line = {"event": WITHIN_A_NAME.sub("-", type(event).__name__).lower(), **run, **fields}
+    return {name: _shown(value) for name, value in line.items() if value != ""}
 
 
 def level_of(line: Line) -> int:
-    """Return how loud it is to be said: a failure or a refusal is a warning, the end of a run by an error or a kill an error."""
-    if line["event"] == EVENTS[RunKilled]:
+    """Return the level: a failure or a refusal is a warning, the end of a run by an error or a kill an error."""
+    if line["event"] == "run-killed":
         return logging.ERROR
-    if line["event"] == EVENTS[QuestionRefused]:
+    if line["event"] == "question-refused":
         return logging.WARNING
     outcome = str(line.get("outcome") or line.get("state") or line.get("status") or "")
     if outcome in WELL:
         return logging.INFO
-    return logging.ERROR if line["event"] == EVENTS[RunEnded] else logging.WARNING
+    return logging.ERROR if line["event"] == "run-ended" else logging.WARNING
 
 
 def words_of(line: Line) -> str:
     """Return the line in a few words: what, of which document, and how it went."""
     subject = line.get("name") or line.get("flow") or line.get("reader") or line.get("step") or ""
     left_out = {"event", "run", "document", "answer", "name", "flow", "reader"}
-    told = ", ".join(f"{name} {value}" for name, value in line.items() if name not in left_out)
-    return f"{str(line['event']).replace('-', ' ')}: {subject}" + (f" ({told})" if told else "")
+    others = ", ".join(f"{name} {value}" for name, value in line.items() if name not in left_out)
+    return f"{str(line['event']).replace('-', ' ')}: {subject}" + (f" ({others})" if others else "")
 
 
 def step_outcome(record: StepRecord) -> str:
@@ -126,7 +114,7 @@ def _subject(subject: str, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _shown(value: str | int | float) -> str | int | float:
-    """Return a text so that no sign of it does anything: control signs, surrogates and changes of direction are written out."""
+    """Return a text so that no sign of it is obeyed: control signs, surrogates and changes of direction are written out."""
     if isinstance(value, float):
         return round(value, 4)
     if not isinstance(value, str):
@@ -153,18 +141,18 @@ class JsonLines(logging.Formatter):
         return json.dumps({"time": time, "level": record.levelname.lower(), **fields})
 
 
-class _OnceToldFile(WatchedFileHandler):
-    """A file that cannot be written any more is told of once, on standard error; the work goes on."""
+class _LogFile(WatchedFileHandler):
+    """Where the file cannot be written any more, one line on standard error says so; the work goes on."""
 
-    _told = False
+    _failed = False
 
     def _open(self) -> io.TextIOWrapper:
         # Nothing waits in a buffer: a line goes in one write, and one that does not fit is gone.
         return io.TextIOWrapper(Path(self.baseFilename).open("ab", buffering=0), encoding="ascii", write_through=True)
 
     def handleError(self, _record: logging.LogRecord) -> None:
-        if not self._told:
-            self._told = True
+        if not self._failed:
+            self._failed = True
             sys.stderr.write(f"{LOG}: {self.baseFilename!r} cannot be written any more ({sys.exc_info()[1]}); the run goes on\n")
 
 
@@ -175,35 +163,32 @@ def check_log() -> None:
 
 @contextmanager
 def logging_to(target: str) -> Iterator[None]:
-    """Write all that happens inside the block to the file, or to standard error; raise LogFileError where it cannot be."""
+    """Write all events inside the block to the file, or to standard error; raise LogFileError where it cannot be."""
     handler = _opened(target)
     handler.setFormatter(JsonLines())
     logger = logging.getLogger(LOGGER)
     logger.setLevel(logging.INFO)
-    # Prefect's handlers stand at the root: they would say it a second time.
+    # Prefect's handlers at the root would write it a second time.
     logger.propagate = False
     logger.addHandler(handler)
+    names: dict[str, str] = {}
+
+    def write(event: Event) -> None:
+        if not isinstance(event, Logged):
+            return
+        if isinstance(event, DocumentBegan):
+            names[event.document] = event.name
+        line: Line = line_of(event, names)
+        if isinstance(event, DocumentEnded):
+            names.pop(event.document, None)
+        logger.log(level_of(line), "%s", line)
+
     try:
-        with heard_by(_Teller(logger).hear):
+        with subscribed(write):
             yield
     finally:
         logger.removeHandler(handler)
         handler.close()
-
-
-class _Teller:
-    def __init__(self, logger: logging.Logger) -> None:
-        self._logger, self._names = logger, dict[str, str]()
-
-    def hear(self, event: Event) -> None:
-        if not isinstance(event, Logged):
-            return
-        if isinstance(event, DocumentBegan):
-            self._names[event.document] = event.name
-        line: Line = line_of(event, self._names)
-        if isinstance(event, DocumentEnded):
-            self._names.pop(event.document, None)
-        self._logger.log(level_of(line), "%s", line)
 
 
 def _opened(target: str) -> logging.Handler:
@@ -211,7 +196,7 @@ def _opened(target: str) -> logging.Handler:
         return logging.StreamHandler(sys.stderr)
     path = Path(target).expanduser().absolute()
     try:
-        return _OnceToldFile(path)
+        return _LogFile(path)
     except OSError as error:
         raise LogFileError(
             error.errno,

@@ -1,4 +1,4 @@
-"""The one place where text becomes Markdown: what documents, models and people wrote is shown, and never obeyed."""
+"""The one place where text becomes Markdown: what documents, models and users wrote is shown, and never obeyed."""
 
 import re
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def lineage_key(key: str) -> str:
-    """Return the key of the page that tells how what another page shows came to be."""
+    """Return the key of the page with the lineage of what another page shows."""
     return f"{key}-lineage"
 
 

@@ -1,7 +1,7 @@
 """The metrics, for Prometheus to fetch: `FLOWREADER_METRICS=127.0.0.1:9464`, or a port alone, of this machine only.
 
 A process that works shows its own numbers. Those of a service are `counting_together` as in prometheus_client's multiprocess mode:
-in files of one folder, whose sums one of them shows. A port that somebody else has is named in a line: watching stops no work.
+in files of one folder, whose sums one of them shows. A port that is taken is named in a line: watching stops no work.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tasks.events import (
     RunEnded,
     RunKilled,
     StepEnded,
-    heard_by,
+    subscribed,
 )
 from tasks.watching import address as network_address
 from tasks.watching.json_log import error_kind, step_outcome
@@ -52,7 +52,7 @@ CALL_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 120.0)
 
 
 class Metrics:
-    """Counts what it hears. In a process whose environment names PROMETHEUS_MULTIPROC_DIR the numbers go to files there."""
+    """Counts events. In a process whose environment names PROMETHEUS_MULTIPROC_DIR the numbers go to files there."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         from prometheus_client import Counter, Gauge, Histogram
@@ -82,7 +82,7 @@ class Metrics:
         self._inside = gauge("questions_inside", "Questions in the query service, those that wait included.")
         self._refused = counter("questions_refused_total", "Questions that the query service did not take, by reason.", "reason")
 
-    def hear(self, event: Event) -> None:
+    def count(self, event: Event) -> None:
         match event:
             case StepEnded(record=record):
                 self._count_step(record)
@@ -176,10 +176,10 @@ def counting(address: str) -> Iterator[None]:
 
     registry = CollectorRegistry()
     if os.environ.get(SHARED_FOLDER):
-        with heard_by(Metrics(registry).hear):
+        with subscribed(Metrics(registry).count):
             yield
         return
-    with _served(address, registry), heard_by(Metrics(registry).hear):
+    with _served(address, registry), subscribed(Metrics(registry).count):
         yield
 
 
@@ -193,14 +193,14 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 @contextmanager
 def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
-    """Show the registry while the block runs; where the port cannot be used, say so once, and show nothing."""
+    """Show the registry while the block runs; where the port cannot be used, warn once, and show nothing."""
     from prometheus_client import start_http_server
 
     host, port = host_and_port(address)
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
-        _say_once(
+        _warn_once(
             f"port {port} of {host!r}, where {METRICS} wants the metrics, cannot be used ({error.strerror or error}); "
             "the work goes on and is not shown there; name another port to see it"
         )
@@ -215,7 +215,7 @@ def _served(address: str, registry: CollectorRegistry) -> Iterator[None]:
 
 
 @cache
-def _say_once(line: str) -> None:
+def _warn_once(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
 

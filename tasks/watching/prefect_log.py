@@ -1,14 +1,14 @@
-"""What happens in a run, said in Prefect's own log of it, so that its page in the UI tells it."""
+"""The events of a run in Prefect's own log of it, which its page in the UI shows."""
 
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tasks.events import CallEnded, DocumentBegan, Event, OfARun, QuestionBegan, StepEnded, heard_by
+from tasks.events import CallEnded, DocumentBegan, Event, OfARun, QuestionBegan, StepEnded, subscribed
 from tasks.watching.json_log import level_of, line_of, words_of
 
-UNTOLD = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
+NOT_SHOWN = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
 """Too many for a page of the UI, which shows each step as a task with its state."""
 
 
@@ -22,27 +22,27 @@ def flow_at_work() -> str:
     return context.flow.name if context and context.flow else "ask"
 
 
-def say_to_prefect(words: str) -> None:
-    """Say it in the log of the Prefect run at work; to nobody where none is."""
+def log_to_prefect(words: str) -> None:
+    """Write a line in the log of the Prefect run at work; nothing where none is."""
     if logger := _log_at_work():
         logger.info("%s", words)
 
 
 @contextmanager
-def told_to_prefect(run: str) -> Iterator[None]:
-    """Say in the log of the Prefect run at work how this run's documents and questions went; nothing where none is."""
+def shown_in_prefect(run: str) -> Iterator[None]:
+    """Log in the Prefect run at work how this run's documents and questions went; nothing where none is."""
     logger = _log_at_work()
     if logger is None:
         yield
         return
 
-    def hear(event: Event) -> None:
-        if not isinstance(event, OfARun) or isinstance(event, UNTOLD) or event.run != run:
+    def log(event: Event) -> None:
+        if not isinstance(event, OfARun) or isinstance(event, NOT_SHOWN) or event.run != run:
             return
         line = line_of(event, {})
         logger.log(level_of(line), "%s", words_of(line))
 
-    with heard_by(hear):
+    with subscribed(log):
         yield
 
 

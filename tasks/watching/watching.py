@@ -1,4 +1,4 @@
-"""Who watches, as the environment says: FLOWREADER_LOG and FLOWREADER_METRICS, both off by default. And what flows tell them."""
+"""The log and the metrics that the environment wants (FLOWREADER_LOG, FLOWREADER_METRICS, both off by default); their events."""
 
 import os
 import threading
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from storage.records.answers import AnswerStatus
-from tasks.events import QuestionBegan, QuestionEnded, RunBegan, RunEnded, tell
+from tasks.events import QuestionBegan, QuestionEnded, RunBegan, RunEnded, emit
 from tasks.progress import STOPPED, kind_of
-from tasks.watching.prefect_log import flow_at_work, told_to_prefect
+from tasks.watching.prefect_log import flow_at_work, shown_in_prefect
 
 LOG, METRICS = "FLOWREADER_LOG", "FLOWREADER_METRICS"
 
@@ -20,7 +20,7 @@ _opened = ExitStack()
 
 @contextmanager
 def watched() -> Iterator[None]:
-    """Log and count what happens inside the block, where the environment says so; blocks within one another watch once.
+    """Log and count the events inside the block, where the environment wants it; blocks within one another watch once.
 
     Raises LogFileError or MetricsError where that cannot be done. A process that lives long has its life in one block.
     """
@@ -57,30 +57,30 @@ def _open() -> None:
 
 @contextmanager
 def watched_run(run: str, corpus: str, outcome: Callable[[], str]) -> Iterator[None]:
-    """Watch a run on a corpus, and tell how it began and ended; `outcome` is asked at the end."""
+    """Watch a run on a corpus, with events of its begin and its end; `outcome` is called at the end."""
     flow, began = flow_at_work(), time.monotonic()
-    with watched(), told_to_prefect(run):
-        tell(RunBegan(run, flow, corpus))
+    with watched(), shown_in_prefect(run):
+        emit(RunBegan(run, flow, corpus))
         try:
             yield
         finally:
-            tell(RunEnded(run, flow, corpus, outcome(), time.monotonic() - began))
+            emit(RunEnded(run, flow, corpus, outcome(), time.monotonic() - began))
 
 
 @contextmanager
 def watched_question(run: str, answer: str, reader: str) -> Iterator[Callable[[AnswerStatus], None]]:
-    """Tell of a question when the block ends: with the status that was given, or with the kind of error."""
-    began, said, error = time.monotonic(), "failed", ""
+    """Emit the events of a question: its end with the status that was given, or with the kind of error."""
+    began, outcome, error = time.monotonic(), "failed", ""
 
     def take(status: AnswerStatus) -> None:
-        nonlocal said
-        said = status.value
+        nonlocal outcome
+        outcome = status.value
 
-    tell(QuestionBegan(run, answer, reader))
+    emit(QuestionBegan(run, answer, reader))
     try:
         yield take
     except BaseException as problem:
-        said, error = ("stopped", "") if kind_of(problem) == STOPPED else ("failed", kind_of(problem))
+        outcome, error = ("stopped", "") if kind_of(problem) == STOPPED else ("failed", kind_of(problem))
         raise
     finally:
-        tell(QuestionEnded(run, answer, reader, said, time.monotonic() - began, error))
+        emit(QuestionEnded(run, answer, reader, outcome, time.monotonic() - began, error))

@@ -18,7 +18,7 @@ from flows.display.output import CommandError
 from storage.locations import LocationError
 from storage.system import DiskFullError
 from tasks.asking.request import AskRequest
-from tasks.events import QuestionRefused, QueueSeen, Refusal, heard_by
+from tasks.events import QuestionRefused, QueueSeen, Refusal, subscribed
 from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
 
@@ -76,7 +76,7 @@ QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
 def test_who_watches_hears_of_each_refusal_by_its_reason_and_of_no_word(home, tmp_path, monkeypatch, asked, service, reason):
     happened, log = [], tmp_path / "log"
     monkeypatch.setattr("deployments.intake.PATIENCE_SECONDS", ())
-    with logging_to(str(log)), heard_by(happened.append):
+    with logging_to(str(log)), subscribed(happened.append):
         client(**service).post("/ask", **asked)
         client(**service).get("/answers/00000000/report?corpus=small")
     assert [each for each in happened if not isinstance(each, QueueSeen)] == [QuestionRefused(Refusal(reason))]

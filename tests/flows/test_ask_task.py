@@ -11,7 +11,7 @@ import pytest
 from flows.ask_deployed import Waiting, still_shown
 from flows.cli.main import main
 from storage.runs.answer_json import answer_from_json
-from tasks.events import QueueSeen, heard_by
+from tasks.events import QueueSeen, subscribed
 
 
 def test_every_answer_is_returned_as_the_command_shows_it(deployed):
@@ -63,7 +63,7 @@ def test_who_watches_hears_how_many_are_inside():
             waiting.give(run, [])
         await both
 
-    with heard_by(heard.append):
+    with subscribed(heard.append):
         asyncio.run(world())
     assert heard == [QueueSeen(1), QueueSeen(2), QueueSeen(1), QueueSeen(0)]
 

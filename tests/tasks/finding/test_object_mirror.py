@@ -7,18 +7,23 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from storage.artifacts import PARTIAL
 from storage.locations import mirrors_folder
-from storage.object_client import StoreError
-from tasks.finding.mirror import discover_objects
+from storage.object_address import StoreAddress
+from storage.object_client import StoredObject, StoreError
+from storage.system import DiskFullError
+from tasks.finding.mirror import Ahead, discover_objects, reason_against
 from tasks.finding.plan import real_path
+from tasks.progress import StoppedError, forget_stop, request_stop
+from tests.object_server import SECRET
 
 
-def found(*addresses, include=(), exclude=(), file_megabytes=1):
-    return discover_objects(addresses, include=include, exclude=exclude, file_megabytes=file_megabytes)
+def found(*addresses, include=(), exclude=(), file_megabytes=1, announce=lambda _ahead: None):
+    return discover_objects(addresses, include=include, exclude=exclude, file_megabytes=file_megabytes, announce=announce)
 
 
 def names(discovery):
@@ -176,3 +181,69 @@ def test_two_runs_at_once_fetch_each_object_once(store, home):
     threading.Timer(0.5, store.hold.set).start()
     assert [process.communicate(timeout=60)[0] for process in processes] == ["20\n", "20\n"]
     assert len(store.fetched) == 20
+
+
+@pytest.mark.parametrize(
+    ("key", "size_bytes", "words"),
+    [
+        ("in/a.txt", 1 << 20, ""),
+        ("in/a.txt", (1 << 20) + 1, "larger than 1 MB"),
+        ("in/.git/config", 1, "hidden"),
+        ("in/..notes.txt", 1, ""),
+        ("in/../a.txt", 1, ""),
+        ("in/odd/", 1, "the mark of a folder"),
+    ],
+)
+def test_an_object_is_a_document_or_a_reason_is_given(key, size_bytes, words):
+    reason = reason_against(StoredObject(key, "tag", size_bytes), StoreAddress("data", "in/"), most_bytes=1 << 20)
+    assert words in reason and bool(words) == bool(reason)
+
+
+def test_a_wish_to_stop_ends_a_listing_and_a_download(store, home):
+    store.put("a", b"one")
+    try:
+        for announce in (lambda _ahead: request_stop(), lambda _ahead: None):
+            # the second one meets the wish of the first while it lists
+            with pytest.raises(StoppedError):
+                found(store.address(), announce=announce)
+    finally:
+        forget_stop()
+    assert copies() == []
+
+
+def test_an_object_that_changes_while_it_is_fetched_is_left_to_the_next_ingest(store, home):
+    for change in (lambda _ahead: store.put("a", b"two"), lambda _ahead: store.delete("a")):
+        store.put("a", b"one")
+        discovery = found(store.address(), announce=change)
+        assert discovery.files == () and discovery.unreadable == 1
+        assert discovery.skipped[0].reason == "cannot be read: it changed while it was fetched; the next ingest reads it"
+        assert copies() == []
+
+
+def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
+    monkeypatch.setattr("storage.object_client.READ_SECONDS", 0.5)
+    store.put("a", b"x")
+    store.holds_listings = True
+    store.hold.clear()
+    began, address = time.monotonic(), store.address().rstrip("/")
+    with pytest.raises(StoreError, match=f"{address}.*Read timeout") as error:
+        found(address)
+    assert time.monotonic() - began < 8 and SECRET not in str(error.value)
+
+
+def test_how_much_is_fetched_is_announced_before_anything_is(store, home):
+    heard = []
+    found(store.address(), announce=heard.append)
+    assert heard == []
+    for key in ("a", "b"):
+        store.put(key, b"1234")
+    found(store.address(), announce=lambda ahead: heard.append((ahead, list(store.fetched))))
+    assert heard == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
+
+
+def test_a_full_disk_is_an_error_before_anything_is_fetched(store, home, monkeypatch):
+    store.put("a.txt", b"x")
+    monkeypatch.setattr("storage.system.shutil.disk_usage", lambda place: SimpleNamespace(free=0))
+    with pytest.raises(DiskFullError, match="needs about 1 MB"):
+        found(store.address())
+    assert store.fetched == []

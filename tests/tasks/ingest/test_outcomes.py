@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from storage.records.documents import DocumentState, Page, PageParser
-from tasks.events import DocumentBegan, heard_by
+from tasks.events import DocumentBegan, subscribed
 from tasks.finding.plan import UNFINISHED, DocumentWork
 from tasks.ingest.outcomes import failed, page_notes, ready, unexpected, watched_document
 from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
@@ -20,7 +20,7 @@ from tests.storage import worlds
 @pytest.fixture
 def heard():
     token, told = workplace.set(SimpleNamespace(run_id="r1")), []
-    with heard_by(told.append):
+    with subscribed(told.append):
         yield told
     workplace.reset(token)
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tasks.events import QueueSeen, tell
+from tasks.events import QueueSeen, emit
 from tasks.models.chat.errors import Outcome
 from tasks.watching.json_log import LONGEST_TEXT, LogFileError, level_of, line_of, logging_to
 from tests.tasks import event_worlds as worlds
@@ -23,9 +23,9 @@ def lines(path):
 def test_each_thing_that_happens_is_a_line_with_time_and_level(tmp_path):
     with logging_to(str(tmp_path / "log")):
         for event in (worlds.RUN_BEGAN, worlds.began(), worlds.step(), worlds.ended("failed", "cut"), worlds.step()):
-            tell(event)
-        tell(QueueSeen(1))
-    tell(worlds.RUN_ENDED)
+            emit(event)
+        emit(QueueSeen(1))
+    emit(worlds.RUN_ENDED)
     told = lines(tmp_path / "log")
     assert [line["event"] for line in told] == ["run-began", "document-began", "step-ended", "document-ended", "step-ended"]
     assert [line["level"] for line in told] == ["info", "info", "info", "warning", "info"]
@@ -35,15 +35,15 @@ def test_each_thing_that_happens_is_a_line_with_time_and_level(tmp_path):
 
 def test_a_file_that_was_moved_away_is_made_anew(tmp_path):
     with logging_to(str(tmp_path / "log")):
-        tell(worlds.RUN_BEGAN)
+        emit(worlds.RUN_BEGAN)
         (tmp_path / "log").rename(tmp_path / "log.1")
-        tell(worlds.RUN_ENDED)
+        emit(worlds.RUN_ENDED)
     assert [line["event"] for line in lines(tmp_path / "log.1") + lines(tmp_path / "log")] == ["run-began", "run-ended"]
 
 
 def test_a_dash_is_standard_error(capsys):
     with logging_to("-"):
-        tell(worlds.RUN_BEGAN)
+        emit(worlds.RUN_BEGAN)
     said = capsys.readouterr()
     assert json.loads(said.err)["flow"] == "ingest" and said.out == ""
 
@@ -58,18 +58,18 @@ def test_a_file_that_cannot_be_written_is_named_with_the_remedy(tmp_path):
 
 def test_a_disk_that_is_full_is_told_of_once_and_the_run_goes_on(capsys):
     with logging_to("/dev/full"):
-        tell(worlds.RUN_BEGAN)
-        tell(worlds.RUN_ENDED)
+        emit(worlds.RUN_BEGAN)
+        emit(worlds.RUN_ENDED)
     assert capsys.readouterr().err.count("cannot be written any more ([Errno 28]") == 1
 
 
 WRITER = """
 import sys
-from tasks.events import RunBegan, tell
+from tasks.events import RunBegan, emit
 from tasks.watching.json_log import logging_to
 with logging_to(sys.argv[1]):
     for number in range(500):
-        tell(RunBegan(sys.argv[2] * 200, "ingest", "small"))
+        emit(RunBegan(sys.argv[2] * 200, "ingest", "small"))
 """
 
 

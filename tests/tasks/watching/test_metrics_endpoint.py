@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from tasks.events import QuestionRefused, QueueSeen, Refusal, tell
+from tasks.events import QuestionRefused, QueueSeen, Refusal, emit
 from tasks.models.chat.errors import Outcome
 from tasks.watching.metrics_endpoint import (
     METRICS,
@@ -41,7 +41,7 @@ def scraped(port):
 
 def test_a_process_that_works_shows_what_it_counts_and_lets_the_port_go(free):
     with counting(str(free)):
-        tell(worlds.ended())
+        emit(worlds.ended())
         assert 'flowreader_documents_total{state="ready"} 1.0' in scraped(free)
     with pytest.raises(urllib.error.URLError):
         scraped(free)
@@ -59,21 +59,21 @@ def test_a_port_that_is_taken_is_named_in_one_line_and_the_work_goes_on(monkeypa
     with socket.create_server(("127.0.0.1", free)):
         for _again in range(2):
             with shows_all(), counting(str(free)):
-                tell(worlds.ended())
+                emit(worlds.ended())
             with counting(str(free)):
-                tell(worlds.ended())
+                emit(worlds.ended())
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"port {free} of '127.0.0.1', where FLOWREADER_METRICS wants") and "the work goes on" in line
 
 
 PROCESS = """
 import os, signal, sys
-from tasks.events import QuestionRefused, QueueSeen, Refusal, tell
+from tasks.events import QuestionRefused, QueueSeen, Refusal, emit
 from tasks.watching.metrics_endpoint import counting
 from tests.tasks import event_worlds as worlds
 with counting(sys.argv[1]):
-    tell(worlds.RUN_BEGAN)
-    tell(worlds.ended())
+    emit(worlds.RUN_BEGAN)
+    emit(worlds.ended())
     print("at work", flush=True)
     sys.stdin.read()
 """
@@ -124,7 +124,7 @@ def counted():
 
     def value(name, *events, **labels):
         for event in events:
-            metrics.hear(event)
+            metrics.count(event)
         return registry.get_sample_value(f"flowreader_{name}", labels)
 
     value.registry = registry

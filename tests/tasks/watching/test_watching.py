@@ -7,10 +7,10 @@ import urllib.request
 import pytest
 
 from storage.records.answers import AnswerStatus
-from tasks.events import QuestionBegan, QueueSeen, heard_by, tell
+from tasks.events import QuestionBegan, QueueSeen, emit, subscribed
 from tasks.watching.json_log import LogFileError
 from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
-from tasks.watching.prefect_log import flow_at_work, say_to_prefect, told_to_prefect
+from tasks.watching.prefect_log import flow_at_work, log_to_prefect, shown_in_prefect
 from tasks.watching.watching import watched, watched_question, watched_run
 from tests.tasks import event_worlds as worlds
 
@@ -31,7 +31,7 @@ def port():
 @pytest.fixture
 def heard():
     told = []
-    with heard_by(told.append):
+    with subscribed(told.append):
         yield told
 
 
@@ -42,7 +42,7 @@ def events(path):
 def test_by_default_nobody_watches(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with watched_run("r1", "small", lambda: "ended"):
-        tell(QueueSeen(1))
+        emit(QueueSeen(1))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -53,7 +53,7 @@ def test_blocks_within_one_another_log_once_and_count_in_one_place(tmp_path, mon
         with watched_run("r1", "small", lambda: "ended"):
             pass
         with watched_run("r2", "small", lambda: "stopped"):
-            tell(QueueSeen(3))
+            emit(QueueSeen(3))
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
                 shown = reply.read().decode()
     assert events(tmp_path / "log") == ["run-began", "run-ended"] * 2
@@ -99,8 +99,8 @@ def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
 
 OUTSIDE = """
 import sys
-from tasks.watching.prefect_log import flow_at_work, told_to_prefect
-with told_to_prefect("r1"):
+from tasks.watching.prefect_log import flow_at_work, shown_in_prefect
+with shown_in_prefect("r1"):
     assert flow_at_work() == "ask"
 assert "prefect" not in sys.modules
 """
@@ -109,7 +109,7 @@ assert "prefect" not in sys.modules
 def test_where_it_is_loaded_and_no_run_is_at_work_nobody_is_told(caplog):
     import prefect  # noqa: F401
 
-    with told_to_prefect("r1"):
-        tell(worlds.ended("failed", "cut"))
-        say_to_prefect("something")
+    with shown_in_prefect("r1"):
+        emit(worlds.ended("failed", "cut"))
+        log_to_prefect("something")
     assert flow_at_work() == "ask" and caplog.records == []
