@@ -1,10 +1,81 @@
-"""The process that answers questions."""
+"""The query service: what is wrong in its settings is an error before anything begins, and nothing that hangs keeps it shut."""
 
 import asyncio
 import logging
+import socket
 
+import pytest
+
+from deployments.question_settings import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
 from deployments.questions import WithoutTraceback, warmed_up
+from flows.display.output import CommandError
 from tests.hung_corpus import HungCorpus
+
+
+@pytest.fixture(autouse=True)
+def nothing_named(monkeypatch):
+    for name in ("ADDRESS", "TOKEN", "QUEUE"):
+        monkeypatch.delenv(f"FLOWREADER_ASK_{name}", raising=False)
+
+
+def test_a_port_that_is_taken_is_named_with_the_remedy():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(CommandError, match=rf"'127.0.0.1:{port}'.*FLOWREADER_ASK_ADDRESS"):
+            listen("127.0.0.1", port)
+
+
+def test_an_address_of_another_machine_is_named():
+    with pytest.raises(CommandError, match=r"192\.0\.2\.1"):
+        listen("192.0.2.1", 0)
+
+
+def test_a_token_is_needed_where_others_may_ask(monkeypatch):
+    monkeypatch.delenv("FLOWREADER_ASK_TOKEN", raising=False)
+    assert [required_token(host) for host in ("127.0.0.1", "localhost")] == ["", ""]
+    with pytest.raises(CommandError, match=r"'0\.0\.0\.0'.*FLOWREADER_ASK_TOKEN"):
+        required_token("0.0.0.0")
+    monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "sesame")
+    assert [required_token(host) for host in ("127.0.0.1", "0.0.0.0")] == ["sesame", "sesame"]
+
+
+def test_the_room_has_a_default_and_a_form(monkeypatch):
+    assert room() == USUAL_ROOM
+    for number in (1, 3, MOST_ROOM):
+        monkeypatch.setenv("FLOWREADER_ASK_QUEUE", str(number))
+        assert room() == number
+
+
+def test_an_address_of_ipv6_is_one():
+    with listen("::1", 0) as listening:
+        assert listening.getsockname()[0] == "::1"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [
+        ("ADDRESS", "::1:4280", "'::1:4280' is no HOST:PORT; set it to an address such as"),
+        ("ADDRESS", "4280", "'4280' is no HOST:PORT"),
+        ("ADDRESS", "0.0.0.0:4280", "set FLOWREADER_ASK_TOKEN to a secret"),
+        ("ADDRESS", "[::]:4280", "listen on '::', where others may ask"),
+        *(("QUEUE", named, f"FLOWREADER_ASK_QUEUE is '{named}'") for named in ("", "many", "0", "-1", "1.5", str(MOST_ROOM + 1))),
+    ],
+)
+def test_what_could_not_begin_is_an_error_before_anything_does(monkeypatch, name, value, what):
+    monkeypatch.setenv(f"FLOWREADER_ASK_{name}", value)
+    with pytest.raises(CommandError) as refused:
+        check_question_settings()
+    assert what in str(refused.value)
+
+
+def test_a_port_that_is_free_stays_so(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+        monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{port}")
+        with pytest.raises(CommandError, match="cannot listen"):
+            check_question_settings()
+    check_question_settings()
+    check_question_settings()
 
 
 def test_a_disk_that_hangs_does_not_keep_the_doors_shut(home, monkeypatch):
@@ -20,6 +91,6 @@ def test_a_disk_that_hangs_does_not_keep_the_doors_shut(home, monkeypatch):
     asyncio.run(world())
 
 
-def test_a_question_that_was_asked_wrongly_is_told_in_a_line():
+def test_a_question_that_was_asked_wrongly_is_logged_in_one_line():
     record = logging.LogRecord("prefect.task_runs", logging.ERROR, "x.py", 1, "no", (), (ValueError, ValueError("no"), None))
     assert WithoutTraceback().filter(record) and record.exc_info is None
