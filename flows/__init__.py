@@ -1,6 +1,6 @@
 """What runs: one file for each flow, and the command line.
 
-Nothing here calls home: what the libraries would send is off before any of them is imported, unless somebody turned it on.
+Nothing here calls home: what the libraries would send is off before any of them is imported, unless the user turned it on.
 """
 
 import os

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
-from flows.readers import READERS
+from flows.readers import READER_MODULES
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.log import ASKING
@@ -31,9 +31,9 @@ NO_SEAT = nullcontext()
 
 
 async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_SEAT) -> AsyncGenerator[Answer, None]:
-    """Yield the answer of each question, from one snapshot; everything is loaded once, beside the event loop.
+    """Yield the answer of each question, from one snapshot; everything is loaded once, in threads.
 
-    The `seat` of who answers is taken once the corpus is open: whose object store hangs takes none.
+    The `seat` is taken once the corpus is open: a question that waits for an object store takes none.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
     where a chat model reads, EndpointError before all else, and ChatEndedError where it is gone, also between two questions.
     """
@@ -61,15 +61,16 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
 async def answer_one(text: str, request: AskRequest, context: AskContext, place: Workplace, *, kept: bool = True) -> Answer:
     """Answer one question and keep the answer, where it is to be `kept`: those of an evaluation are not the user's."""
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
-    bounds = call_bounds(request.settings, gated=request.reader == "flow")
+    reader = READER_MODULES[request.reader]
+    bounds = call_bounds(request.settings, gated=reader.GATED)
     with (
-        watched_question(place.run_id, answer_id, request.reader) as told,
+        watched_question(place.run_id, answer_id, request.reader) as ended,
         writing_together(place) as own_place,
         working_at(own_place) as steps,
         counting_calls(answer_id, bounds) as calls,
     ):
         question = await understand.submit(answer_id, text, context)
-        findings = await READERS[request.reader](question, context)
+        findings = await reader.read(question, context)
         answer = gathered(
             answer_id=answer_id,
             asked=asked,
@@ -82,5 +83,5 @@ async def answer_one(text: str, request: AskRequest, context: AskContext, place:
         )
         if kept:
             await record.submit(answer)
-        told(answer.status)
+        ended(answer.status)
     return answer

@@ -1,6 +1,6 @@
 """The question flow as a task that a living process serves: everything stays loaded, and Prefect's UI sees each question.
 
-Who asks gets the answers as soon as they are there; the page in Prefect and the report on the disk are made after.
+The answers are given as soon as they are there; the page in Prefect and the report on the disk are made after.
 """
 
 import asyncio
@@ -67,7 +67,7 @@ AT_ONCE = 8
 
 LOOK_SECONDS = 0.05
 PAGES_WAIT_SECONDS = 120.0
-"""Where questions never end to come, the pages of those that were answered come in between."""
+"""Where questions keep coming, the pages of those that were answered are made in between."""
 
 
 class ServiceEndsError(CommandError):
@@ -75,7 +75,7 @@ class ServiceEndsError(CommandError):
 
 
 class Waiting:
-    """Who waits for which task run, in this process."""
+    """What waits for which task run, in this process."""
 
     def __init__(self) -> None:
         self._futures: dict[UUID, asyncio.Future[Answers]] = {}
@@ -85,7 +85,7 @@ class Waiting:
         return len(self._futures)
 
     def for_run(self, run_id: UUID) -> asyncio.Future[Answers]:
-        """Return what will hold the answers of a run that is about to be asked for; it is forgotten when it has them."""
+        """Return what will hold the answers of a run that is about to start; it is forgotten when it has them."""
         future = asyncio.get_running_loop().create_future()
         self._futures[run_id] = future
         future.add_done_callback(lambda _done: self._forget(run_id))
@@ -97,15 +97,15 @@ class Waiting:
         self._begun.discard(run_id)
         emit(QueueSeen(len(self)))
 
-    def give(self, run_id: UUID, told: Answers | Exception) -> None:
-        """Give who waits for the run its answers, or the error that ended it."""
+    def give(self, run_id: UUID, outcome: Answers | Exception) -> None:
+        """Give the run's answers, or the error that ended it, to what waits for them."""
         future = self._futures.get(run_id)
         if future is None or future.done():
             return
-        if isinstance(told, Exception):
-            future.set_exception(told)
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
         else:
-            future.set_result(told)
+            future.set_result(outcome)
 
     def begin(self, run_id: UUID) -> None:
         if run_id in self._futures:
@@ -114,8 +114,8 @@ class Waiting:
     def has_begun(self, run_id: UUID) -> bool:
         return run_id in self._begun
 
-    async def nobody(self, *, seconds: float) -> None:
-        """Return when nobody waits any more, or after so long."""
+    async def until_idle(self, *, seconds: float) -> None:
+        """Return when nothing waits any more, or after so long."""
         deadline = time.monotonic() + seconds
         while self._futures and time.monotonic() < deadline:
             await asyncio.sleep(LOOK_SECONDS)
@@ -123,13 +123,13 @@ class Waiting:
 
 waiting = Waiting()
 seats, page_maker = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
-"""Who answers, once the corpus is open, and the one who makes pages: of what is answered already, beside nobody who waits."""
+"""Seats are for questions whose corpus is open; pages are made one at a time, of what is answered, while no question waits."""
 
 
 def still_shown(given: Sequence[Answer]) -> list[Answer]:
     """Return the answers, all of one corpus, as `flowreader answers show` shows them now: without the words of what was removed.
 
-    Of a corpus that was removed since, nothing is.
+    A corpus that was removed since has none.
     """
     if not given:
         return []
@@ -156,19 +156,19 @@ async def answer(request: dict[str, Any]) -> Answers:
     try:
         async with aclosing(ask(AskRequest.model_validate(request), seats)) as answers:
             given = [one async for one in answers]
-        told = [answer_json(one) for one in given]
+        answers_given = [answer_json(one) for one in given]
     except BaseException as error:
-        said = (
+        reason = (
             error
             if isinstance(error, Exception)
             else ServiceEndsError("the question was stopped, for the service ends", "", "ask it again when the service is up")
         )
-        waiting.give(run_id, said)
+        waiting.give(run_id, reason)
         raise
-    waiting.give(run_id, told)
+    waiting.give(run_id, answers_given)
     patience = time.monotonic() + PAGES_WAIT_SECONDS
     async with page_maker:
-        await waiting.nobody(seconds=patience - time.monotonic())
+        await waiting.until_idle(seconds=patience - time.monotonic())
         # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
         shown = await asyncio.to_thread(still_shown, given)
         for one in shown:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib.util
 import logging
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -13,25 +14,32 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import resource_tracker
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from flows.document_graph import make_graph, read_pages
 from storage.records.documents import EmbedderIdentity
+from storage.runs.log import RunLog
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError, require_remembered
+from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError, require_remembered, require_same_installation
+from tasks.ingest.keys import Tools
+from tasks.lineage.writing import working_at, workplace_of
+from tasks.models.embedding.embedder import UnopenedEmbedder
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.ingest import IngestSettings, WorkSettings
 from tasks.step import Workplace, may_pass
 
 if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
     from prefect.task_runners import TaskRunner
 
 POLL_SECONDS = 0.2
-"""So often a wish to stop is looked for."""
+"""How often a request to stop is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """A cluster at work for a run: what every job says, and where its steps are written down."""
+    """A cluster at work for a run: what all its jobs share, and where their steps are recorded."""
 
     runner: TaskRunner[Any]
     settings: IngestSettings
@@ -49,7 +57,7 @@ class Workers:
         require_remembered(account, self.place.memo)
 
     async def _account(self, work: DocumentWork) -> Account:
-        """Send the job and wait for its account; write down what it says was done."""
+        """Send the job and wait for its account; record the steps that it lists."""
         cluster_job = ClusterJob(work, self.settings.model_dump_json(), self.embedder, self.reader, self.place.run_id)
         account = await _done_elsewhere(self.runner, cluster_job)
         for record in account.steps:
@@ -62,8 +70,6 @@ async def _done_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> A
     from prefect import task
     from prefect.cache_policies import NO_CACHE
 
-    from flows.cluster_job import do_cluster_job
-
     # A Prefect task may not be named by its arguments here: these hold the document's password.
     name = f"read {cluster_job.work.name}".replace("{", "(").replace("}", ")")
     sent = task(name="read", task_run_name=name, persist_result=False, cache_policy=NO_CACHE)(do_cluster_job)
@@ -75,11 +81,39 @@ async def _done_elsewhere(runner: TaskRunner[Any], cluster_job: ClusterJob) -> A
             raise StoppedError
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(done.wait(), POLL_SECONDS)
-    told = await asyncio.to_thread(future.result, raise_on_failure=False)
-    if isinstance(told, Exception):
-        raise told
-    account: Account = told
+    result = await asyncio.to_thread(future.result, raise_on_failure=False)
+    if isinstance(result, Exception):
+        raise result
+    account: Account = result
     return account
+
+
+def do_cluster_job(cluster_job: ClusterJob) -> Account | State[Account]:
+    """Do it in a process of the cluster, as the body of a Prefect task; return the account of what was done.
+
+    It is the data of a failed state where the document could not be read.
+    """
+    from prefect.states import Failed
+
+    account = read_apart(cluster_job)
+    return Failed(message=str(account.error), data=account) if account.error else account
+
+
+def read_apart(cluster_job: ClusterJob) -> Account:
+    """Do all steps of a document that ask no chat model: that has a budget, which the run's own process keeps."""
+    settings = IngestSettings.model_validate_json(cluster_job.settings)
+    # Held and never released: the lines are the driver's to write, which numbers them.
+    place = workplace_of(cluster_job.run_id, RunLog(Path(os.devnull)).holding())
+    tools = Tools(settings=settings, artifacts=place.artifacts, embedder=UnopenedEmbedder(cluster_job.embedder, settings.models))
+    error = None
+    with working_at(place) as steps:
+        try:
+            require_same_installation(cluster_job, settings)
+            by_rules = settings.reading.analysis.by == "rules"
+            asyncio.run((make_graph if by_rules else read_pages)(cluster_job.work, tools))
+        except Exception as problem:
+            error = problem
+    return Account(tuple(steps), error)
 
 
 CONNECT_SECONDS = 5
@@ -87,7 +121,7 @@ CONNECT_SECONDS = 5
 
 
 def require_runner(work: WorkSettings) -> None:
-    """Raise WorkersError, within seconds, where the chosen runner is not installed or nobody listens at its address."""
+    """Raise WorkersError, within seconds, where the chosen runner is not installed or nothing listens at its address."""
     if work.runner == "local":
         return
     if importlib.util.find_spec("prefect_dask") is None:
@@ -113,9 +147,9 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
         return
     from prefect_dask.task_runners import DaskTaskRunner
 
-    # What matters of a process that is lost is told by the document that it had; the rest would fill the terminal.
+    # A lost process shows in the state of the document that it had; the rest would fill the terminal.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    # Encrypted with a certificate of the moment: whoever can reach a scheduler can have it run anything.
+    # Encrypted with a certificate made for the run: any client that can reach a scheduler can have it run anything.
     here = {
         "n_workers": work.runner_processes,
         "threads_per_worker": 1,
@@ -136,9 +170,9 @@ def runner_at_work(work: WorkSettings) -> Iterator[TaskRunner[Any] | None]:
 
 
 def _deaf_to_ctrl_c(start: Callable[[], object]) -> None:
-    """Start what shall never hear Ctrl-C: a terminal sends it to all processes, and this one ends the others in order.
+    """Start what must not get Ctrl-C: a terminal sends it to all processes, and this one ends the others in order.
 
-    What a thread starts inherits which signals are blocked there; this thread waits, and hears.
+    Processes inherit the blocked signals of the thread that starts them; this thread waits, and gets the signal.
     """
     # The resource tracker has to run before: starting it unblocks SIGINT in the thread that starts it.
     resource_tracker.ensure_running()

@@ -73,7 +73,7 @@ class IngestContext:
         return survey(self.request, discovery, self.corpus.documents(), self.corpus.embedder, self.reader)
 
     def workers(self) -> Workers | None:
-        """Return those who read elsewhere, None where nobody does."""
+        """Return the workers that read elsewhere, None where this process reads."""
         if self.runner is None:
             return None
         return Workers(self.runner, self.request.settings, self.corpus.embedder, self.reader, self.place)
@@ -122,7 +122,7 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         try:
             # To the end: documents are read from the copies.
             held.enter_context(copies_in_use(request.paths))
-            # Beside the loop: an object store may take its time, and who cancels the run is to be heard.
+            # In a thread: an object store may take its time, and a cancelled run must end meanwhile.
             found = await asyncio.to_thread(look, request)
         except StoppedError:
             return Cancelled(message="stopped before anything was read; the same command goes on")
@@ -149,7 +149,7 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
 
 
 async def publish_what_was_lost(context: IngestContext) -> None:
-    """Publish documents again whose part of the graph was damaged, from their artifacts."""
+    """Publish documents again that lost their part of the graph to damage, from their artifacts."""
     settings = context.request.settings
     for batch in remembered_outcomes(context.corpus.lost(), at_once=settings.work.publish_documents):
         await publish.submit(context.corpus, batch, {}, settings.reading.evolution)
@@ -189,7 +189,7 @@ def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
 
 async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | None = None) -> Outcome:
     """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
-    with watched_document(work) as told:
+    with watched_document(work) as ended:
         try:
             graph, unfinished = remembered_graph(work), False
             if graph is None and workers is not None:
@@ -204,6 +204,6 @@ async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | 
             outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, told=type(error).__name__)
         except Exception as error:
             outcome = unexpected(work, error)
-        told(outcome)
+        ended(outcome)
     report(work.document_id, "done", 1, outcome.record.pages)
     return outcome

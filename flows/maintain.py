@@ -51,17 +51,17 @@ async def maintain(request: MaintainRequest) -> tuple[Maintenance, ...] | State[
             if stop_requested():
                 return Cancelled(message=f"stopped; {summary(done)}")
             done.append(await maintain_corpus(location, request))
-    # Who names corpora means those; what belongs to none of them waits for the night.
+    # A request that names corpora is about those; what belongs to none of them waits for the nightly run.
     aged = None if request.corpora else await asyncio.to_thread(age_out)
     await tag_run(*(one.corpus for one in done))
     with failures_logged("the page of this maintenance"):
         await acreate_markdown_artifact(key="maintain", markdown=maintenance_markdown(done, aged), description=summary(done))
     found = [one.corpus for one in done if one.findings]
-    return Failed(message=f"{summary(done)}: the page of this run tells of {', '.join(found)}") if found else tuple(done)
+    return Failed(message=f"{summary(done)}: see the page of this run for {', '.join(found)}") if found else tuple(done)
 
 
 async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) -> Maintenance:
-    """Look after one corpus, and examine it; one that is being written is left alone, one that is out of reach is told of."""
+    """Look after one corpus, and examine it; one that is being written is left alone, one that cannot be reached is a finding."""
     try:
         return await look_after(location, request)
     except (StoreTooNewError, FencedError) as error:
@@ -81,18 +81,18 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
         working_at(place),
     ):
         tell_of_killed(location)
-        done, number = await kept_up(location, request)
+        done, number = await maintained(location, request)
         done = done.model_copy(update={"killed": tuple(run.told for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:
             return done
         return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})
 
 
-async def kept_up(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
-    """Do the upkeep of one corpus under its lock; return what was done, and the snapshot, 0 where there is none to see."""
+async def maintained(location: CorpusLocation, request: MaintainRequest) -> tuple[Maintenance, int]:
+    """Maintain one corpus under its lock; return what was done, and the snapshot, 0 where there is none."""
     embedder = remembered_embedder(location)
     if embedder is None:
-        # Nothing is published, or it is damaged: then doctor says so.
+        # Nothing is published, or it is damaged, which doctor reports.
         return Maintenance(corpus=location.name), 0
     try:
         with open_for_writing(location, embedder=embedder, wait_seconds=request.wait_seconds) as corpus:

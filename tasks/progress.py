@@ -1,4 +1,4 @@
-"""How far the work is: steps report, whoever shows it listens. And the one word that ends it early."""
+"""How far the work is: steps report, displays listen. And the request to end it early."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ _stop = threading.Event()
 
 @contextmanager
 def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
-    """Let the listener hear all progress inside the block; it is called from many threads."""
+    """Call the listener with all progress inside the block, from many threads."""
     _listeners.append(listener)
     try:
         yield
@@ -38,7 +38,7 @@ def listening(listener: Callable[[Progress], None]) -> Iterator[None]:
 
 
 def report(subject: str, step: str, done: int, total: int) -> None:
-    """Tell the listeners; raise StoppedError where the user asked for the end."""
+    """Report to the listeners; raise StoppedError where the user asked for the end."""
     if _stop.is_set():
         raise StoppedError
     for listener in tuple(_listeners):

@@ -2,7 +2,7 @@
 
 Both ways it leaves the same lineage record, and a result that was made before from the same inputs is read back
 from artifacts instead of made again. The memory is ours, not Prefect's: it checks every hash, works without a
-server, and is forgotten with its document. Prefect is told, and shows the task as cached.
+server, and is forgotten with its document. Prefect shows such a task as cached.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ RETRY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where the steps of a run keep and remember what they make; `listener` hears of each step beside the log."""
+    """Where the steps of a run keep and remember what they make; `listener` gets the record of each step, as the log does."""
 
     artifacts: ArtifactStore
     memo: StepMemo
@@ -76,7 +76,7 @@ def may_pass(error: BaseException) -> bool:
 class Step(Generic[P, R]):
     """A function with a name, a version, retries, a key and, where `codec` is given, a memory of its results.
 
-    Where there is no codec, `told` is what the lineage says of a result.
+    Where there is no codec, `summary` makes what the lineage records of a result.
     """
 
     function: Callable[P, R]
@@ -85,7 +85,7 @@ class Step(Generic[P, R]):
     retries: int
     cache_key: Callable[..., StepKey]
     codec: Codec[Any] | None
-    told: Callable[[Any], Mapping[str, str]]
+    summary: Callable[[Any], Mapping[str, str]]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._perform(1, *args, **kwargs)[0]
@@ -131,7 +131,7 @@ class Step(Generic[P, R]):
         from prefect.context import TaskRunContext
         from prefect.states import Completed
 
-        # The result travels beside Prefect: it would walk through every block of a document looking for futures.
+        # The result does not pass through Prefect, which would walk through every block of a document looking for futures.
         results: list[R] = []
 
         async def body() -> State[None] | None:
@@ -170,7 +170,7 @@ class Step(Generic[P, R]):
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
                 place.memo.remember(key.subject, self.name, record.key, names, within=self.codec.pictures(result))
             else:
-                names = self.told(result)
+                names = self.summary(result)
             return result, False
         except BaseException as problem:
             error = f"{kind_of(problem)}: {problem}"
@@ -189,12 +189,12 @@ def step(
     retries: int,
     cache_key: Callable[..., StepKey],
     codec: Codec[Any] | None = None,
-    told: Callable[[Any], Mapping[str, str]] = lambda _result: {},
+    summary: Callable[[Any], Mapping[str, str]] = lambda _result: {},
 ) -> Callable[[Callable[P, R]], Step[P, R]]:
-    """Make a function a step; give a codec where its result is dear enough to be remembered, else what lineage says of it."""
+    """Make a function a step; give a codec where its result is dear enough to be remembered, else what lineage records of it."""
 
     def decorate(function: Callable[P, R]) -> Step[P, R]:
-        return Step(function=function, name=name, version=version, retries=retries, cache_key=cache_key, codec=codec, told=told)
+        return Step(function, name, version, retries, cache_key, codec, summary)
 
     return decorate
 

@@ -1,4 +1,4 @@
-"""Small worlds to ask: documents written by hand and embedded by eight words, desks and questions for them, and what runs left."""
+"""Small worlds to ask: documents written by hand and embedded by eight words, contexts, questions, and what runs left."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -50,7 +50,6 @@ TOLD = {
 }
 """Questions of the corpus `small`: where the answer of each stands, and a word of it."""
 
-READERS = ("flow", "top-k")
 AXES = ("tide", "blade", "cable", "price", "storm", "harbour", "crew", "steel")
 MODALITY = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
 
@@ -189,7 +188,7 @@ def asked(text: str, context: AskContext) -> Question:
 
 def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:
     """Return the place of each candidate in its document."""
-    return [node.ordinal for node in context.snapshot.nodes_by_id(graph.ids)]
+    return [node.ordinal for node in context.snapshot.view.nodes_by_id(graph.ids)]
 
 
 def answer_at(context: AskContext, text: str, *, reader: str = "flow") -> Answer:

@@ -1,4 +1,4 @@
-"""What a scripted chat server replies when a question is asked: by rule from what the prompt shows; and desks at which it reads."""
+"""The replies of a scripted chat server to questions, by rule from what the prompt shows; and contexts in which it reads."""
 
 import re
 from collections import Counter

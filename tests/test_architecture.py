@@ -22,7 +22,7 @@ flows.ingest flows.maintain flows.ask_deployed
 flows.prefect_runs
 flows.display flows.frames
 flows.ask flows.cluster
-flows.readers flows.cluster_job
+flows.readers
 flows.document_graph tasks.report tasks.evaluation
 tasks.reading
 tasks.routing tasks.lineage
@@ -56,7 +56,7 @@ RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in l
 IMPURE = {"prefect", "duckdb", "lancedb", "pyarrow", "polars", "torch", "openai", "mineru", "rapidocr", "onnxruntime",
           "sentence_transformers", "time", "datetime", "random", "os", "pathlib", "io", "socket", "subprocess"}  # fmt: skip
 MODELS = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch", "transformers", "onnx"}
-INSIDE_A_RUN = {"flows.ask_deployed", "flows.cluster_job", "flows.evaluate", "flows.ingest", "flows.maintain",
+INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.ingest", "flows.maintain",
                 "flows.prefect_runs.labels", "flows.prefect_runs.pages", "deployments.automations", "deployments.declared",
                 "deployments.intake", "deployments.questions", "deployments.serve"}  # fmt: skip
 """Imported where a run is at work already: they may import Prefect at once, all others where they need it."""

@@ -1,4 +1,4 @@
-"""What can be said on the command line: every command, every flag, and the errors of a wrong call."""
+"""The arguments of the command line: every command, every flag, and the errors of a wrong call."""
 
 import argparse
 import sys
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.display.output import CommandError, Output
+from tasks.settings.readers import READERS, READERS_HELP
 
 USAGE_EXIT = 2
 MODALITIES = ("text", "table", "figure")
@@ -75,7 +76,7 @@ MEASURED = {
     "answers": ("flow,top-k", "how many answers are right, what is refused, and what it costs"),
     "ablations": ("flow", "what each part of the method adds: everything once, then with one thing taken away or exchanged"),
 }
-"""What is measured on benchmarks: who reads by default, and what the help says."""
+"""What is measured on benchmarks: the default readers, and the help."""
 
 
 def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa: ANN401
@@ -92,7 +93,7 @@ def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa:
 
 
 def _add_reader(parser: argparse.ArgumentParser, default: str) -> None:
-    text = "who reads, flow or top-k, with a comma between (default: %(default)s)"
+    text = f"ways of answering ({', '.join(READERS)}), with a comma between (default: %(default)s)"
     parser.add_argument("--reader", default=default, metavar="NAMES", help=text)
 
 
@@ -204,9 +205,9 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ask.add_argument("--modality", choices=MODALITIES, help="ask only text, tables or figures")
     ask.add_argument(
         "--reader",
-        choices=("flow", "top-k"),
+        choices=READERS,
         default="flow",
-        help="flow routes evidence through the graph; top-k takes the best passages (default: %(default)s)",
+        help=f"{READERS_HELP} (default: %(default)s)",
     )
     _add_settings(ask)
     ask.add_argument(

@@ -35,11 +35,11 @@ def address() -> tuple[str, int]:
 
 def ask_service(request: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the answers to the `questions` of an AskRequest; raise CommandError where the service refuses or is not there."""
-    answers: list[dict[str, Any]] = json.loads(_said("POST", "/ask", json.dumps(request).encode()))["answers"]
+    answers: list[dict[str, Any]] = json.loads(_sent("POST", "/ask", json.dumps(request).encode()))["answers"]
     return answers
 
 
-def _said(method: str, path: str, body: bytes | None) -> bytes:
+def _sent(method: str, path: str, body: bytes | None) -> bytes:
     host, port = address()
     token = os.environ.get("FLOWREADER_ASK_TOKEN", "")
     headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
@@ -49,7 +49,7 @@ def _said(method: str, path: str, body: bytes | None) -> bytes:
         connection.sock.settimeout(ANSWER_SECONDS)
         connection.request(method, path, body, headers)
         reply = connection.getresponse()
-        said = reply.read()
+        content = reply.read()
     except (OSError, http.client.HTTPException) as error:
         raise CommandError(
             f"the query service at {address_of(host, port)!r} does not answer ({error})",
@@ -59,15 +59,15 @@ def _said(method: str, path: str, body: bytes | None) -> bytes:
     finally:
         connection.close()
     if reply.status != http.client.OK:
-        refusal = _refusal(reply.status, said)
+        refusal = _refusal(reply.status, content)
         raise ServiceFullError(refusal.what, refusal.value, refusal.remedy) if reply.getheader("Retry-After") else refusal
-    return said
+    return content
 
 
-def _refusal(status: int, said: bytes) -> CommandError:
-    """Return what the service said against it; another program may be there."""
+def _refusal(status: int, content: bytes) -> CommandError:
+    """Return the service's error; another program may answer at its address."""
     try:
-        error = json.loads(said)["error"]
+        error = json.loads(content)["error"]
         return CommandError(error["what"], error["value"], error["remedy"])
     except (ValueError, LookupError, TypeError):
         where = address_of(*address())
@@ -100,13 +100,13 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         answers = asking.map(lambda question: asked(request | {"questions": [question]}, patience), questions)
         # What shows an answer is loaded while the service makes it.
         show = shown_as(arguments, output)
-        for told in chain.from_iterable(answers):
-            show(told)
+        for answer in chain.from_iterable(answers):
+            show(answer)
     finally:
         # After Ctrl-C the service is not waited for: it answers, and keeps the answer, all the same.
         asking.shutdown(wait=False, cancel_futures=True)
     if arguments.report:
-        page = _said("GET", f"/answers/{told['answer_id']}/report?corpus={arguments.corpus}", None)
+        page = _sent("GET", f"/answers/{answer['answer_id']}/report?corpus={arguments.corpus}", None)
         arguments.report.write_bytes(page)
         output.side.print(f"the report is in {arguments.report}", markup=False, soft_wrap=True)
     return 0
@@ -131,12 +131,12 @@ def shown_as(arguments: argparse.Namespace, output: Output) -> Callable[[dict[st
     from flows.display.answer_tables import show_answer
     from storage.runs.answer_json import answer_from_json
 
-    return lambda told: show_answer(answer_from_json(told), output, with_question=arguments.batch is not None)
+    return lambda answer: show_answer(answer_from_json(answer), output, with_question=arguments.batch is not None)
 
 
 def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the AskRequest, without its questions, in JSON; what is not said is left to the service."""
-    said = {
+    """Return the AskRequest, without its questions, in JSON; what is not given is left to the service."""
+    request = {
         "corpus": arguments.corpus,
         "documents": arguments.document,
         "pages": arguments.pages,
@@ -147,8 +147,8 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.settings:
         from tasks.settings.ask import load_settings
 
-        said["settings"] = load_settings(arguments.settings, arguments.preset).ask.model_dump(mode="json")
-    return said
+        request["settings"] = load_settings(arguments.settings, arguments.preset).ask.model_dump(mode="json")
+    return request
 
 
 def require_one_source(arguments: argparse.Namespace) -> None:

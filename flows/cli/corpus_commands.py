@@ -35,7 +35,7 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
     lost, going = killed(location), ingests_at_work(location)
     if not output.as_json:
         for run in lost:
-            # Before all else: of a corpus in which nothing was published yet, there is nothing else to tell.
+            # Before all else: of a corpus in which nothing was published yet, there is nothing else to show.
             output.line(f"{short_run(run.run_id)}: {run.told}", style="yellow")
         for ingest in going:
             output.line(f"{short_run(ingest.run_id)}: {ingest.told}")
@@ -44,7 +44,7 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
         if output.as_json:
             runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}
             more = runs | {"pulled_from": pulled_from(location)}
-            output.data(corpus_json(arguments.corpus, snapshot, ()) | {what: told for what, told in more.items() if told})
+            output.data(corpus_json(arguments.corpus, snapshot, ()) | {what: value for what, value in more.items() if value})
         else:
             show_corpus(arguments.corpus, snapshot, (), output)
             if address := pulled_from(location):
@@ -147,8 +147,8 @@ def doctor(arguments: argparse.Namespace, output: Output) -> int:
 
     findings = examine(corpus_location(arguments.corpus))
     if output.as_json:
-        told = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
-        output.data({"corpus": arguments.corpus, "findings": told})
+        found = [{"check": finding.check, "what": finding.what, "remedy": finding.remedy} for finding in findings]
+        output.data({"corpus": arguments.corpus, "findings": found})
     else:
         show_findings(arguments.corpus, findings, output)
     return PROBLEM if findings else WELL

@@ -1,4 +1,4 @@
-"""The errors that a command may end with: said in words, without a traceback."""
+"""The errors that a command may end with: shown as a message, without a traceback."""
 
 from flows.prefect_runs.server import PrefectServerError
 from storage.artifacts import ArtifactDamagedError
@@ -69,4 +69,4 @@ EXPECTED = (
     UnknownLineageError,
     WorkersError,
 )
-"""What the world, not the program, did wrong: said in words, without a traceback."""
+"""What is wrong with the surroundings, not with the program: shown as a message, without a traceback."""

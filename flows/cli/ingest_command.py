@@ -1,4 +1,4 @@
-"""The command `ingest`: what lies ahead is looked at and told, and a run is made where there is something to do."""
+"""The command `ingest`: it looks at what there is to do, says so, and makes a run where there is something."""
 
 import argparse
 import time
@@ -42,7 +42,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(request.corpus)
     rest = rest_of(location, request)
     if not found.plan.nothing_to_do or maintenance_is_due(location) or rest:
-        # Prefect and the models take seconds to start: who is to be refused is refused before, and no corpus is made.
+        # Prefect and the models take seconds to start: a request that must be refused is refused before, and no corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
@@ -51,7 +51,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         by_model = request.settings.reading.analysis.by == "model"
         with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):
             run = _run(request)
-        for message in run.told:
+        for message in run.messages:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
     with open_for_reading(corpus_location(request.corpus)) as snapshot:
         skipped = [*found.found.skipped, *found.plan.vanished]
@@ -70,11 +70,11 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """How a run went: whether the user stopped it, why it ended early by itself, and what else there is to tell."""
+    """How a run went: whether the user stopped it, why it ended early by itself, and what else there is to show."""
 
     stopped: bool = False
     ended: str = ""
-    told: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
 
 
 def _run(request: IngestRequest) -> _Run:
@@ -84,11 +84,11 @@ def _run(request: IngestRequest) -> _Run:
     try:
         done = run_ingest(request)
     except RunEndedError as error:
-        return _Run(ended=str(error), told=(str(error),))
+        return _Run(ended=str(error), messages=(str(error),))
     if done is None:
         return _Run(stopped=True)
     used = (asked(done),) if done.calls + done.calls_remembered else ()
-    return _Run(told=(*(f"mended: {message}" for message in done.mended), *used))
+    return _Run(messages=(*(f"mended: {message}" for message in done.mended), *used))
 
 
 def _request(arguments: argparse.Namespace) -> IngestRequest:
@@ -104,7 +104,7 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
 
 
 def _survey(request: IngestRequest, output: Output, *, estimate: bool) -> Survey:
-    # A listing tells no pages: who only wants to know what lies ahead is told what that costs.
+    # A listing has no page counts: an estimate has to fetch, and says what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 
     def announce(ahead: Ahead) -> None:

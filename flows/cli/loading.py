@@ -10,7 +10,7 @@ def ended_by_ctrl_c() -> Iterator[None]:
     """Let SIGINT end the process inside the block, where nothing is begun that has to end in order.
 
     As an exception it can be lost there: libraries catch what comes while they load, Prefect what comes while it starts a flow, and
-    the command goes on. Once an ingest has begun, `ending_in_order` hears the signal. What is ignored stays so.
+    the command goes on. Once an ingest has begun, `ending_in_order` takes the signal. A signal that is ignored stays ignored.
     """
     try:
         before = signal.getsignal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""The command line: `flowreader --help` tells everything. It runs a command and says how it ended; the work is elsewhere.
+"""The command line: `flowreader --help` lists everything. It runs a command and returns its exit code; the work is elsewhere.
 
 Exit codes: 0 well; 1 some documents are not ready, or doctor found something; 2 nothing was done; 130 stopped by Ctrl-C.
 """
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        # Whoever read our output left, as `head` does; there is nobody to tell.
+        # What read our output has gone, as `head` does: there is nothing to report to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except CommandError as error:

@@ -6,7 +6,7 @@ from flows.display.output import Output
 from storage.codec import shortened
 from storage.records.answers import Answer, AnswerStatus
 from storage.runs.answer_json import answer_json
-from tasks.reading.judging import head_of, place_of, told_calls, verdict_of, words_of
+from tasks.reading.judging import calls_in_words, head_of, place_of, verdict_of, words_of
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",
@@ -38,7 +38,7 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
     for note in answer.notes:
         output.paragraph(note, style="dim")
     spent = sum(answer.usage.seconds.values())
-    output.paragraph(f"answer {answer.answer_id[:8]}, {told_calls(answer.usage)}, {spent:.2f} s of work", style="dim")
+    output.paragraph(f"answer {answer.answer_id[:8]}, {calls_in_words(answer.usage)}, {spent:.2f} s of work", style="dim")
     if with_question:
         output.line()
 
@@ -58,4 +58,4 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
 
 
 def state(answer: Answer) -> str:
-    return answer.status.value if answer.answer else "removed"
+    return answer.status.value if answer.answer or answer.status is AnswerStatus.NOT_FOUND else "removed"

@@ -34,9 +34,9 @@ class CommandError(Exception):
 
         A value may hold what ends a sentence: only a semicolon outside of quotes does.
         """
-        said = " ".join((error.strerror if isinstance(error, OSError) and error.strerror else str(error)).split())
-        end = QUOTED.sub(lambda value: "_" * len(value[0]), said).find("; ")
-        what, remedy = (said, "") if end < 0 else (said[:end], said[end + 2 :])
+        message = " ".join((error.strerror if isinstance(error, OSError) and error.strerror else str(error)).split())
+        end = QUOTED.sub(lambda value: "_" * len(value[0]), message).find("; ")
+        what, remedy = (message, "") if end < 0 else (message[:end], message[end + 2 :])
         if isinstance(error, OSError) and error.filename:
             return cls(what, str(error.filename), remedy)
         return cls(what, value_in(what), remedy)
@@ -60,7 +60,7 @@ class Output:
 
     @cached_property
     def side(self) -> Console:
-        """Standard error, for progress and remarks beside the result."""
+        """Standard error, for progress and remarks."""
         return Console(stderr=True, highlight=False)
 
     def data(self, value: object) -> None:

@@ -1,4 +1,4 @@
-"""What people see while an ingest works: bars on a terminal, plain lines elsewhere, nothing for programs."""
+"""Progress of an ingest: bars on a terminal, plain lines elsewhere, nothing for programs."""
 
 import contextlib
 import math
@@ -26,7 +26,7 @@ MODEL_STEP_SHARES = {
     "judge-links": 0.55,
     "evolve": 0.01,
 }
-"""About how the time of a document spreads over its steps, by rules and with a model; only the display lives by it."""
+"""About how the time of a document spreads over its steps, by rules and with a model; only the display uses it."""
 
 
 class WorkMeter:
@@ -48,7 +48,7 @@ class WorkMeter:
         with self._lock:
             if progress.subject not in self._steps:
                 return
-            # the seconds of the start-up say nothing of how quickly pages are read
+            # the seconds of the start-up do not show how quickly pages are read
             self._begun = self._begun or time.monotonic()
             if progress.step == "done":
                 self.finished.add(progress.subject)
@@ -135,7 +135,7 @@ def _bars(meter: WorkMeter, console: Console) -> Iterator[None]:
 
 @contextlib.contextmanager
 def every(seconds: float, action: Callable[[], None]) -> Iterator[None]:
-    """Do the action every so often, beside the block."""
+    """Repeat the action while the block runs."""
     ended = threading.Event()
 
     def run() -> None:

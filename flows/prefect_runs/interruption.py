@@ -14,7 +14,7 @@ from tasks.parsing.supervisor import CHILDREN
 from tasks.progress import forget_stop, request_stop, stop_requested
 
 PATIENCE_SECONDS = 6.0
-"""What has not ended in order by then is cut off: the promise is ten seconds, and the server wants some of them."""
+"""What has not ended in order by then is cut off: the promise is ten seconds, and the server needs some of them."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _cuts: list[threading.Timer] = []
@@ -22,15 +22,15 @@ _cuts: list[threading.Timer] = []
 
 @contextmanager
 def ending_in_order() -> Iterator[None]:
-    """Turn SIGINT and SIGTERM inside the block into a wish to stop, which steps meet at their next report.
+    """Turn SIGINT and SIGTERM inside the block into a request to stop, which steps meet at their next report.
 
-    What was ignored before us stays so: Ctrl-C under `deployments.up` is for that process alone.
+    A signal that was ignored before stays ignored: Ctrl-C under `deployments.up` is for that process alone.
     """
     try:
         before = {number: signal.signal(number, _end) for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN}
         forget_stop()
     except ValueError:
-        # Not the main thread: under a worker the signals are the worker's, and so is the wish to stop.
+        # Not the main thread: under a worker the signals are the worker's, and so is the request to stop.
         before = {}
     try:
         yield
@@ -40,7 +40,7 @@ def ending_in_order() -> Iterator[None]:
 
 
 def ended() -> None:
-    """Say that the run ended in order: nothing is cut off any more."""
+    """Note that the run ended in order: nothing is cut off any more."""
     while _cuts:
         _cuts.pop().cancel()
 
@@ -53,7 +53,7 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     cut.start()
     _cuts.append(cut)
     request_stop()
-    # Beside us: it takes seconds, and a second Ctrl-C is to be heard at once.
+    # In a thread: it takes seconds, and a second Ctrl-C must work at once.
     threading.Thread(target=end_all_work, daemon=True).start()
 
 

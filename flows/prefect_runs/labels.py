@@ -26,7 +26,7 @@ async def begin_again(flow: Any, flow_run: FlowRun, state: State[Any]) -> None: 
             flow_run.deployment_id,
             parameters=flow_run.parameters,
             tags=[AGAIN],
-            # Who killed it may be seen by several: the run's own process, who serves it, who starts next.
+            # Several may see that it was killed: the run's own process, the one that serves it, the one that starts next.
             idempotency_key=f"{flow_run.id} again",
         )
 

@@ -31,7 +31,7 @@ from tasks.lineage.names import Shelf
 from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
-from tasks.reading.judging import head_of, place_of, told_calls, verdict_of, words_of
+from tasks.reading.judging import calls_in_words, head_of, place_of, verdict_of, words_of
 from tasks.report.write import KeptReport, keep_report
 from tasks.watching.markdown import as_text, lineage_key, lineage_link, paragraphs
 
@@ -43,18 +43,18 @@ PICTURE_BYTES = 250_000
 """A larger graph is left to the report."""
 
 
-async def keep_run_page(snapshot: Snapshot, told: RunWalk) -> None:
+async def keep_run_page(snapshot: Snapshot, walked: RunWalk) -> None:
     await acreate_markdown_artifact(
-        key=lineage_key(artifact_key(told.corpus)),
-        markdown=await asyncio.to_thread(run_page, snapshot, told),
+        key=lineage_key(artifact_key(walked.corpus)),
+        markdown=await asyncio.to_thread(run_page, snapshot, walked),
         description="How it was read in",
     )
 
 
 async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
-    """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to who read them.
+    """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to what read them.
 
-    The run may be over: whoever asked has the answers before these pages are made.
+    The run may be over: the answers are given before these pages are made.
     """
     async with get_client() as client:
         for answer in answers:
@@ -74,23 +74,23 @@ def answer_lineage(answer: Answer) -> str:
         return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
 
 
-def run_page(snapshot: Snapshot, told: RunWalk) -> str:
-    lines = list(walk_lines(told))
-    published = [each.document for each in told.documents if each.published]
+def run_page(snapshot: Snapshot, walked: RunWalk) -> str:
+    lines = list(walk_lines(walked))
+    published = [each.document for each in walked.documents if each.published]
     documents, _damaged = documents_told(Shelf(snapshot), published[:DOCUMENTS_SHOWN])
     if documents:
         lines.append(heading("what was read, and how"))
     for document in documents:
         lines += told_lines(document, 1)
     if len(published) > DOCUMENTS_SHOWN:
-        lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT tells of each"))
+        lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT shows each"))
     return markdown_of(lines)
 
 
 RENEW_SECONDS = 3.0
 """Each renewal is a request to the server: at most so often, and not at all where nothing moved."""
 PATIENCE_SECONDS = 2.0
-"""A server that is away holds nobody up who wants to end."""
+"""A server that is away must not keep a run from ending."""
 DONE = "done"
 LOGGER = logging.getLogger(__name__)
 
@@ -104,14 +104,14 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
     meter = WorkMeter(work, by_model=by_model)
     artifact: UUID | None = None
 
-    async def show(percent: float, told: str) -> None:
+    async def show(percent: float, words: str) -> None:
         nonlocal artifact
         # What is shown is no part of the work: a server that is away for a moment spoils no ingest.
         try:
             if artifact is None:
-                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(told))
+                artifact = await acreate_progress_artifact(progress=percent, key=key, description=as_text(words))
             else:
-                await aupdate_progress_artifact(artifact, progress=percent, description=as_text(told))
+                await aupdate_progress_artifact(artifact, progress=percent, description=as_text(words))
         except Exception as error:
             LOGGER.debug("the bar of %s in Prefect's UI was not renewed (%s)", key, type(error).__name__)
 
@@ -155,7 +155,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_text(note)}" for note in answer.notes),
-        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(told_calls(answer.usage))}. "
+        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(calls_in_words(answer.usage))}. "
         f"The report, with the cited pages, is in {as_text(str(kept.path))}; "
         f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
         f"{lineage_link(page_key(answer.answer_id))}.",
@@ -190,7 +190,7 @@ async def leave_lineage(request: IngestRequest) -> None:
 
 
 async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments
-    """As a hook of a flow that completed: whoever asked has the answers before this is made. Prefect logs what goes wrong in it."""
+    """As a hook of a flow that completed: the answers are given before this is made. Prefect logs what goes wrong in it."""
     answers = [answer_from_json(each) for each in await state.aresult()]
     for answer in answers:
         emit_assets(answered(answer), flow_run_id=flow_run.id)

@@ -39,7 +39,7 @@ QUIET = {
     "PREFECT_CLI_COLORS": "false",
     # A question of the query service is a task without a flow: that its log reaches no page is nothing to warn of each time.
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
-    # Whose process is gone is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
+    # A run without its process is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     # Finished runs go after 90 days with their logs and pages, or its database would grow for ever; our own ledger keeps them.
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
@@ -60,7 +60,7 @@ SET_PARENT_DEATH_SIGNAL = 1
 
 
 class PrefectServerError(RuntimeError):
-    """The temporary server did not come up; the message ends with what it said."""
+    """The temporary server did not come up; the message ends with its last words."""
 
 
 def prepare_environment() -> None:
@@ -83,7 +83,7 @@ def server_is_configured() -> bool:
 def prefect_server() -> Iterator[Callable[[], None]]:
     """Have a Prefect server: the configured one, else a temporary one for the time of the block.
 
-    The temporary one starts at once, and PREFECT_API_URL names it; who runs a flow calls what is yielded before, which waits
+    The temporary one starts at once, and PREFECT_API_URL names it; call what is yielded before running a flow: it waits
     until the server answers and raises PrefectServerError where it never does.
     """
     prepare_environment()
@@ -99,7 +99,7 @@ def prefect_server() -> Iterator[Callable[[], None]]:
     with log_path.open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "flows.prefect_runs.server", str(port), str(os.getpid())],
-            # `-m` looks for modules where it stands first: never among somebody's documents
+            # `-m` looks for modules in its own folder first: that must never be one of documents
             cwd="/",
             env={**os.environ, "PYTHONPATH": str(ROOT), "PREFECT_HOME": str(prefect_folder())},
             stdin=subprocess.DEVNULL,
@@ -133,13 +133,13 @@ def require_configured_server() -> None:
 
 
 def answers(address: str, *, seconds: float) -> bool:
-    """Say whether a Prefect server is at an API's address; it may well refuse who asks."""
+    """Say whether a Prefect server is at an API's address; it may well refuse the request."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(f"{address}/health", timeout=seconds):
             return True
     except urllib.error.HTTPError:
-        # It answers, be it that it wants to know who asks; Prefect's own client knows how to tell.
+        # It answers, if only to ask for a login; Prefect's own client has that.
         return True
     except (urllib.error.URLError, OSError):
         return False
@@ -151,10 +151,10 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
         if answers(f"http://127.0.0.1:{port}/api", seconds=5.0):
             return
         time.sleep(0.1)
-    said = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
+    last_lines = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
     state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
     raise PrefectServerError(
-        f"the temporary Prefect server {state} ({' / '.join(said) or 'it said nothing'}); "
+        f"the temporary Prefect server {state} ({' / '.join(last_lines) or 'it said nothing'}); "
         f"its log is {log}, or start one with `prefect server start` and set PREFECT_API_URL"
     )
 

@@ -1,11 +1,20 @@
-"""Ways of reading: one file each. All read the same index and return the same `Findings`."""
+"""Ways of answering: one file each, its name in `tasks/settings/readers.py`. All read the same index and return `Findings`."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from pkgutil import resolve_name
+from typing import Protocol
 
-from flows.readers import flow_routing, top_k
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.reading.synthesis import Findings
+from tasks.settings.readers import READERS, Reader
 
-READERS: Mapping[str, Callable[[Question, AskContext], Awaitable[Findings]]] = {"flow": flow_routing.read, "top-k": top_k.read}
-"""By the name that --reader takes."""
+
+class ReaderModule(Protocol):
+    """`GATED`: a gate looks at what was read first, and the model may be called for a second reading."""
+
+    GATED: bool
+    read: Callable[[Question, AskContext], Awaitable[Findings]]
+
+
+READER_MODULES: Mapping[Reader, ReaderModule] = {name: resolve_name(f"flows.readers.{name.replace('-', '_')}") for name in READERS}

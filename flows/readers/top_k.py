@@ -7,6 +7,8 @@ from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.routing import best_passages
 
+GATED = False
+
 
 async def read(question: Question, context: AskContext) -> Findings:
     """Answer from the most relevant passages: candidates -> relevance -> best passages -> fetch -> read -> synthesize."""

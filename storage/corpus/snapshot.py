@@ -201,10 +201,6 @@ class Snapshot:
 
         return nodes_of(self.table(TableName.NODES, document_id))
 
-    def nodes_by_id(self, ids: Sequence[str]) -> list[Node]:
-        """Return the nodes in the order asked; raise UnknownNodeError where one is not in the snapshot."""
-        return self.view.nodes_by_id(ids)
-
     def nodes_found(self, ids: Sequence[str]) -> list[Node]:
         """Return those of the nodes that are in the snapshot, in the order asked."""
         places = self.view.adjacency.find(ids).tolist()
@@ -213,19 +209,11 @@ class Snapshot:
     def passages_and_rows(self, ids: Sequence[str]) -> tuple[list[Passage], dict[str, tuple[TableRow, ...]]]:
         """Return what of the nodes is read for an answer, in the order asked, and the rows of those that are tables.
 
-        Raise UnknownNodeError as `nodes_by_id` does.
+        Raise UnknownNodeError where one is not in the snapshot.
         """
         with ThreadPoolExecutor(1) as pool:
             rows = pool.submit(self.view.rows_by_node, ids)
             return self.view.passages_by_id(ids), rows.result()
-
-    def passages_by_id(self, ids: Sequence[str]) -> list[Passage]:
-        """Return what of the nodes is read for an answer, in the order asked; raise UnknownNodeError as `nodes_by_id` does."""
-        return self.view.passages_by_id(ids)
-
-    def rows_by_node(self, ids: Sequence[str]) -> dict[str, tuple[TableRow, ...]]:
-        """Return the table rows of those of the nodes that have some, in order; raise UnknownNodeError as `nodes_by_id` does."""
-        return self.view.rows_by_node(ids)
 
     def rows(self, document_id: str) -> list[TableRow]:
         from storage.graph.tables import TableName, rows_of

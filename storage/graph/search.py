@@ -54,10 +54,6 @@ class Scope:
     modality: Modality | None = None
 
     @property
-    def everything(self) -> bool:
-        return self == EVERYTHING
-
-    @property
     def pages(self) -> tuple[int, int]:
         """The first and the last page, both included."""
         return self.first_page or 0, LAST_PAGE if self.last_page is None else min(self.last_page, LAST_PAGE)
@@ -130,7 +126,7 @@ def find_candidates(
     scope: Scope,
     *,
     vector: Vectors,
-    told: TextHits,
+    text_hits: TextHits,
     by_vector: int,
     by_text: int,
     hops: int,
@@ -138,13 +134,13 @@ def find_candidates(
     columns: Sequence[str],
     initial_vectors: bool = False,
 ) -> CandidateGraph:
-    """Return at most `limit` nodes of the scope: the best by the vector (d,) and of `told`, then what hops from them reach.
+    """Return at most `limit` nodes of the scope: the best by the vector (d,) and of `text_hits`, then what hops from them reach.
 
     `columns` as in `load_scope`. Raise ValueError where the vector is not finite or of another dimension than the corpus, and
     GraphDamagedError where a stored one is.
     """
     _check_vector(vector, view.dimension)
-    seeds = _seeds(view, scope, vector, told, by_vector, by_text)
+    seeds = _seeds(view, scope, vector, text_hits, by_vector, by_text)
     positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
     return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
 
@@ -175,7 +171,7 @@ def _by_id(view: GraphView, mask: Mask | None) -> IntArray:
 
 def _mask(view: GraphView, scope: Scope) -> Mask | None:
     """Return which positions the scope holds; None says all."""
-    return None if scope.everything else view.remembered(("mask", scope), lambda: _make_mask(view, scope))
+    return None if scope == EVERYTHING else view.remembered(("mask", scope), lambda: _make_mask(view, scope))
 
 
 def _make_mask(view: GraphView, scope: Scope) -> Mask:
@@ -198,15 +194,15 @@ def _check_vector(vector: Vectors, dimension: int) -> None:
         )
 
 
-def _seeds(view: GraphView, scope: Scope, vector: Vectors, told: TextHits, by_vector: int, by_text: int) -> IntArray:
+def _seeds(view: GraphView, scope: Scope, vector: Vectors, text_hits: TextHits, by_vector: int, by_text: int) -> IntArray:
     """Return the positions found by vector and by text, by turns, the best first."""
     close, distances = nearest_nodes(view.graph, vector, limit=by_vector, where=scope.node_filter())
     adjacency = view.adjacency
     return by_turns(
         ranked(adjacency, adjacency.positions_of_rows(close), -distances),
         by_turns(
-            ranked(adjacency, adjacency.positions_of_rows(told.nodes), told.scores),
-            ranked(adjacency, adjacency.positions_of(told.tables), told.row_scores),
+            ranked(adjacency, adjacency.positions_of_rows(text_hits.nodes), text_hits.scores),
+            ranked(adjacency, adjacency.positions_of(text_hits.tables), text_hits.row_scores),
         )[:by_text],
     )
 

@@ -21,7 +21,7 @@ class Links:
     relations: Mapping[Pair, str]
 
     def relation(self, source: int, target: int) -> str:
-        """Return what the source said of the target, else what the target said of the source, else ""."""
+        """Return the relation that the source named, else the one that the target named, else ""."""
         return self.relations.get((source, target)) or self.relations.get((target, source), "")
 
 
@@ -50,7 +50,7 @@ def candidates_of(
 def links_after(
     *, before: Links, candidates: Mapping[int, Sequence[int]], named: Mapping[int, Mapping[int, str]], number: int
 ) -> Links:
-    """Return the links that a round leaves: what a node named, and what nobody who could have did judge.
+    """Return the links that a round leaves: what a node named, and what no node that could have judged.
 
     A pair goes where at least one of its two was asked about the other, and none of these named it.
 
@@ -83,9 +83,9 @@ def evolve_lite(*, vectors: Vectors, rounds: int, neighbours: int) -> EvolvedVec
 
     In round t each node i takes N, the `neighbours` nodes j of greatest cos(e_i, e_j) among the vectors of round t - 1, and
     e_i becomes e_i + the sum over N of max(cos(e_i, e_j), 0) e_j, scaled to length 1. The pairs of i with N join the
-    pairs found before; a pair's round is the last one that found it. Pruning is left to the caller, who knows the last vectors.
+    pairs found before; a pair's round is the last one that found it. Pruning is left to the caller, which has the last vectors.
 
-    Vectors are unit or zero; a zero vector stays zero and is nobody's neighbour. Without a round they come back as they are.
+    Vectors are unit or zero; a zero vector stays zero and is no node's neighbour. Without a round they come back as they are.
     """
     pairs, pair_rounds = np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
     for number in range(1, rounds + 1):

@@ -122,7 +122,7 @@ def read_row(text: str, cells: Sequence[str]) -> tuple[tuple[str, ...], tuple[Ce
     return tuple(before), tuple(found)
 
 
-def tell_row(text: str, cells: Sequence[str], *, caption: str, weights: Mapping[str, float]) -> str:
+def row_in_words(text: str, cells: Sequence[str], *, caption: str, weights: Mapping[str, float]) -> str:
     """Return a row in words: its group and label, then the columns that the question speaks of, or all where it speaks of none.
 
     Text and cells are as `read_row` takes them; a row that cannot be read so comes back as it is. The caption belongs to the place,
@@ -135,10 +135,10 @@ def tell_row(text: str, cells: Sequence[str], *, caption: str, weights: Mapping[
     groups = [part for part in before if part != caption]
     shared = len({header for header, _ in found}) == 1
     asked = values if shared else _asked_columns(values, weights)
-    told = [cell if shared or not header else f"{header}: {cell}" for header, cell in asked]
+    columns = [cell if shared or not header else f"{header}: {cell}" for header, cell in asked]
     unit = f" ({name})" if name and not shared and _UNIT.search(name) else ""
     opening = label if unit or not name or shared or _VALUE.fullmatch(name) else f"{name}: {label}"
-    return ", ".join([*groups, opening, *told]) + unit
+    return ", ".join([*groups, opening, *columns]) + unit
 
 
 def _asked_columns(values: Sequence[Cell], weights: Mapping[str, float]) -> Sequence[Cell]:
@@ -157,8 +157,8 @@ _ARTICLE = re.compile(r"^(?:the|an?)\s+")
 
 def plain_answer(answer: str) -> str:
     """Return an answer without what makes no difference: capitals, spaces, signs around it, an article, commas in numbers."""
-    said = " ".join(_BETWEEN_DIGITS.sub("", answer).casefold().split()).strip(_EDGES)
-    return _ARTICLE.sub("", said)
+    plain = " ".join(_BETWEEN_DIGITS.sub("", answer).casefold().split()).strip(_EDGES)
+    return _ARTICLE.sub("", plain)
 
 
 def different_answers(answers: Sequence[str]) -> list[list[int]]:

@@ -149,7 +149,7 @@ def personalized_pagerank(
 def scaled_by_maximum(values: FloatArray) -> FloatArray:
     """Return the values (n,), at least 0, over their maximum; all 0 where that is 0.
 
-    psi sums to 1 over the graph while r and phi come near 1: unscaled it would say nothing beside them.
+    psi sums to 1 over the graph while r and phi come near 1: unscaled it would count for nothing.
     """
     require_range(name="values", values=values, low=0.0, high=np.inf)
     highest = values.max(initial=0.0)

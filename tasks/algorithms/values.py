@@ -1,4 +1,4 @@
-"""Values in quotes: numbers and dates with what they are said of, and whether quotes of one thing give the same."""
+"""Values in quotes: numbers and dates with their subjects, and whether quotes of one thing give the same."""
 
 import re
 from collections import Counter
@@ -66,8 +66,8 @@ def quoted_values(text: str) -> list[QuotedValue]:
     of nothing, what may hold for either of two years, and where the text says several values of one thing: "from 31 to 58".
     """
     values = [value for value in dict.fromkeys(_of_row(text) if " | " in text else _of_sentence(text)) if value.subject]
-    said = Counter((value.kind, value.subject, value.dates) for value in values)
-    return [value for value in values if said[value.kind, value.subject, value.dates] == 1]
+    times = Counter((value.kind, value.subject, value.dates) for value in values)
+    return [value for value in values if times[value.kind, value.subject, value.dates] == 1]
 
 
 def _of_row(text: str) -> Iterator[QuotedValue]:
@@ -181,7 +181,7 @@ def _comparable(first: QuotedValue, second: QuotedValue, same_subject: float) ->
 
 
 def _agree(first: QuotedValue, second: QuotedValue, tolerance: float) -> bool:
-    """Tell whether two values are the same, rounded; a number may be written in thousands, millions or billions, a date in part."""
+    """Say whether two values are the same, rounded; a number may be written in thousands, millions or billions, a date in part."""
     if first.kind is ValueKind.DATE:
         shorter, longer = sorted((first.date, second.date), key=len)
         return longer.startswith(shorter)

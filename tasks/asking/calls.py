@@ -1,4 +1,4 @@
-"""The calls of a question: counted before they are made, heard when they end, and what went wrong with them in words."""
+"""The calls of a question: counted before they are made, recorded when they end, and what went wrong with them in words."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -48,7 +48,7 @@ class CallBook:
     bounds: Mapping[Stage, int]
     stage: Stage = Stage.FIRST
     asked: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
-    heard: list[ModelCall] = field(default_factory=list)
+    made: list[ModelCall] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
     unchecked: set[tuple[str, str]] = field(default_factory=set)
@@ -76,10 +76,10 @@ def counting_calls(answer_id: str, bounds: Mapping[Stage, int]) -> Iterator[Call
         call_book.reset(token)
 
 
-def hear(call: ModelCall) -> None:
+def record_call(call: ModelCall) -> None:
     """Write a call that ended to the book of its question, and to the lineage: it ends in the context that it was asked from."""
     book = call_book.get()
-    book.heard.append(call)
+    book.made.append(call)
     place = workplace.get()
     place.log.call(asdict(call) | {"answer_id": book.answer_id})
     emit(CallEnded(place.run_id, call))

@@ -31,13 +31,13 @@ SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKin
 
 @dataclass(frozen=True, slots=True)
 class NodeScores:
-    """What each node is worth (n,): r, phi and h; `rarity`, `said` and `named` are for whoever reads, as in Relevance."""
+    """What each node is worth (n,): r, phi and h; `rarity`, `present` and `named` are for reading, as in Relevance."""
 
     relevance: FloatArray
     propagated: FloatArray
     combined: FloatArray
     rarity: Mapping[str, float]
-    said: frozenset[str]
+    present: frozenset[str]
     named: frozenset[str]
 
 
@@ -49,7 +49,7 @@ def summary_of_scores(scores: NodeScores) -> Mapping[str, str]:
     return {"scores": hash_bytes(scores.combined.tobytes())}
 
 
-@step("candidates", version="1", retries=0, cache_key=question_key, told=summary_of_graph)
+@step("candidates", version="1", retries=0, cache_key=question_key, summary=summary_of_graph)
 def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that.
 
@@ -59,13 +59,13 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
         raise QuestionError(nothing_in(context.scope))
     settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
     columns = columns_for(question, context)
-    if question.told is None:
+    if question.text_hits is None:
         return load_scope(context.snapshot.view, context.scope, columns=columns, initial_vectors=initial)
     return search_candidates(
         context.snapshot.view,
         context.scope,
         vector=question.vector,
-        told=question.told,
+        text_hits=question.text_hits,
         by_vector=settings.by_vector,
         by_text=settings.by_text,
         hops=settings.hops,
@@ -78,10 +78,10 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
 def columns_for(question: Question, context: AskContext) -> list[str]:
     """Return which of the nodes' columns a question needs; each costs milliseconds, so a large scope has no titles."""
     texts = ["search_text"] if context.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
-    return [*texts, *(["label", "section_id", "section_path"] if question.told is None or question.places else [])]
+    return [*texts, *(["label", "section_id", "section_path"] if question.text_hits is None or question.places else [])]
 
 
-@step("score", version="1", retries=0, cache_key=question_key, told=summary_of_scores)
+@step("score", version="1", retries=0, cache_key=question_key, summary=summary_of_scores)
 def score(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     """Weigh every node: relevance, what flows to it along the arcs, and how often a walker from the best comes by."""
     settings = context.settings.score
@@ -103,7 +103,7 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
         diffused=_diffused(relevance.nodes, graph, weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
-    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.said, relevance.named)
+    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.present, relevance.named)
 
 
 def arc_cosines(graph: CandidateGraph) -> FloatArray:
@@ -131,10 +131,10 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
     return scaled_by_maximum(visits) if settings.scale_diffusion else visits
 
 
-@step("relevance", version="1", retries=0, cache_key=question_key, told=summary_of_scores)
+@step("relevance", version="1", retries=0, cache_key=question_key, summary=summary_of_scores)
 def score_by_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     relevance = weigh_relevance(question, graph, context)
-    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.said, relevance.named)
+    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.present, relevance.named)
 
 
 def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:

@@ -12,14 +12,14 @@ from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
 from tasks.algorithms.questions.kinds import asked_modalities
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
 from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlaces, resolve_places
-from tasks.algorithms.questions.sections import said_titles
+from tasks.algorithms.questions.sections import named_titles
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, named_statements, statement_page
 from tasks.algorithms.text.counting import CodedTexts, bm25_scores, count_stems
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 
 TITLE_PAGES = 2
-"""Pages of a section on which its title still speaks for what is said; a long section is about more than its title."""
+"""Pages of a section on which its title still describes the text; a long section is about more than its title."""
 
 NAME_WORD = re.compile(r"[^\W_]+")
 
@@ -56,13 +56,13 @@ def named_nodes(question: Question, graph: CandidateGraph, context: AskContext) 
 
 
 def _meant_documents(question: Question, graph: CandidateGraph, context: AskContext) -> set[str]:
-    return said_documents(question.text, [context.names[document] for document in graph.document_ids])
+    return documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
 
 
-def said_documents(question: str, documents: Sequence[NamedDocument]) -> set[str]:
-    """Return the documents whose file name the question says in words ("the annual report"), all where it says none."""
-    said = {word.casefold() for word in NAME_WORD.findall(question)}
-    meant = {document.id for document in documents if name_words(document.name) and name_words(document.name) <= said}
+def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set[str]:
+    """Return the documents whose file name the question has in words ("the annual report"), all where it has none."""
+    words = {word.casefold() for word in NAME_WORD.findall(question)}
+    meant = {document.id for document in documents if name_words(document.name) and name_words(document.name) <= words}
     return meant or {document.id for document in documents}
 
 
@@ -139,10 +139,10 @@ def _title_bonus(question: Question, graph: CandidateGraph) -> FloatArray:
     paths = graph.columns["section_path"]
     titles = np.array([path[-1] if path else "" for path in paths], dtype=object)
     distinct = sorted(set(titles.tolist()))
-    said = {distinct[place] for place in said_titles(distinct, question.terms.stems)}
+    named = {distinct[place] for place in named_titles(distinct, question.terms.stems)}
     bonus = np.zeros(len(graph))
     sections = graph.columns["section_id"]
-    for section in sorted({section for section, title in zip(sections, titles, strict=True) if title in said}):
+    for section in sorted({section for section, title in zip(sections, titles, strict=True) if title in named}):
         inside = sections == section
         bonus[inside & (graph.pages < graph.pages[inside].min() + TITLE_PAGES)] = 1.0
     return bonus

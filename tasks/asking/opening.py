@@ -16,7 +16,7 @@ from tasks.models.embedding.embedder import open_question_embedder
 async def opened_for_reading(location: CorpusLocation) -> AsyncIterator[Snapshot]:
     """Pin the published snapshot and open it, in a thread; raise as `open_for_reading` does.
 
-    Who is cancelled meanwhile leaves at once. What the thread opens then nobody holds, and so it is let go of.
+    A question that is cancelled meanwhile ends at once; what the thread opens then is closed again.
     """
     with ExitStack() as held:
         yield await asyncio.to_thread(held.enter_context, open_for_reading(location))

@@ -23,7 +23,7 @@ NAMED_PLACE = "the named place"
 
 @dataclass(frozen=True, slots=True)
 class AskContext:
-    """What the steps of a question share: the snapshot it began with, its limits, and who embeds and who reads.
+    """What the steps of a question share: the snapshot it began with, its limits, its embedder and its reader.
 
     `names` are the documents by id, as answers name them.
     """
@@ -60,14 +60,14 @@ def understood(question: Question) -> dict[str, str]:
     }
 
 
-@step("keywords", version="1", retries=0, cache_key=text_key, told=understood)
+@step("keywords", version="1", retries=0, cache_key=text_key, summary=understood)
 def understand(question_id: str, text: str, context: AskContext) -> Question:
     """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
     with ThreadPoolExecutor(1) as pool:
         vectors = pool.submit(context.embedder.embed_query, text)
         terms = with_keywords(question_terms(text), context.reader.keywords(text))
-        told = look_up(terms.words, context)
-        return Question(question_id, text, terms, named_places(text), vectors.result()[0], told)
+        text_hits = look_up(terms.words, context)
+        return Question(question_id, text, terms, named_places(text), vectors.result()[0], text_hits)
 
 
 def look_up(words: Sequence[str], context: AskContext) -> TextHits | None:

@@ -19,7 +19,7 @@ from tasks.algorithms.questions.terms import QuestionTerms
 class Question:
     """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
 
-    `told` is what full text has of the terms; None where the scope is so small that all of it is looked at.
+    `text_hits` is what full text has of the terms; None where the scope is so small that all of it is looked at.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Question:
     terms: QuestionTerms
     places: tuple[NamedPlace, ...]
     vector: npt.NDArray[np.float32]
-    told: TextHits | None
+    text_hits: TextHits | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class PathText:
     """What stands on a path: its nodes in order, and the rows of its tables by node; `rarity` weighs the question's stems.
 
     `worth` is what each node is worth to the question, 0..1, by its id; `named` are nodes that it names outright. Of its anchors
-    (names, years, numbers; stems) `said` are those that stand anywhere in what is asked, `titled` those in the name or title of
+    (names, years, numbers; stems) `present` are those that stand anywhere in what is asked, `titled` those in the name or title of
     each document, by its id.
     """
 
@@ -43,7 +43,7 @@ class PathText:
     rows: Mapping[str, tuple[TableRow, ...]]
     rarity: Mapping[str, float]
     worth: Mapping[str, float]
-    said: frozenset[str]
+    present: frozenset[str]
     titled: Mapping[str, frozenset[str]]
     named: frozenset[str]
 
@@ -52,14 +52,14 @@ class PathText:
 class Quote:
     """Words of a node that say something to the question.
 
-    `text` stands in the node; `told` is how the answer says it. `support` 0..1 says how much it answers, `worth` 0..1 what its node
-    is worth; `covered` are the stems of the question in it, `beside` those in the headings over it, its caption, or, where they
+    `text` stands in the node; `wording` is how the answer gives it. `support` 0..1 is how much it answers, `worth` 0..1 what its
+    node is worth; `covered` are the stems of the question in it, `beside` those in its headings, its caption, or, where they
     are names, in the title of its document.
     """
 
     node: Passage
     text: str
-    told: str
+    wording: str
     worth: float
     covered: frozenset[str]
     beside: frozenset[str]
@@ -70,13 +70,13 @@ class Quote:
 class PathReading:
     """What the reader of a path found; without support `answer` is empty and there are no quotes.
 
-    `said` are the anchors of the question that stand anywhere in what is asked. `whole` says that all of the question is answered.
+    `present` are the anchors of the question that stand anywhere in what is asked; `whole`: all of the question is answered.
     `facts` are those that a model says it read, and `path` what it read them from.
     """
 
     answer: str
     quotes: tuple[Quote, ...]
-    said: frozenset[str] = frozenset()
+    present: frozenset[str] = frozenset()
     whole: bool = True
     facts: str = ""
     path: PathText | None = None
@@ -120,7 +120,7 @@ class PathReader(Protocol):
     def keywords(self, question: str) -> Sequence[str]: ...
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:
-        """Answer from each path alone, in their order; who waits for a model asks it of all paths at once."""
+        """Answer from each path alone, in their order; a model is asked of all paths at once."""
         ...
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:

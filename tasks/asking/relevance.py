@@ -126,14 +126,14 @@ def paper_text(summary: str, keywords: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which the candidates' content holds.
+    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which are `present` in the candidates.
 
     `named` are the nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest.
     """
 
     nodes: FloatArray
     rarity: Mapping[str, float]
-    said: frozenset[str]
+    present: frozenset[str]
     named: frozenset[str]
 
 
@@ -169,7 +169,7 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     return Relevance(
         nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
         rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named else {}),
-        said=stems_said(question, graph, nodes, context),
+        present=present_stems(question, graph, nodes, context),
         named=named,
     )
 
@@ -179,7 +179,7 @@ def count_asked(question: Question, texts: CodedTexts) -> Counted:
     return Counted(np.hstack([count_stems(texts, question.terms.stems), count_pairs(texts, pairs)]), texts.words)
 
 
-def stems_said(question: Question, graph: CandidateGraph, counted: Counted, context: AskContext) -> frozenset[str]:
+def present_stems(question: Question, graph: CandidateGraph, counted: Counted, context: AskContext) -> frozenset[str]:
     """Return which stems of the question the content of the candidates holds; `counted` is of what BM25 sees of them."""
     if context.settings.relevance.text != "content":
         content = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
@@ -204,7 +204,7 @@ def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:
 
 
 def _blended(dense: FloatArray, texts: Counted, known: Statistics, words: int, settings: RelevanceSettings) -> FloatArray:
-    """Return (1 - alpha) dense + alpha lexical, where pairs of neighbouring words count beside the `words` themselves."""
+    """Return (1 - alpha) dense + alpha lexical, where pairs of neighbouring words count as the `words` themselves do."""
 
     def scored(part: slice) -> FloatArray:
         return bm25_scores(

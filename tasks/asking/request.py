@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,6 +14,7 @@ from storage.graph.search import Scope
 from storage.records.documents import DocumentState, Modality
 from tasks.finding.plan import displayed
 from tasks.settings.ask import AskSettings, Preset, method_of, settings_over_preset
+from tasks.settings.readers import READERS_HELP, Reader
 
 LONGEST_QUESTION = 10_000
 """Characters. A question of more is a document; the embedder reads some 1,000 of them."""
@@ -37,7 +38,7 @@ class AskRequest(BaseModel):
     documents: tuple[str, ...] = Field((), description="only these documents: ids of at least 8 digits, or exact file names")
     pages: str | None = Field(None, description="only these pages, such as 3-7")
     modality: Modality | None = Field(None, description="only text, tables or figures")
-    reader: Literal["flow", "top-k"] = Field("flow", description="flow routes evidence through the graph; top-k takes the best")
+    reader: Reader = Field("flow", description=READERS_HELP)
     preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask
@@ -99,12 +100,12 @@ def question_of_line(line: str) -> str:
     if line.lstrip()[0] not in '{"':
         return line
     try:
-        said = json.loads(line)
+        value = json.loads(line)
     except ValueError as error:
         if line.lstrip()[0] == "{":
             raise QuestionError(f'{line[:60]!r} is no JSON ({error}); write {{"question": "..."}}') from error
         return line
-    question = said.get("question") if isinstance(said, dict) else said
+    question = value.get("question") if isinstance(value, dict) else value
     if not isinstance(question, str):
         raise QuestionError(f'{line[:60]!r} has no "question"; write {{"question": "..."}}')
     return question

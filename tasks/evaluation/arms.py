@@ -10,10 +10,10 @@ from storage.records.documents import identify
 from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset
 from tasks.settings.base import changed
 from tasks.settings.ingest import IngestSettings
+from tasks.settings.readers import Reader
 
 RESAMPLES = 10_000
 What = Literal["retrieval", "answers", "ablations", "probe"]
-Reader = Literal["flow", "top-k"]
 
 
 class EvaluationRequest(BaseModel):

@@ -127,7 +127,7 @@ def hash_of_judged(judged: Sequence[Judged]) -> Mapping[str, str]:
     return {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))}
 
 
-@step("judge-answers", version="1", retries=0, cache_key=judging_key, told=hash_of_judged)
+@step("judge-answers", version="1", retries=0, cache_key=judging_key, summary=hash_of_judged)
 def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> tuple[Judged, ...]:
     return tuple(judge_answers(answered, judge))
 

@@ -114,7 +114,7 @@ def _told(cleaned: CleanedUp) -> Mapping[str, str]:
     return {"artifacts": str(len(cleaned.garbage.artifacts)), "bytes": str(cleaned.garbage.bytes_freed)}
 
 
-@step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), told=_told)
+@step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_told)
 def maintenance(corpus: CorpusWriter) -> CleanedUp:
     """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
     return look_after(corpus)
@@ -125,7 +125,7 @@ def maintenance(corpus: CorpusWriter) -> CleanedUp:
     version="1",
     retries=0,
     cache_key=lambda location: StepKey("corpus", "", location.name),
-    told=lambda findings: {"findings": str(len(findings))},
+    summary=lambda findings: {"findings": str(len(findings))},
 )
 def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
     """Check every promise of the corpus; one in which nothing was published yet promises nothing."""

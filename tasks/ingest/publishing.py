@@ -57,7 +57,7 @@ def _published_as(snapshot: int) -> dict[str, str]:
     return {"snapshot": str(snapshot)}
 
 
-@step("publish", version="1", retries=0, cache_key=_batch_key, told=_published_as)
+@step("publish", version="1", retries=0, cache_key=_batch_key, summary=_published_as)
 def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Superseded, settings: EvolutionSettings) -> int:
     """Publish a batch, with its links to every other document; return the snapshot's number.
 
@@ -83,14 +83,14 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
     version="1",
     retries=0,
     cache_key=lambda _corpus, plan: StepKey("corpus", identify(*plan.outdated), f"{len(plan.renamed)} documents"),
-    told=_published_as,
+    summary=_published_as,
 )
 def rename(corpus: CorpusWriter, plan: Plan) -> int:
     """Publish documents of which only the paths changed, and take out those whose files hold another one's content now."""
     return corpus.publish(records=plan.renamed, removed=plan.outdated)
 
 
-@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), told=_published_as)
+@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), summary=_published_as)
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
     look_after(corpus)

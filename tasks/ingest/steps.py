@@ -137,7 +137,7 @@ def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> P
     return readable
 
 
-@step("structure", version="1", retries=0, cache_key=version_key, told=structured_hash)
+@step("structure", version="1", retries=0, cache_key=version_key, summary=structured_hash)
 def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Structured:
     """Turn blocks into sections, nodes, table rows and the edges that the layout states."""
     structured = structure_document(parsed=parsed, version=work.version, settings=tools.settings.reading)
@@ -145,7 +145,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Struc
     return structured
 
 
-@step("analyze", version="1", retries=0, cache_key=version_key, told=structured_hash)
+@step("analyze", version="1", retries=0, cache_key=version_key, summary=structured_hash)
 def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis
@@ -189,7 +189,7 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     )
 
 
-@step("judge-links", version="1", retries=0, cache_key=version_key, told=lambda judged: structured_hash(judged.structured))
+@step("judge-links", version="1", retries=0, cache_key=version_key, summary=lambda judged: structured_hash(judged.structured))
 def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, tools: Tools) -> Judged:
     """Have the model rewrite the nodes and name their links for T rounds (eq. 14); raise UnansweredError as `analyze` does."""
     assert tools.chat is not None

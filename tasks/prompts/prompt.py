@@ -47,7 +47,7 @@ def load_prompt(name: str) -> Prompt:
 
 @functools.cache
 def prompt_files() -> Mapping[str, str]:
-    """Return the names of the prompts' files by the hash that calls are told with."""
+    """Return the names of the prompts' files by the hash that calls are recorded with."""
     return {load_prompt(path.stem).hash: path.name for path in sorted(FOLDER.glob("*.md"))}
 
 

@@ -1,4 +1,4 @@
-"""From findings to an answer: what is said, shown and kept of a question."""
+"""From findings to an answer: what is shown and kept of a question."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -40,8 +40,8 @@ def gathered(
     synthesis = findings.synthesis
     by_model = bool(context.reader.model)
     models = {"embedder": context.embedder.identity.key, "reader": context.reader.name}
-    models |= {"chat": calls.heard[0].model} if calls.heard else {}
-    models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.heard)
+    models |= {"chat": calls.made[0].model} if calls.made else {}
+    models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
     return Answer(
         answer_id=answer_id,
         asked=asked,
@@ -81,15 +81,15 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
 
 def usage(calls: CallBook, steps: Iterable[StepRecord]) -> Usage:
     seconds: dict[str, float] = defaultdict(float)
-    for said in steps:
-        seconds[said.step] += said.seconds
+    for record in steps:
+        seconds[record.step] += record.seconds
     return Usage(
-        calls=sum(call.attempts > 0 for call in calls.heard),
-        input_tokens=sum(call.input_tokens for call in calls.heard),
-        output_tokens=sum(call.output_tokens for call in calls.heard),
-        cost=sum(call.cost for call in calls.heard),
+        calls=sum(call.attempts > 0 for call in calls.made),
+        input_tokens=sum(call.input_tokens for call in calls.made),
+        output_tokens=sum(call.output_tokens for call in calls.made),
+        cost=sum(call.cost for call in calls.made),
         seconds={name: round(spent, 4) for name, spent in seconds.items()},
-        cached=sum(call.outcome is Outcome.CACHED for call in calls.heard),
+        cached=sum(call.outcome is Outcome.CACHED for call in calls.made),
         most_calls=sum(calls.bounds.values()),
     )
 

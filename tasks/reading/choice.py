@@ -1,4 +1,4 @@
-"""Who reads: rules, or the chat model where the settings say so."""
+"""What reads: rules, or the chat model where the settings say so."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from storage.corpus.snapshot import Snapshot
 from storage.locations import calls_folder
 from storage.runs.replies import CallCache, questions_owner
-from tasks.asking.calls import hear
+from tasks.asking.calls import record_call
 from tasks.asking.records import PathReader
 from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
 from tasks.reading.rules import ExtractiveReader
@@ -42,7 +42,7 @@ def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Sn
     from tasks.reading.model_calls import ModelContext
     from tasks.reading.shown import NodePictures
 
-    with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=hear) as model:
+    with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=record_call) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
         yield ModelReader(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from storage.records.documents import Modality, NodeKind, Passage, TableRow
-from tasks.algorithms.quotes import tell_row
+from tasks.algorithms.quotes import row_in_words
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.standing import excerpt, find_words
 from tasks.algorithms.text.word_stems import stems_in, words_in_chunk, words_of
@@ -18,7 +18,7 @@ from tasks.reading.model_calls import Cited
 from tasks.reading.shown import Shown
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})
-"""Kinds that name what is said elsewhere."""
+"""Kinds that name what stands elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,16 @@ def stems_around(node: Passage, path: PathText) -> frozenset[str]:
 
 
 def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_words: int) -> Quote:
-    """Return a quote in the length that is shown, and as the answer tells it. A row stays whole, so that it can be found."""
+    """Return a quote in the length that is shown, and as the answer gives it. A row stays whole, so that it can be found."""
     if piece.row is not None:
-        return replace(quote, told=tell_row(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
+        return replace(quote, wording=row_in_words(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
     words = excerpt(piece.text, weights=weights, most_words=most_words)
     is_figure = piece.node.modality is Modality.FIGURE and piece.node.caption not in words
-    return replace(quote, text=words, told=f"{piece.node.caption}: {words}" if is_figure else words)
+    return replace(quote, text=words, wording=f"{piece.node.caption}: {words}" if is_figure else words)
 
 
 def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
-    """Say whether a quote only names what is said elsewhere, or only repeats the question."""
+    """Say whether a quote only names what stands elsewhere, or only repeats the question."""
     if quote.node.kind in HEADINGS:
         return True
     # Most quotes have a new word at once.
@@ -96,7 +96,7 @@ def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: Path
     """Return the citations of an answer that hold as quotes, each once; the call book counts those that do not.
 
     Words that a model says to see in a picture cannot be looked up: such a citation keeps its place, with the passage's own words,
-    and the call book keeps what was said.
+    and the call book keeps those words.
     """
     found = [_quote(answer, one, shown, path, most_words) for one in cited]
     call_book.get().left_out += found.count(None)
@@ -121,7 +121,7 @@ def quote_of(node: Passage, text: str, path: PathText) -> Quote:
 def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: str) -> str | None:
     """Return the words as they stand in the node, of a table the whole row; None where they do not stand there.
 
-    Of several rows it is the one that holds most of the answer's other words; None where that does not tell which.
+    Of several rows it is the one that holds most of the answer's other words; None where that leaves several.
     """
     holding = {
         row.text: None

@@ -21,7 +21,7 @@ WITHHELD = "The answer is not shown: it holds words of a document that was remov
 
 
 def head_of(answer: Answer) -> str:
-    """Return what stands above the answer: that nobody read the evidence, where that is so; nothing above others."""
+    """Return what stands above the answer: that no model read the evidence, where that is so; nothing above others."""
     return EVIDENCE_FOUND if answer.status is AnswerStatus.EVIDENCE and answer.answer.strip() else ""
 
 
@@ -39,17 +39,17 @@ def place_of(citation: Citation) -> str:
     return f"{citation.document.name}, page {citation.page}{section}"
 
 
-def told_calls(usage: Usage) -> str:
+def calls_in_words(usage: Usage) -> str:
     """Return "12 model calls (of 48 at most, 3 more from the cache), 4,100 + 350 tokens, $0.02"; of rules the calls alone."""
-    told = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
+    calls = "1 model call" if usage.calls == 1 else f"{usage.calls} model calls"
     if not usage.most_calls:
-        return told
+        return calls
     cached = f", {usage.cached} more from the cache" if usage.cached else ""
-    money = f", {told_money(usage.cost)}" if usage.cost else ""
-    return f"{told} (of {usage.most_calls} at most{cached}), {usage.input_tokens:,} + {usage.output_tokens:,} tokens{money}"
+    money = f", {money_in_words(usage.cost)}" if usage.cost else ""
+    return f"{calls} (of {usage.most_calls} at most{cached}), {usage.input_tokens:,} + {usage.output_tokens:,} tokens{money}"
 
 
-def told_money(cost: float) -> str:
+def money_in_words(cost: float) -> str:
     """Return "$0.0123", nothing at all as "$0"."""
     return f"${cost:,.4f}" if cost else "$0"
 
@@ -62,7 +62,7 @@ def summary_of_verdict(verdict: Verdict) -> Mapping[str, str]:
     }
 
 
-@step("judge", version="1", retries=0, cache_key=question_key, told=summary_of_verdict)
+@step("judge", version="1", retries=0, cache_key=question_key, summary=summary_of_verdict)
 def judge(question: Question, routed: Routed, readings: Sequence[PathReading], context: AskContext) -> Verdict:
     settings = context.settings.gate
     supported = [reading for reading in readings if reading.supported]

@@ -108,7 +108,7 @@ class ModelReader:
         values = self.context.ask([call for _, call in asked])
         errors = [value for value in values if isinstance(value, ChatError)]
         if errors and len(errors) == len(values) and call_book.get().stage is Stage.FIRST:
-            # That nothing was found would be said of what nobody read.
+            # An answer would say that nothing was found in what was never read.
             raise ChatEndedError(f"the model could read none of the {len(values)} paths, the first: {errors[0]}")
         return tuple(
             self._reading(call.item, value, shown, path) for (shown, call), value, path in zip(asked, values, paths, strict=True)
@@ -135,7 +135,7 @@ class ModelReader:
 
     def _reading(self, item: str, value: PathAnswer | ChatError, shown: Shown, path: PathText) -> PathReading:
         """Return what the model read; an answer that nothing proves is none."""
-        nothing = PathReading(answer="", quotes=(), said=path.said, path=path)
+        nothing = PathReading(answer="", quotes=(), present=path.present, path=path)
         if isinstance(value, ChatError) or value.status == "not_reported":
             return nothing
         book, answer = call_book.get(), clean(value.answer)

@@ -14,7 +14,7 @@ from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
 from tasks.reading.model_calls import ModelContext, WholeAnswer
-from tasks.reading.rules import NOT_FOUND, listed, lost_names
+from tasks.reading.rules import listed, lost_names
 from tasks.reading.shown import Shown, show_passages
 
 
@@ -35,8 +35,8 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
     settings = context.settings.reading.model
     chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
     nodes = list({node.id: node for passages in chosen for node in passages}.values())
-    said = [_said(reading) for reading in readings]
-    room = context.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, said))
+    reports = [_report(reading) for reading in readings]
+    room = context.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, reports))
     first = _path(readings[0])
     texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
     quoted = (quote.node for reading in readings for quote in reading.quotes)
@@ -44,7 +44,7 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
     ids = {node.id: name for name, node in shown.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
-        for number, (words, passages) in enumerate(zip(said, chosen, strict=True), 1)
+        for number, (words, passages) in enumerate(zip(reports, chosen, strict=True), 1)
     ]
     return ShownEvidence((*readers, *shown.pieces), shown, replace(first, nodes=tuple(nodes)))
 
@@ -57,7 +57,7 @@ def _key_passages(reading: PathReading, most: int) -> list[Passage]:
     return [*cited.values(), *others[: max(0, most - len(cited))]]
 
 
-def _said(reading: PathReading) -> str:
+def _report(reading: PathReading) -> str:
     return f"Answer: {reading.answer}\nFacts: {reading.facts}" if reading.supported else "It found no answer."
 
 
@@ -94,7 +94,7 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
         return _most_given(question, readings, consistency, NOT_TOGETHER)
     if value.kind == "none":
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
-    answer = _told(value)
+    answer = _in_words(value)
     quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=context.settings.reading.words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(saying)
@@ -110,13 +110,13 @@ def _answered(
 ) -> Synthesis:
     """Return an answer on its quotes, each once; with notes it answers the question in part."""
     supporting = sum(reading.supported for reading in readings)
-    told = "1 path supports" if supporting == 1 else f"{supporting} paths support"
+    support = "1 path supports" if supporting == 1 else f"{supporting} paths support"
     agreeing = "" if supporting == 1 else "; they agree" if consistency == 1 else "; not all of them agree"
     return Synthesis(
         answer=answer,
         status=AnswerStatus.PARTIAL if notes else AnswerStatus.ANSWERED,
         quotes=tuple({(quote.node.id, quote.text): quote for quote in quotes}.values()),
-        why=f"{told} an answer, of {len(readings)} that were read{agreeing}",
+        why=f"{support} an answer, of {len(readings)} that were read{agreeing}",
         notes=notes,
     )
 
@@ -124,7 +124,7 @@ def _answered(
 def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
     lost = lost_names(question, readings)
     notes = (f"the documents say nothing of {listed(lost)}",) if lost else ()
-    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
+    return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
 
 
 def _most_given(question: Question, readings: Sequence[PathReading], consistency: float, why: str) -> Synthesis:
@@ -149,7 +149,7 @@ def _quotes_of(readings: Sequence[PathReading]) -> tuple[Quote, ...]:
     return tuple(quote for reading in readings for quote in reading.quotes)
 
 
-def _told(value: WholeAnswer) -> str:
+def _in_words(value: WholeAnswer) -> str:
     if value.kind != "list":
         return clean(value.answer)
     items = [clean(item) for item in value.items]

@@ -151,7 +151,7 @@ class ModelContext:
         return replies
 
     def room(self, prompt_name: str, characters: int, *, question: str, tokens: int, pictures: int = 0) -> int:
-        """Return how many characters of documents fit beside so many pictures and the reply, at most as many as are allowed."""
+        """Return how many characters of documents fit with so many pictures and the reply, at most as many as are allowed."""
         left = self._left(prompt_name, question, tokens)
         if left is None:
             return characters
@@ -164,7 +164,7 @@ class ModelContext:
         return most if left is None else max(0, min(most, left // 2 // self._picture_tokens))
 
     def _left(self, prompt_name: str, question: str, tokens: int) -> int | None:
-        """Return how many tokens are left for documents; None where nobody knows how many the model takes."""
+        """Return how many tokens are left for documents; None where it is not known how many the model takes."""
         if not self.model.context_tokens:
             return None
         own = text_tokens(len(load_prompt(prompt_name).text) + len(question), 1, self.settings.models.estimates)

@@ -23,7 +23,7 @@ def summary_of_readings(readings: tuple[PathReading, ...]) -> Mapping[str, str]:
     return {str(number): hash_bytes(to_json(reading.answer)) for number, reading in enumerate(readings, 1)}
 
 
-@step("fetch", version="1", retries=0, cache_key=question_key, told=summary_of_texts)
+@step("fetch", version="1", retries=0, cache_key=question_key, summary=summary_of_texts)
 def fetch_texts(
     question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], context: AskContext
 ) -> tuple[PathText, ...]:
@@ -36,14 +36,14 @@ def fetch_texts(
     owners = {node.document_id for node in nodes.values()}
     titles = {record.id: f"{record.name} {record.title}" for record in context.snapshot.documents() if record.id in owners}
     titled = {document: stems_in(title).intersection(question.terms.anchors) for document, title in titles.items()}
-    said = said_anywhere(question, scores, context).union(*titled.values())
+    present = present_anchors(question, scores, context).union(*titled.values())
     return tuple(
         PathText(
             nodes=tuple(nodes[graph.ids[place]] for place in path.nodes),
             rows=rows,
             rarity=scores.rarity,
             worth=worth,
-            said=said,
+            present=present,
             named=scores.named,
             titled=titled,
         )
@@ -51,7 +51,7 @@ def fetch_texts(
     )
 
 
-def said_anywhere(question: Question, scores: NodeScores, context: AskContext) -> frozenset[str]:
+def present_anchors(question: Question, scores: NodeScores, context: AskContext) -> frozenset[str]:
     """Return which anchors of the question stand anywhere in what is asked (the entity anchor of appendix B.2).
 
     Evidence that never names the subject of the question speaks of something else, however many other words it shares: this
@@ -61,9 +61,9 @@ def said_anywhere(question: Question, scores: NodeScores, context: AskContext) -
     """
     anchors, scope = frozenset(question.terms.anchors), context.scope
     narrowed = scope.first_page is not None or scope.last_page is not None or scope.modality is not None
-    return anchors if narrowed else anchors & scores.said
+    return anchors if narrowed else anchors & scores.present
 
 
-@step("read", version="2", retries=0, cache_key=question_key, told=summary_of_readings)
+@step("read", version="2", retries=0, cache_key=question_key, summary=summary_of_readings)
 def read_paths(question: Question, texts: Sequence[PathText], context: AskContext) -> tuple[PathReading, ...]:
     return context.reader.read(question, texts)

@@ -48,7 +48,7 @@ def parts_of(question: Question, rarity: Mapping[str, float], context_share: flo
     texts = question_parts(question.text)
     for text in texts if len(texts) > 1 else (question.text,):
         own = {*question_terms(text).stems, *([NAMED_PLACE] if named_places(text) else [])} & rarity.keys()
-        # A name says of whom the question speaks, not what it asks.
+        # A name is the subject of the question, not what it asks.
         names = set(question.terms.anchors)
         asked = own - names or own
         if own:
@@ -59,9 +59,6 @@ def parts_of(question: Question, rarity: Mapping[str, float], context_share: flo
                 all=term_shares([weight if stem in own | names else context_share * weight for stem, weight in rarity.items()]),
                 only_place=asked == {NAMED_PLACE},
             )
-
-
-NOT_FOUND = "not found in these documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +96,7 @@ class ExtractiveReader:
         quotes = [
             shortened(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words) for quote in in_order(answers)
         ]
-        return PathReading(answer=" ".join(quote.told for quote in quotes), quotes=tuple(quotes), said=path.said)
+        return PathReading(answer=" ".join(quote.wording for quote in quotes), quotes=tuple(quotes), present=path.present)
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
         quotes = [quote for reading in readings for quote in reading.quotes]
@@ -138,7 +135,7 @@ class ExtractiveReader:
         passages = "the one passage holds" if len(readings) == 1 else f"{supporting} of the {len(readings)} passages hold"
         differing = ", but the values that they give differ" if self.consistency(question, readings) < 1 else ""
         return Synthesis(
-            answer="\n".join(f"{quote.told} [{number}]" for number, quote in enumerate(best, 1)),
+            answer="\n".join(f"{quote.wording} [{number}]" for number, quote in enumerate(best, 1)),
             status=AnswerStatus.EVIDENCE,
             quotes=tuple(best),
             why=f"{passages} evidence for the question{differing}",
@@ -182,10 +179,10 @@ class ExtractiveReader:
     def _open_words(self, question: Question, answers: Sequence[PartAnswer], rarity: Mapping[str, float]) -> list[str]:
         """Return a note where the best quote of a part holds little of what it asks: the words that no quote holds."""
         weak = [answer for answer in answers if answer.quotes and answer.covered < self.settings.whole_support]
-        said = {stem for answer in answers for quote in answer.quotes for stem in quote.covered | quote.beside}
+        held = {stem for answer in answers for quote in answer.quotes for stem in quote.covered | quote.beside}
         words = dict(zip(question.terms.stems, question.terms.words, strict=True))
         asked = [stem for place, stem in enumerate(rarity) if any(answer.part.asked[place] for answer in weak)]
-        lost = dict.fromkeys(words[stem] for stem in asked if stem not in said and stem in words and says_something(words[stem]))
+        lost = dict.fromkeys(words[stem] for stem in asked if stem not in held and stem in words and says_something(words[stem]))
         return [f"the quotes do not say {listed(list(lost))}"] if lost else []
 
 
@@ -204,9 +201,9 @@ def without_lost(answer: PartAnswer, unnamed: Sequence[str]) -> PartAnswer:
 
 def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
     """Return the names, years and numbers of the question that stand nowhere in what is asked, as the question writes them."""
-    said = {stem for reading in readings for stem in reading.said}
+    present = {stem for reading in readings for stem in reading.present}
     words = dict(zip(question.terms.stems, question.terms.words, strict=True))
-    return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in said))
+    return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in present))
 
 
 def not_found(unnamed: Sequence[str]) -> Synthesis:
@@ -215,7 +212,7 @@ def not_found(unnamed: Sequence[str]) -> Synthesis:
         if unnamed
         else "no passage that was read holds enough of the question's words"
     )
-    return Synthesis(NOT_FOUND, AnswerStatus.NOT_FOUND, quotes=(), why=reason)
+    return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=reason)
 
 
 def listed(words: Sequence[str]) -> str:

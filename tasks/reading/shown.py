@@ -1,4 +1,4 @@
-"""Passages as a prompt shows them: fenced, under short ids that the model may cite, with their pictures beside."""
+"""Passages as a prompt shows them: fenced, under short ids that the model may cite, with their pictures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -73,7 +73,7 @@ HEAD_LINES = 2
 class Shown:
     """`nodes` are the passages by the ids in the prompt, `seen` those that have a picture of their own, by id.
 
-    A page makes nothing seen: what is said to stand in a text must stand in the text.
+    A page makes nothing seen: what is quoted from a text must stand in the text.
     """
 
     pieces: tuple[Piece, ...]
@@ -122,7 +122,7 @@ def _heading(place: int, node: Passage, picture: NodePicture | None, numbers: Ma
 
 
 def _text(node: Passage, titles: Mapping[str, str], body: str) -> str:
-    """Return the text under the heading: whose it is and what stands over it are words of the document too."""
+    """Return the text under the heading: the document's name and the headings are words of the document too."""
     section = " > ".join(node.section_path)
     lines = [
         f"Document: {titles[node.document_id]}",

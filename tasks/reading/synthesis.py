@@ -50,7 +50,7 @@ def summary_of_findings(findings: Findings) -> Mapping[str, str]:
     return {"answer": hash_bytes(to_json(findings.synthesis.answer))}
 
 
-@step("synthesize", version="1", retries=0, cache_key=question_key, told=summary_of_findings)
+@step("synthesize", version="1", retries=0, cache_key=question_key, summary=summary_of_findings)
 def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, context: AskContext) -> Findings:
     best = evidence.best
     names = context.names
@@ -80,8 +80,8 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
 
 
 def in_the_wrong_language(synthesis: Synthesis, question: Question, scores: NodeScores) -> Synthesis:
-    """Return what was not found because nobody writes so there: to list the words of a foreign question would say little."""
-    if synthesis.status is not AnswerStatus.NOT_FOUND or scores.said or looks_english(question.text):
+    """Return what was not found with the language as the reason: a list of the words of a foreign question would say little."""
+    if synthesis.status is not AnswerStatus.NOT_FOUND or scores.present or looks_english(question.text):
         return synthesis
     return replace(synthesis, why=NO_WORD_SAID)
 

@@ -57,14 +57,6 @@ class Drawing:
         place = short_place(self.evidence, node, with_document=self.with_document)
         return place if node is None or node.modality is Modality.TEXT else f"{place} · {node.label or node.modality.capitalize()}"
 
-    def token(self, number: int, room: int) -> tuple[str, bool]:
-        """Return a node's page, or what it is, in so many letters; say whether they all fit."""
-        node = self.node(number)
-        paged = node is not None and self.evidence.place(node.document_id, node.page)
-        where = short_place(self.evidence, node, with_document=False) if paged else self.kind(number)
-        words = where if len(where) <= room else where.rpartition(" ")[2]
-        return words if words.isdigit() else cut(words, max(room, 3)), len(words) <= room
-
 
 def drawing_of(paths: Sequence[EvidencePath], evidence: Evidence, citations: Sequence[Citation]) -> Drawing:
     cited: dict[str, tuple[int, ...]] = {}
@@ -82,66 +74,42 @@ def drawing_of(paths: Sequence[EvidencePath], evidence: Evidence, citations: Seq
 
 
 Point = tuple[float, float]
-"""Along the flow and across it, in the drawing's own units."""
+"""To the right and down, in the drawing's own units."""
 
 THINNEST = 1.5
 WIDEST_GAP = 46.0
 SMALLEST_SCALE = 0.92
-"""A lying drawing may be shrunk to this, where its letters of 12 pixels have 11."""
-DESK_WIDTH = 1080.0
-"""What a desk's screen has room for, in pixels."""
+"""A drawing may be shrunk to this, where its letters of 12 pixels have 11."""
+SCREEN_WIDTH = 1080.0
+"""What a usual screen has room for, in pixels."""
 TERMINAL_SHARE = 0.84
 """A terminal's ribbons spread over this share of the drawing at most, so that they run straight."""
+CARD_HEIGHT, ROW = 58.0, 76.0
+MARGIN, TERMINAL_WIDTH = 46.0, 12.0
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How large things are. `along` runs with the flow, `across` beside it; `standing` draws the flow downwards."""
+    """How large the drawing is; flow runs from left to right, through columns of cards with words."""
 
-    along: float
-    across: float
-    node_along: float
-    node_across: float
+    width: float
+    height: float
+    card_width: float
     column: float
-    row: float
-    margin: float
-    terminal: float
-    standing: bool
-
-    @property
-    def size(self) -> Point:
-        return (self.across, self.along) if self.standing else (self.along, self.across)
 
     @property
     def least_width(self) -> float:
         """Width on the screen, in pixels, below which words get too small to read; a frame that is narrower scrolls."""
-        return self.size[0] * (1.0 if self.standing else SMALLEST_SCALE)
+        return self.width * SMALLEST_SCALE
 
     def at(self, column: float, row: float) -> Point:
-        return self.margin + self.terminal + (column + 0.5) * self.column, (row + 0.5) * self.row
-
-    def paper(self, point: Point) -> Point:
-        return (point[1], point[0]) if self.standing else point
+        return MARGIN + TERMINAL_WIDTH + (column + 0.5) * self.column, (row + 0.5) * ROW
 
 
-def lying_frame(layout: PathLayout) -> Frame:
-    """Return the frame for a wide screen: columns side by side, cards with words."""
-    width = max(DESK_WIDTH, 190.0 * layout.width + 116)
-    margin = 46.0
-    column = (width - 24 - 2 * margin) / max(layout.width, 1)
-    return Frame(
-        along=width, across=layout.height * 76.0, node_along=min(250.0, column - 60), node_across=58, column=column, row=76,
-        margin=margin, terminal=12, standing=False,
-    )  # fmt: skip
-
-
-def standing_frame(layout: PathLayout) -> Frame:
-    """Return the frame for a phone: columns below each other, nodes with no more than their page."""
-    row = 340.0 / max(layout.height, 4)
-    return Frame(
-        along=layout.width * 92.0 + 60, across=row * max(layout.height, 1), node_along=34, node_across=min(64.0, row - 6),
-        column=92, row=row, margin=18, terminal=12, standing=True,
-    )  # fmt: skip
+def frame_of(layout: PathLayout) -> Frame:
+    width = max(SCREEN_WIDTH, 190.0 * layout.width + 116)
+    column = (width - 2 * (TERMINAL_WIDTH + MARGIN)) / max(layout.width, 1)
+    return Frame(width, layout.height * ROW, min(250.0, column - 60), column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +122,7 @@ class Ribbon:
 
 
 def draw_ribbons(layout: PathLayout, frame: Frame) -> list[Ribbon]:
-    """Return the routes as ribbons whose widths tell their flow, side by side where several meet."""
+    """Return the routes as ribbons as wide as their flow, side by side where several meet."""
     scale = _scale(layout, frame)
     widths = [max(THINNEST, route.flow * scale) for route in layout.routes]
     starts = _stack(layout, frame, widths, outgoing=True)
@@ -167,8 +135,8 @@ def draw_ribbons(layout: PathLayout, frame: Frame) -> list[Ribbon]:
 
 
 def _past(frame: Frame, column: int, row: float) -> tuple[Point, Point]:
-    along, across = frame.at(column, row)
-    return (along - frame.node_along / 2, across), (along + frame.node_along / 2, across)
+    x, y = frame.at(column, row)
+    return (x - frame.card_width / 2, y), (x + frame.card_width / 2, y)
 
 
 def _scale(layout: PathLayout, frame: Frame) -> float:
@@ -183,7 +151,7 @@ def _scale(layout: PathLayout, frame: Frame) -> float:
     total = into[nodes]
     if not busiest or not total:
         return 0.0
-    return min(0.7 * frame.node_across / busiest, 0.6 * frame.across / total)
+    return min(0.7 * CARD_HEIGHT / busiest, 0.6 * frame.height / total)
 
 
 def _stack(layout: PathLayout, frame: Frame, widths: Sequence[float], *, outgoing: bool) -> list[Point]:
@@ -196,13 +164,13 @@ def _stack(layout: PathLayout, frame: Frame, widths: Sequence[float], *, outgoin
     for end, places in ends.items():
         places.sort(key=lambda place: (_other_row(layout, layout.routes[place], outgoing=outgoing), place))
         total, gaps = sum(widths[place] for place in places), len(places) - 1
-        spare = (TERMINAL_SHARE * frame.across - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
+        spare = (TERMINAL_SHARE * frame.height - total) / gaps if gaps and end in (ENTRY, nodes) else 0.0
         gap = min(max(spare, 0.0), WIDEST_GAP)
-        along, across = _side(layout, frame, end, outgoing=outgoing)
-        across -= (total + gap * gaps) / 2
+        x, y = _side(layout, frame, end, outgoing=outgoing)
+        y -= (total + gap * gaps) / 2
         for place in places:
-            points[place] = (along, across + widths[place] / 2)
-            across += widths[place] + gap
+            points[place] = (x, y + widths[place] / 2)
+            y += widths[place] + gap
     return points
 
 
@@ -215,36 +183,32 @@ def _other_row(layout: PathLayout, route: Route, *, outgoing: bool) -> float:
 
 def _side(layout: PathLayout, frame: Frame, end: int, *, outgoing: bool) -> Point:
     if end == ENTRY:
-        return frame.terminal, frame.across / 2
+        return TERMINAL_WIDTH, frame.height / 2
     if end == len(layout.columns):
-        return frame.along - frame.terminal, frame.across / 2
-    along, across = frame.at(int(layout.columns[end]), float(layout.rows[end]))
-    return along + (frame.node_along if outgoing else -frame.node_along) / 2, across
+        return frame.width - TERMINAL_WIDTH, frame.height / 2
+    x, y = frame.at(int(layout.columns[end]), float(layout.rows[end]))
+    return x + (frame.card_width if outgoing else -frame.card_width) / 2, y
 
 
-def curve_of(ribbon: Ribbon, frame: Frame) -> str:
+def curve_of(ribbon: Ribbon) -> str:
     """Return the path data: curves between columns, straight past them; a route against the flow swings around."""
-    points = [frame.paper(point) for point in ribbon.points]
-    written = [f"M{points[0][0]:.1f} {points[0][1]:.1f}"]
-    for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(points)):
+    written = [f"M{ribbon.points[0][0]:.1f} {ribbon.points[0][1]:.1f}"]
+    for place, ((x0, y0), (x1, y1)) in enumerate(itertools.pairwise(ribbon.points)):
         if place % 2:
             written.append(f"L{x1:.1f} {y1:.1f}")
             continue
-        run = (y1 - y0) if frame.standing else (x1 - x0)
-        pull = run / 2 if run > 0 else 60.0
-        first, second = ((x0, y0 + pull), (x1, y1 - pull)) if frame.standing else ((x0 + pull, y0), (x1 - pull, y1))
-        written.append(f"C{first[0]:.1f} {first[1]:.1f} {second[0]:.1f} {second[1]:.1f} {x1:.1f} {y1:.1f}")
+        pull = (x1 - x0) / 2 if x1 > x0 else 60.0
+        written.append(f"C{x0 + pull:.1f} {y0:.1f} {x1 - pull:.1f} {y1:.1f} {x1:.1f} {y1:.1f}")
     return "".join(written)
 
 
 class Terminal(NamedTuple):
-    """The bar from which all flow comes, or to which it goes, and where its name stands."""
+    """The bar from which all flow comes, or to which it goes, and which end of its name stands at its outer side."""
 
     x: float
     y: float
-    width: float
     height: float
-    at: Point
+    name_x: float
     anchor: str
 
 
@@ -252,11 +216,8 @@ def terminal(ribbons: Sequence[Ribbon], frame: Frame, *, start: bool) -> Termina
     end = 0 if start else -1
     nodes = max(ribbon.route.target for ribbon in ribbons)
     mine = [ribbon for ribbon in ribbons if (ribbon.route.source == ENTRY if start else ribbon.route.target == nodes)]
-    low = min(frame.across / 2 - 20, *(ribbon.points[end][1] - ribbon.width / 2 for ribbon in mine))
-    high = max(frame.across / 2 + 20, *(ribbon.points[end][1] + ribbon.width / 2 for ribbon in mine))
-    along = 0.0 if start else frame.along - frame.terminal
-    if frame.standing:
-        at, anchor = (frame.across / 2, -9.0 if start else frame.along + 20), "middle"
-    else:
-        at, anchor = (along if start else frame.along, low - 10), "start" if start else "end"
-    return Terminal(*frame.paper((along, low)), *frame.paper((frame.terminal, high - low)), at, anchor)
+    low = min(frame.height / 2 - 20, *(ribbon.points[end][1] - ribbon.width / 2 for ribbon in mine))
+    high = max(frame.height / 2 + 20, *(ribbon.points[end][1] + ribbon.width / 2 for ribbon in mine))
+    if start:
+        return Terminal(0.0, low, high - low, 0.0, "start")
+    return Terminal(frame.width - TERMINAL_WIDTH, low, high - low, frame.width, "end")

@@ -7,22 +7,23 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from storage.records.answers import Answer, AnswerStatus, Citation, EvidencePath
-from tasks.reading.judging import STATUS_WORDS, head_of, told_money, words_of
+from tasks.reading.judging import STATUS_WORDS, head_of, money_in_words, words_of
 from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, Evidence, cited_pages
 from tasks.report.graph import (
-    DESK_WIDTH,
+    CARD_HEIGHT,
     LETTER,
+    SCREEN_WIDTH,
+    TERMINAL_WIDTH,
     curve_of,
     draw_ribbons,
     drawing_of,
-    lying_frame,
-    standing_frame,
+    frame_of,
     terminal,
 )
-from tasks.report.markup import TEMPLATES
 from tasks.report.sheets import box_rules, citation_targets, marked, place_badges, rows_shown, table_of, title_of
 from tasks.report.wording import (
     GONE,
@@ -32,6 +33,7 @@ from tasks.report.wording import (
     figure,
     numbers_line,
     percent,
+    shown,
     why_gone,
     wrap,
 )
@@ -43,6 +45,17 @@ STATUS_SIGNS = {
     AnswerStatus.EVIDENCE: "❝",
     AnswerStatus.NOT_FOUND: "○",
 }
+TEMPLATES = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=True,
+    extensions=["jinja2.ext.do"],
+    finalize=shown,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+"""Whatever they are given is text, escaped as it enters the page."""
 CITED_IN_TEXT = re.compile(r"\[([0-9]{1,4})\]")
 
 
@@ -117,8 +130,8 @@ def why_lost(path: EvidencePath, place: int, evidence: Evidence) -> str:
     return why_gone(evidence, lost[0], quoted=bool(path.answer)) if lost else GONE
 
 
-ALONE = "svg.lying{display:block;background:var(--ground);font:400 16px/1.5 var(--sans);color:var(--ink)}"
-"""What a page says of its own size hides one of its two drawings; the picture has but one, on a ground of its own."""
+ALONE = ":root{background:var(--ground);font:400 16px/1.5 var(--sans);color:var(--ink)}"
+"""The picture stands on no page: its ground and its letters are its own."""
 
 
 def draw_picture(answer: Answer, evidence: Evidence) -> str:
@@ -129,25 +142,27 @@ def draw_picture(answer: Answer, evidence: Evidence) -> str:
     drawing = drawing_of(paths, evidence, answer.citations)
     style = Markup(f"{STYLE.read_text('utf-8').replace('<', '')}\n{ALONE}")
     picture: Any = TEMPLATES.get_template("graph.html").module
-    return str(picture.draw(drawing, lying_frame(drawing.layout), style))
+    return str(picture.draw(drawing, frame_of(drawing.layout), style))
 
 
 TEMPLATES.globals |= {
+    "CARD_HEIGHT": CARD_HEIGHT,
     "CITED_IN_TEXT": CITED_IN_TEXT,
-    "DESK_WIDTH": DESK_WIDTH,
     "EDITS_SHOWN": 20,
     "GONE": GONE,
     "LETTER": LETTER,
     "PAGES_LISTED": PAGES_LISTED,
     "PAGES_UNFOLDED": 10,
+    "SCREEN_WIDTH": SCREEN_WIDTH,
     "STATUS_SIGNS": STATUS_SIGNS,
     "STATUS_WORDS": STATUS_WORDS,
+    "TERMINAL_WIDTH": TERMINAL_WIDTH,
     "VALUE_LETTERS": 400,
 } | {
     use.__name__: use
     for use in (
-        *(answer_of, citation_targets, curve_of, cut, draw_ribbons, few_words, figure, flat, head_of, lying_frame, marked),
-        *(numbers_line, percent, place_badges, remark_on, rows_shown, standing_frame, table_of, terminal, title_of, told_money),
+        *(answer_of, citation_targets, curve_of, cut, draw_ribbons, few_words, figure, flat, frame_of, head_of, marked),
+        *(numbers_line, percent, place_badges, remark_on, rows_shown, table_of, terminal, title_of, money_in_words),
         *(why_lost, words_of, wrap),
     )
 }

@@ -81,10 +81,10 @@ def _cells(row: Sequence[str]) -> list[str]:
 
 
 def _repeats(quote: str, cells: Sequence[str]) -> bool:
-    """Say whether the quote holds every cell of the row; a row of nothing but a digit or two says too little to tell."""
+    """Say whether the quote holds every cell of the row; a row of nothing but a digit or two is too little to know."""
     folded = " ".join(quote.casefold().split())
-    said = [" ".join(cell.casefold().split()) for cell in cells if cell.strip()]
-    return any(len(cell) >= SHORT_CELL for cell in said) and all(_says(folded, cell) for cell in said)
+    folded_cells = [" ".join(cell.casefold().split()) for cell in cells if cell.strip()]
+    return any(len(cell) >= SHORT_CELL for cell in folded_cells) and all(_says(folded, cell) for cell in folded_cells)
 
 
 def _says(quote: str, cell: str) -> bool:
@@ -95,12 +95,12 @@ def _says(quote: str, cell: str) -> bool:
 NEAR = 0.045
 """Badges nearer than this share of the page would hide each other."""
 SMALLEST = 0.004
-"""Shares of the page; a thinner box would be a line that nobody sees."""
+"""Shares of the page; a thinner box would be a line too fine to see."""
 CORNERS = ("start", "end", "low-start", "low-end")
 
 
 def box_rules(sheets: Sequence[Sheet]) -> str:
-    """Return the style sheet's rules that put each box in its place; the page's policy allows no style beside the text."""
+    """Return the style sheet's rules that put each box in its place; the page's policy allows no style attributes."""
     rules = []
     for mark in (mark for sheet in sheets for mark in sheet.marks):
         x0, y0, x1, y1 = (min(max(edge, 0.0), 1.0) for edge in mark.box)

@@ -6,16 +6,19 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from markupsafe import Markup
+
 from storage.records.answers import NamedDocument
 from storage.records.documents import Modality, Node
 from tasks.report.evidence import Evidence
-from tasks.report.markup import HIDDEN_SIGNS
 
 CELL_END = re.compile(r"(?<!\\)\|")
 ROUND_FROM = 999.5
 SHORTEST_RUN = 2
 WORDS_READ = 2000
 """Characters of an element of which a few words are shown."""
+HIDDEN_SIGNS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Signs that a terminal or a browser obeys, or that no file can hold: controls, changes of direction, halves of pairs."""
 GONE = "This element is not in the corpus any more: its document was read again with other settings."
 REMOVED = "The document was removed."
 REPLACED = "The document was replaced, or read again, since this was answered; its earlier words are not in the corpus any more."
@@ -43,18 +46,18 @@ def few_words(node: Node | None) -> str:
     if node is None:
         return ""
     if node.modality is not Modality.TEXT and node.caption:
-        said = node.caption
+        words = node.caption
     else:
         content = cells_in_words(node.content[:WORDS_READ]) if node.modality is Modality.TABLE else node.content
-        said = content or node.caption or node.summary
-    return " ".join(HIDDEN_SIGNS.sub(" ", said[:WORDS_READ]).split())
+        words = content or node.caption or node.summary
+    return " ".join(HIDDEN_SIGNS.sub(" ", words[:WORDS_READ]).split())
 
 
 def cells_in_words(table: str) -> str:
     """Return the cells of a Markdown table with commas between; of equal ones in a row the first, of rules nothing."""
     cells = (cell.strip() for line in table.splitlines() for cell in CELL_END.split(line))
-    told = itertools.groupby(cell for cell in cells if cell.strip("-: "))
-    return ", ".join(cell.replace("\\|", "|") for cell, _ in told)
+    distinct = itertools.groupby(cell for cell in cells if cell.strip("-: "))
+    return ", ".join(cell.replace("\\|", "|") for cell, _ in distinct)
 
 
 def cut(text: str, room: int) -> str:
@@ -103,3 +106,14 @@ def figure(value: float) -> str:
 def percent(share: float) -> float:
     """Return how much of a bar is filled: what is beyond 0..1 is cut, and what is no number fills nothing."""
     return 0.0 if math.isnan(share) else 100 * min(max(share, 0.0), 1.0)
+
+
+def shown(value: object) -> object:
+    """Return a text with its hidden signs written out, a number with four decimals at most; finished markup as it is."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return HIDDEN_SIGNS.sub(_written_out, value.replace("\r\n", "\n"))
+    return f"{value:.4f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return found[0].encode("unicode_escape", "surrogatepass").decode()

@@ -1,4 +1,4 @@
-"""The report of an answer: gathered from an open snapshot, written as one file that needs nothing beside itself."""
+"""The report of an answer: gathered from an open snapshot, written as one file that needs no other."""
 
 import errno
 import os
@@ -26,7 +26,7 @@ class Report:
 def render_report(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) -> Report:
     """Return the answer's report as one HTML page without script, remote address or style from a document.
 
-    The snapshot may be newer than the answer's: what is gone is said to be gone. `storage.runs.answers` took the words of removed
+    The snapshot may be newer than the answer's: the report says what is gone. `storage.runs.answers` took the words of removed
     documents out of the answer before.
     Raises GraphDamagedError where the graph cannot be read, ParserStoppedError after Ctrl-C.
     """

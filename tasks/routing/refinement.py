@@ -158,7 +158,7 @@ class TerrainEditor:
 
     def _rate(self, tails: IntArray, heads: IntArray, *, bridges: bool) -> FloatArray:
         ends = sorted({*tails.tolist(), *heads.tolist()})
-        nodes = {node.id: node for node in self.context.snapshot.passages_by_id([self.graph.ids[end] for end in ends])}
+        nodes = {node.id: node for node in self.context.snapshot.view.passages_by_id([self.graph.ids[end] for end in ends])}
         pairs = [(nodes[self.graph.ids[a]], nodes[self.graph.ids[b]]) for a, b in zip(tails.tolist(), heads.tolist(), strict=True)]
         similarities = self._similarities(tails, heads).tolist()
         return np.array(self.context.reader.rate_pairs(self.question, pairs, similarities, bridges=bridges), dtype=np.float64)
@@ -173,7 +173,7 @@ def summary_of_edits(refined: Refined) -> Mapping[str, str]:
     return {"edits": hash_bytes(repr(refined.edits).encode())}
 
 
-@step("refine", version="1", retries=0, cache_key=question_key, told=summary_of_edits)
+@step("refine", version="1", retries=0, cache_key=question_key, summary=summary_of_edits)
 def refine(
     question: Question,
     graph: CandidateGraph,

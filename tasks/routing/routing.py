@@ -56,7 +56,7 @@ def summary_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
     return {"paths": hash_bytes(repr(paths).encode())}
 
 
-@step("lay-out", version="1", retries=0, cache_key=question_key, told=summary_of_terrain)
+@step("lay-out", version="1", retries=0, cache_key=question_key, summary=summary_of_terrain)
 def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Terrain:
     settings = context.settings.routing
     if settings.formulation == "prizes":
@@ -64,7 +64,7 @@ def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, conte
     return paper_terrain(graph, scores, settings)
 
 
-@step("route", version="1", retries=0, cache_key=question_key, told=summary_of_flow)
+@step("route", version="1", retries=0, cache_key=question_key, summary=summary_of_flow)
 def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
     settings = context.settings
     network = build_network(
@@ -98,7 +98,7 @@ def demand_of(question: Question, settings: RoutingSettings) -> float:
     return settings.demand * share
 
 
-@step("select", version="1", retries=0, cache_key=question_key, told=summary_of_paths)
+@step("select", version="1", retries=0, cache_key=question_key, summary=summary_of_paths)
 def select(_question: Question, terrain: Terrain, routed: Routed, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose a compact, diverse set of good chains by replicator dynamics (section 3.5.1), the largest share first."""
     settings = context.settings.selection
@@ -131,7 +131,7 @@ def select(_question: Question, terrain: Terrain, routed: Routed, context: AskCo
     )
 
 
-@step("best-passages", version="1", retries=0, cache_key=question_key, told=summary_of_paths)
+@step("best-passages", version="1", retries=0, cache_key=question_key, summary=summary_of_paths)
 def best_passages(_question: Question, scores: NodeScores, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose the most relevant nodes, each a path of its own that carries no flow: the baseline."""
     best = strongest(scores=scores.combined, count=context.settings.selection.read)

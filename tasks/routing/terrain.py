@@ -32,7 +32,7 @@ from tasks.settings.ask import RoutingSettings
 class Terrain:
     """What the flow runs on, and what System 2 edits: arcs (m,) with their similarity, the nodes' scores (n,), its ends.
 
-    `usable` (m,) marks the arcs that the formulation routes over; the others only tell the saturation. Chains of prizes run
+    `usable` (m,) marks the arcs that the formulation routes over; the others only decide the saturation. Chains of prizes run
     downhill on `heights` (n,), the scores by which the arcs were laid out, whatever is lifted later. They begin where that is
     worth `entry` of the best score; the paper's begin at any source.
     """

@@ -6,22 +6,28 @@ import os
 import subprocess
 import sys
 from contextlib import aclosing
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from flows.ask import ask
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import AnswerStatus
+from storage.records.documents import Modality
 from storage.runs.log import EntryKind
-from tasks.asking.request import AskRequest
-from tests.asking_worlds import COAST, READERS, TOLD, TORQUE, WEIGHT, answer_to, answers_to, lasting, run_of
+from tasks.asking.request import AskRequest, QuestionError
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.settings.readers import READERS
+from tests.asking_worlds import COAST, TOLD, TORQUE, WEIGHT, Passage, answer_to, answers_to, lasting, published, run_of, written
+from tests.storage import worlds
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_questions_are_answered_from_the_page_that_tells(reader):
+def test_questions_are_answered_from_the_page_that_holds_the_answer(reader):
     for answer, (name, page, word) in zip(answers_to(*TOLD, reader=reader), TOLD.values(), strict=True):
         assert answer.status is not AnswerStatus.NOT_FOUND, answer.question
         assert any(
@@ -82,3 +88,71 @@ def test_scores_are_finite_and_shares():
     answer = answer_to(COAST)
     assert np.isfinite([page.score for page in answer.pages]).all()
     assert sum(path.share for path in answer.paths) <= 1 + 1e-9
+
+
+pytestmark = pytest.mark.usefixtures("in_asked_home")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"documents": ("strategy.pptx",)},
+        {"documents": ("budget.xlsx", "product_page.html")},
+        {"pages": "2-3"},
+        {"pages": "4"},
+        {"modality": Modality.TABLE},
+        {"modality": Modality.FIGURE},
+        {"documents": ("strategy.pptx",), "pages": "3-5", "modality": Modality.TEXT},
+    ],
+    ids=str,
+)
+def test_nothing_outside_its_limits_is_cited_ranked_or_walked(limits, reader):
+    for question in (COAST, "What costs how many pounds in 2020?", "What does page 1 show of Table 1?"):
+        answer = answer_to(question, reader=reader, **limits)
+        first, last = map(int, (limits.get("pages", "1-99") + "-" + limits.get("pages", "1-99")).split("-")[:2])
+        places = [
+            *((page.document.name, page.page) for page in answer.pages),
+            *((page.document.name, page.page) for page in answer.evidence_pages),
+            *((place.document.name, place.page) for path in answer.paths for place in path.pages),
+            *((citation.document.name, citation.page) for citation in answer.citations),
+        ]
+        assert places and all(first <= page <= last for _, page in places)
+        assert not limits.get("documents") or {name for name, _ in places} <= set(limits["documents"])
+        nodes = nodes_of({*(node for path in answer.paths for node in path.nodes), *(c.node_id for c in answer.citations)})
+        assert not limits.get("modality") or {node.modality for node in nodes} <= {limits["modality"]}
+        assert answer.scope["documents"] == list(limits.get("documents", ())) and answer.scope["pages"] == limits.get("pages")
+
+
+def nodes_of(names):
+    with open_for_reading(corpus_location("small")) as snapshot:
+        return snapshot.view.nodes_by_id(sorted(names))
+
+
+pytestmark = pytest.mark.usefixtures("in_asked_home")
+
+
+@pytest.mark.parametrize(
+    "question", ["収益はいくらですか", "Какова выручка?", "كم الإيرادات؟", "½", "\U0001d7d9", "Ⅷ", "1.1." * 300, "x" * 10_000]
+)
+@pytest.mark.parametrize("candidates", [{}, {"whole_limit": 1}], ids=["whole", "large"])
+def test_whatever_is_asked_is_answered_or_not_found_and_says_why(question, candidates):
+    answer = answer_to(question, settings={"candidates": candidates})
+    assert answer.why and answer.pages
+    assert (answer.status is AnswerStatus.NOT_FOUND) == (not answer.answer) == (not answer.citations)
+
+
+def test_a_corpus_of_another_embedder_is_not_asked(tmp_path):
+    strange = replace(worlds.EMBEDDER, name="strange")
+    published(corpus_location("strange").folder.parents[1], written("report", Passage("the tide")), embedder=strange)
+    with pytest.raises(EmbeddingError, match=r"embedder strange/fp32/8 is unknown here; only"):
+        answer_to(COAST, corpus="default")
+
+
+def test_an_error_within_a_run_stands_in_it():
+    with pytest.raises(QuestionError):
+        answer_to(COAST, documents=("budget.xlsx",), modality="figure")
+    run = run_of(corpus_location("small"))
+    assert run.entries[-1]["outcome"] == "ended by an error"
+    (failed,) = [step for step in run.steps() if step.error]
+    assert failed.step == "candidates" and failed.error.startswith("QuestionError: there is no 'figure'")

@@ -173,7 +173,7 @@ def test_the_baseline_asks_for_words_paths_and_an_answer(context):
     assert answer.usage.most_calls == 13 and answer.gate is None and answer.citations
 
 
-def test_the_lineage_tells_of_every_call_and_the_answer_of_model_and_prompts(context):
+def test_the_lineage_records_every_call_and_the_answer_names_model_and_prompts(context):
     with read_by(of_document(context, "islands"), Reader(DEPTHS)) as (place, _):
         answer = answer_at(place, QUESTION)
     calls = calls_of(context, answer)

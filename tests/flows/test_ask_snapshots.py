@@ -26,16 +26,16 @@ def test_every_citation_and_path_exists_in_the_snapshot(question):
     with open_for_reading(corpus_location("small")) as snapshot:
         assert answer.snapshot == snapshot.number
         records = {record.id: record for record in snapshot.documents()}
-        rows = snapshot.rows_by_node([citation.node_id for citation in answer.citations])
+        rows = snapshot.view.rows_by_node([citation.node_id for citation in answer.citations])
         for citation in answer.citations:
-            (node,) = snapshot.nodes_by_id([citation.node_id])
+            (node,) = snapshot.view.nodes_by_id([citation.node_id])
             assert records[citation.document.id].name == citation.document.name and node.document_id == citation.document.id
             assert (node.page, node.section_path, node.modality) == (citation.page, citation.section, citation.modality)
             assert citation.box in {None, node.box}
             said = " ".join([node.content, node.caption, node.picture_text, *(row.text for row in rows.get(node.id, ()))])
             assert "".join(citation.quote.strip(" …").split()) in "".join(said.split())
         for path in answer.paths:
-            assert {node.page for node in snapshot.nodes_by_id(path.nodes)} == {place.page for place in path.pages}
+            assert {node.page for node in snapshot.view.nodes_by_id(path.nodes)} == {place.page for place in path.pages}
         all_pages = {(record.name, page) for record in records.values() for page in range(1, record.pages + 1)}
         assert {(page.document.name, page.page) for page in answer.pages} <= all_pages
 

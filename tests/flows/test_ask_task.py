@@ -38,7 +38,7 @@ def test_the_report_of_an_answer_goes_with_a_document_that_it_shows(deployed):
     assert reports <= set(deployed["reports"]) and reports.isdisjoint(deployed["reports after removal"])
 
 
-def test_who_waits_for_a_run_is_told_and_forgotten():
+def test_what_waits_for_a_run_gets_its_outcome_and_is_forgotten():
     async def world():
         waiting, run, other = Waiting(), uuid4(), uuid4()
         answers = waiting.for_run(run)
@@ -68,7 +68,7 @@ def test_who_watches_hears_how_many_are_inside():
     assert heard == [QueueSeen(1), QueueSeen(2), QueueSeen(1), QueueSeen(0)]
 
 
-def test_an_error_reaches_who_waits():
+def test_an_error_reaches_what_waits():
     async def world():
         waiting, run = Waiting(), uuid4()
         answers = waiting.for_run(run)
@@ -79,15 +79,15 @@ def test_an_error_reaches_who_waits():
     asyncio.run(world())
 
 
-def test_pages_are_made_when_nobody_waits_or_after_long():
+def test_pages_are_made_when_nothing_waits_or_after_long():
     async def world():
         waiting, run = Waiting(), uuid4()
         answers = waiting.for_run(run)
         began = time.monotonic()
-        await waiting.nobody(seconds=0.2)
+        await waiting.until_idle(seconds=0.2)
         assert 0.2 <= time.monotonic() - began < 5
         asyncio.get_running_loop().call_later(0.1, answers.set_result, [])
-        await waiting.nobody(seconds=60)
+        await waiting.until_idle(seconds=60)
         assert len(waiting) == 0 and time.monotonic() - began < 10
 
     asyncio.run(world())

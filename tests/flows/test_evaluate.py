@@ -13,7 +13,8 @@ from prefect.client.schemas.filters import FlowRunFilter
 from flows.cli.main import main
 from tasks.evaluation.figures import difference_of
 from tasks.evaluation.scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
-from tests.asking_worlds import READERS, TOLD
+from tasks.settings.readers import READERS
+from tests.asking_worlds import TOLD
 from tests.exams import UNANSWERABLE, small_benchmark
 from tests.program import flowreader
 

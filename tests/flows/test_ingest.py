@@ -59,7 +59,7 @@ def test_a_bad_document_has_its_reason_and_the_others_are_ready(home, tmp_path):
     assert ingest(folder, home, 1)["snapshot"] == report["snapshot"]
 
 
-def test_changed_content_replaces_renamed_stays_and_vanished_is_told(home, tmp_path):
+def test_changed_content_replaces_renamed_stays_and_vanished_is_reported(home, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.html").write_text("<h1>First</h1><p>Some words about the sea and its salt.</p>")

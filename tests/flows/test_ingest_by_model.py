@@ -130,7 +130,7 @@ def test_without_an_address_nothing_is_read(folder, home, monkeypatch):
         assert "127.0.0.1:9" in refused.stderr and "Traceback" not in refused.stderr and not (home / "corpora").exists()
 
 
-def test_an_estimate_asks_nobody_and_tells_calls_tokens_and_cost(folder, server, home):
+def test_an_estimate_asks_no_model_and_shows_calls_tokens_and_cost(folder, server, home):
     (folder.parent / "model.toml").write_text(SETTINGS + "[models.prices]\noutput_per_million = 2.0\n")
     told = json.loads(command(folder, "--estimate", "--json", home=home, check=0).stdout)
     (manual,) = told["by_document"]
@@ -171,7 +171,7 @@ def test_a_server_that_goes_away_ends_the_run_and_what_came_is_kept(folder, serv
     assert server.calls - asked == sum(kept().values()) - before
 
 
-def test_a_node_without_a_reply_is_told_of_and_asked_again_the_next_time(folder, server):
+def test_a_node_without_a_reply_is_noted_and_asked_again_the_next_time(folder, server):
     server.misbehave = failing_on("screwdriver", Misbehaviour.ERROR)
     (outcome,) = read(folder)
     assert outcome.record.state is DocumentState.READY and outcome.record.attempt == UNFINISHED
@@ -183,7 +183,7 @@ def test_a_node_without_a_reply_is_told_of_and_asked_again_the_next_time(folder,
     assert read(folder, published=[mended.record]) == []
 
 
-def test_what_the_model_declines_is_told_of_and_not_asked_again(folder, server):
+def test_what_the_model_declines_is_noted_and_not_asked_again(folder, server):
     server.misbehave = failing_on("screwdriver", Misbehaviour.REFUSAL)
     (outcome,) = read(folder)
     assert outcome.record.attempt == "" and "(refused)" in " ".join(outcome.record.notes)

@@ -1,8 +1,9 @@
-"""Which cluster computes: the one that is named, or none, and the words for one that is not to be had."""
+"""A cluster: which one computes, what its processes do and send back, and the error for one that cannot be reached."""
 
 import asyncio
 import importlib.util
 import json
+import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,16 +11,41 @@ from dataclasses import replace
 import pytest
 from prefect.states import Failed
 
-from flows.cluster import Workers, require_runner, runner_at_work
-from storage.records.documents import DocumentState
+from flows.cluster import Workers, do_cluster_job, read_apart, require_runner, runner_at_work
+from storage.locations import corpora_folder, corpus_location
+from storage.records.documents import DocumentState, EmbedderIdentity
+from storage.runs.log import RunLog
 from storage.runs.traces import trace
-from tasks.ingest.cluster_jobs import Account, WorkersError
+from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError
+from tasks.ingest.remembered import remembered_graph
+from tasks.ingest.request import IngestRequest, look, survey
+from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import default_identity
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tasks.settings.ingest import IngestSettings, WorkSettings
-from tests.flows.cluster_jobs import PAGE, place_of_run, planned
 from tests.program import flowreader
+
+PAGE = "<h1>Tides</h1><p>The tide turns twice a day and never asks the harbour master why.</p>"
+
+
+def planned(path, settings: IngestSettings | None = None, embedder: EmbedderIdentity | None = None):
+    """The work that an ingest of one file would do."""
+    request = IngestRequest(paths=(str(path),), settings=settings or IngestSettings())
+    (work,) = survey(request, look(request), (), embedder or default_identity(), "").plan.work
+    return work
+
+
+def cluster_job_for(path, settings: IngestSettings | None = None) -> ClusterJob:
+    """The job that reads one file."""
+    settings = settings or IngestSettings()
+    return ClusterJob(planned(path, settings), settings.model_dump_json(), default_identity(), "", "run")
+
+
+def place_of_run():
+    """Where the run that sent it works."""
+    return workplace_of("run", RunLog(corpus_location("default").runs / "run.jsonl"))
+
 
 REFUSED = Account((), ParseError(DocumentState.NEEDS_PASSWORD, "it is locked"))
 BUSY = Account((), OSError(11, "try again"))
@@ -93,7 +119,7 @@ def test_a_process_that_is_lost_for_good_fails_its_document(work):
         read(Cluster(lambda: ZeroDivisionError("lost")), work)
 
 
-def test_the_wish_to_stop_is_met_while_the_cluster_works(work):
+def test_a_request_to_stop_is_met_while_the_cluster_works(work):
     began = time.monotonic()
 
     async def stopped():
@@ -124,7 +150,7 @@ def test_a_runner_that_is_not_installed_names_what_to_install(monkeypatch):
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tls://[::1]:1", "127.0.0.1:99999"])
-def test_nobody_at_the_address_is_told_at_once(monkeypatch, address):
+def test_an_address_where_nothing_listens_is_refused_at_once(monkeypatch, address):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
     began = time.monotonic()
     with pytest.raises(WorkersError, match=r"is to be had at .*; start it"):
@@ -132,9 +158,57 @@ def test_nobody_at_the_address_is_told_at_once(monkeypatch, address):
     assert time.monotonic() - began < 6
 
 
-def test_the_command_line_tells_before_anything_is_started(home, tmp_path):
+def test_the_command_line_refuses_it_before_anything_is_started(home, tmp_path):
     pytest.importorskip("prefect_dask")
     (tmp_path / "tides.html").write_text(PAGE)
     (tmp_path / "dask.toml").write_text('[work]\nrunner = "dask"\nrunner_address = "tcp://127.0.0.1:1"\n')
     told = flowreader("ingest", tmp_path / "tides.html", "--settings", tmp_path / "dask.toml", "--json", home=home, check=2)
     assert "no dask cluster is to be had" in json.dumps(json.loads(told.stdout)) and not (home / "prefect").exists()
+
+
+STEPS = ["parse", "read-words", "structure", "analyze", "embed", "evolve"]
+
+
+@pytest.fixture
+def page(tmp_path):
+    (tmp_path / "tides.html").write_text(PAGE)
+    return tmp_path / "tides.html"
+
+
+def test_the_graph_is_remembered_every_step_recorded_and_no_corpus_touched(home, page):
+    cluster_job = cluster_job_for(page)
+    account = do_cluster_job(cluster_job)
+    assert isinstance(account, Account) and account.error is None
+    assert [(record.step, record.cache_hit, record.run_id) for record in account.steps] == [(name, False, "run") for name in STEPS]
+    assert not corpora_folder().exists()
+    with working_at(place_of_run()):
+        graph = remembered_graph(cluster_job.work)
+    assert graph is not None and "harbour" in graph.nodes[-1].content
+    again = read_apart(cluster_job)
+    assert {record.step for record in again.steps if record.cache_hit} == {"parse", "read-words", "embed", "evolve"}
+
+
+def test_where_a_model_describes_only_pages_and_pictures_are_read(home, page):
+    cluster_job = cluster_job_for(page, IngestSettings.model_validate({"reading": {"analysis": {"by": "model"}}}))
+    assert [record.step for record in read_apart(cluster_job).steps] == ["parse", "read-words"]
+
+
+def test_a_document_that_cannot_be_read_is_a_failed_task_whose_account_can_be_sent(home, tmp_path):
+    (tmp_path / "empty.pdf").write_bytes(b"")
+    state = do_cluster_job(cluster_job_for(tmp_path / "empty.pdf"))
+    assert state.is_failed() and "empty" in state.message
+    account = pickle.loads(pickle.dumps(state.data))
+    assert isinstance(account.error, ParseError) and account.error.state is DocumentState.FAILED
+    assert str(account.error) == state.message and [bool(record.error) for record in account.steps] == [True]
+
+
+def test_an_installation_that_would_make_something_else_is_refused(home, page):
+    cluster_job = cluster_job_for(page)
+    account = read_apart(replace(cluster_job, work=replace(cluster_job.work, version="0" * 64)))
+    assert account.steps == () and isinstance(account.error, WorkersError) and "constraints.txt" in str(account.error)
+
+
+def test_the_password_of_a_document_is_in_no_words_about_a_job(page):
+    cluster_job = cluster_job_for(page)
+    locked = replace(cluster_job, work=replace(cluster_job.work, password="open sesame"))
+    assert "sesame" not in repr(locked) and pickle.loads(pickle.dumps(locked)).work.password == "open sesame"

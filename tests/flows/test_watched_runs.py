@@ -60,7 +60,7 @@ def told(watched_home, event):
     return [line for line in map(json.loads, watched_home["lines"]) if line["event"] == event]
 
 
-def test_the_log_tells_of_each_run_document_and_step(watched_home):
+def test_the_log_has_each_run_document_and_step(watched_home):
     assert [(line["flow"], line.get("outcome")) for line in told(watched_home, "run-ended")] == [
         ("ingest", "ended"),
         ("ask", "ended"),

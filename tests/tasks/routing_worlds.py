@@ -1,4 +1,4 @@
-"""A small hand-made graph to route over: pages of three passages each, and desks with nothing on them but settings."""
+"""A small hand-made graph to route over: pages of three passages each, and contexts that hold nothing but settings."""
 
 from dataclasses import fields
 
@@ -53,4 +53,4 @@ def scored(**best):
     values = np.full(COUNT, 0.05)
     for name, value in best.items():
         values[int(name[1:])] = value
-    return NodeScores(relevance=values, propagated=values, combined=values, rarity={}, said=frozenset(), named=frozenset())
+    return NodeScores(relevance=values, propagated=values, combined=values, rarity={}, present=frozenset(), named=frozenset())

@@ -90,8 +90,8 @@ def test_recall_finds_what_was_made_and_nothing_else(place):
     assert made.outputs == recalled.outputs and recalled.subject == DOCUMENT
 
 
-def test_the_lineage_tells_of_a_result_that_is_not_kept(place):
-    @step("count", version="1", retries=0, cache_key=lambda n: StepKey(DOCUMENT, str(n), "n"), told=lambda n: {"0": str(n)})
+def test_the_lineage_records_a_result_that_is_not_kept(place):
+    @step("count", version="1", retries=0, cache_key=lambda n: StepKey(DOCUMENT, str(n), "n"), summary=lambda n: {"0": str(n)})
     def count(number):
         """Count on."""
         return number + 1

@@ -91,14 +91,14 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
     assert max(refused) < min(5.0, max(answered))
 
 
-def test_without_the_token_nobody_is_answered(here, monkeypatch):
+def test_without_the_token_no_question_is_answered(here, monkeypatch):
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "guess")
     with pytest.raises(CommandError, match="with another token"):
         asked(WEIGHT)
     assert ASK_TOKEN not in here.said()
 
 
-def test_a_wrong_corpus_is_told_as_the_command_tells_it(here):
+def test_a_wrong_corpus_is_refused_as_the_command_refuses_it(here):
     with pytest.raises(CommandError, match="there is no corpus 'smal'"):
         ask_service({"questions": [WEIGHT], "corpus": "smal"})
 

@@ -49,7 +49,7 @@ def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float,
 
 
 def replicator_step(*, payoff: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return x_k (A x)_k / x'A x (eq. 9); where x'A x is 0 nobody earns more than another, and the shares stay."""
+    """Return x_k (A x)_k / x'A x (eq. 9); where x'A x is 0 no path earns more than another, and the shares stay."""
     # Not a matrix product: the order of its sums depends on the machine's threads.
     earned = shares * np.einsum("kl,l->k", payoff, shares)
     total = earned.sum()

@@ -122,7 +122,7 @@ def _find_columns(boxes: Sequence[Box], band: Sequence[int]) -> list[list[int]]:
 
 
 def _is_grid(boxes: Sequence[Box], columns: Sequence[Sequence[int]]) -> bool:
-    """Tell whether the shorter columns' boxes stand on the lines of the longest, two lines at least."""
+    """Say whether the shorter columns' boxes stand on the lines of the longest, two lines at least."""
     longest = max(columns, key=len)
     others = [index for column in columns if column is not longest for index in column]
     # Two pointers, both from the top, so that a page of many fragments stays linear.

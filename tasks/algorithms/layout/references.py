@@ -76,7 +76,7 @@ def _read_entry(line: str) -> str:
 def resolve_references(
     elements: Sequence[Element], titles: Mapping[str, Sequence[int]], page_labels: Mapping[int, str | None]
 ) -> list[tuple[int, int]]:
-    """Return pairs of serials, who refers to whom, each once and never to itself, in reading order.
+    """Return pairs of serials, (from, to), each once and never to itself, in reading order.
 
     `titles` gives the serials of title elements by simplified text; `page_labels` the printed label of each physical page.
     Of several targets with a number the nearest by page is meant. What a table of contents lists refers to the sections

@@ -26,7 +26,7 @@ class Table:
 
     @property
     def header(self) -> tuple[str, ...]:
-        """One name a column: its header cells from the top, each said once; empty where there is no header."""
+        """One name a column: its header cells from the top, each once; empty where there is no header."""
         if not self.header_rows:
             return ()
         return tuple(" / ".join(dict.fromkeys(filter(None, cells))) for cells in zip(*self.rows[: self.header_rows], strict=True))
@@ -91,21 +91,21 @@ def _join(*parts: str) -> str:
 
 
 def _describe_cells(row: Sequence[str], header: Sequence[str]) -> Iterator[str]:
-    """Yield each cell that says something with its column's name; a value that a span repeats is said once."""
-    said: set[tuple[str, str]] = set()
+    """Yield each cell that holds something with its column's name; a value that a span repeats comes once."""
+    seen: set[tuple[str, str]] = set()
     for position, cell in enumerate(row):
         name = header[position] if header else ""
-        if _EMPTY.fullmatch(cell) or (name, cell) in said:
+        if _EMPTY.fullmatch(cell) or (name, cell) in seen:
             continue
-        said.add((name, cell))
+        seen.add((name, cell))
         yield f"{name}: {cell}" if name and name != cell else cell
 
 
 def _read_group_label(row: Sequence[str]) -> str:
     """Return the words of a row that only names the rows below it ("Assets:"), else ""."""
-    said = {cell for cell in row if not _EMPTY.fullmatch(cell)}
-    label = said.pop() if len(said) == 1 else ""
-    leads = not said and label and not _EMPTY.fullmatch(row[0]) and len(row) > 1
+    filled = {cell for cell in row if not _EMPTY.fullmatch(cell)}
+    label = filled.pop() if len(filled) == 1 else ""
+    leads = not filled and label and not _EMPTY.fullmatch(row[0]) and len(row) > 1
     return label.rstrip(": ") if leads and not _NUMBER.fullmatch(label) else ""
 
 

@@ -14,7 +14,7 @@ _COLLECTS = re.compile(r"\bhow\s+many\b|\b(?:list|enumerate|all|each|every)\b|\b
 
 
 def collects(question: str) -> bool:
-    """Tell whether a question counts or collects: "How many charts are there?", "List every supplier", "of all regions".
+    """Say whether a question counts or collects: "How many charts are there?", "List every supplier", "of all regions".
 
     Words about the form of the answer ("as a list") do not count.
     """
@@ -37,12 +37,12 @@ _COUNTED = re.compile(
 
 
 def speaks_of_document(question: str) -> bool:
-    """Tell whether a question speaks of the document it asks: "Who wrote this report?", "the slides", "in the appendix"."""
+    """Say whether a question speaks of the document it asks: "Who wrote this report?", "the slides", "in the appendix"."""
     return _OF_DOCUMENT.search(asked_part(question)) is not None
 
 
 def surveys(question: str) -> bool:
-    """Tell whether a question counts or collects all over a document: "How many charts are there?", "List all risks in the report".
+    """Say whether a question counts or collects all over a document: "How many charts are there?", "List all risks in the report".
 
     What it looks for is on many pages. A number that stands somewhere, "How many people voted?", is on one.
     """
@@ -74,11 +74,11 @@ def asked_modalities(question: str) -> frozenset[Modality]:
     # In capitals "FIGURE" would pass for an abbreviation.
     words = words_of(_NO_KIND.sub(" ; ", asked_part(question)).casefold())
     stems = {part for word in words for part in parts_of(word)}
-    return frozenset(modality for modality, said in _STEMS.items() if not said.isdisjoint(stems))
+    return frozenset(modality for modality, words in _STEMS.items() if not words.isdisjoint(stems))
 
 
 class AnswerKind(StrEnum):
-    """What the answer must hold: a share in per cent, a date, a number of any kind, somebody's name, or nothing in particular."""
+    """What the answer must hold: a share in per cent, a date, a number of any kind, a person's name, or nothing in particular."""
 
     PERCENTAGE = "percentage"
     DATE = "date"
@@ -128,7 +128,7 @@ def expected_kind(question: str) -> AnswerKind:
 
 
 def holds_kind(text: str, kind: AnswerKind, question: str) -> bool:
-    """Tell whether a text holds something of that kind that is not in the question: "2024" answers no question about 2024.
+    """Say whether a text holds something of that kind that is not in the question: "2024" answers no question about 2024.
 
     A number that may be a percentage counts as one where the question asks for a percentage: tables put the sign into the header.
     """

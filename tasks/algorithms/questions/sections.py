@@ -76,18 +76,18 @@ def _essence(title: str) -> frozenset[str]:
 
 
 _FEWEST_TERMS = 2
-"""A title of one term ("Revenue") is said by too many questions that do not mean its section."""
+"""A title of one term ("Revenue") stands in too many questions that do not mean its section."""
 
 _BARE_SCHEMES = frozenset({"arabic", "letter", "roman"})
 
 
-def said_titles(titles: Sequence[str], stems: Collection[str]) -> list[int]:
+def named_titles(titles: Sequence[str], stems: Collection[str]) -> list[int]:
     """Return the places of the titles of two or more terms, all of which the question says, in whatever order.
 
-    The number that a title opens with, function words and endings do not count; empty titles are never said.
+    The number that a title opens with, function words and endings do not count; empty titles are never named.
     """
-    said = frozenset(stems)
-    return [place for place, title in enumerate(titles) if len(terms := _terms_of(title)) >= _FEWEST_TERMS and terms <= said]
+    asked = frozenset(stems)
+    return [place for place, title in enumerate(titles) if len(terms := _terms_of(title)) >= _FEWEST_TERMS and terms <= asked]
 
 
 @lru_cache(maxsize=2**14)

@@ -88,7 +88,7 @@ def test_an_address_of_ipv6_is_asked_and_where_nothing_listens_it_is_named_with_
 
 
 @pytest.mark.parametrize("said", [b"", b"<html>", b"[]", b'{"error": 3}', b'{"detail": "Not Found"}'])
-def test_another_program_at_the_address_is_told_from_the_service(monkeypatch, said):
+def test_another_program_at_the_address_is_not_taken_for_the_service(monkeypatch, said):
     with (
         service(lambda _asked: (404, said), monkeypatch) as running,
         pytest.raises(CommandError, match=r"is no query service .* \(HTTP 404\)") as refused,
@@ -97,7 +97,7 @@ def test_another_program_at_the_address_is_told_from_the_service(monkeypatch, sa
     assert refused.value.value == running.address and "FLOWREADER_ASK_ADDRESS" in refused.value.remedy
 
 
-def test_a_service_that_hangs_up_is_told_too(monkeypatch):
+def test_a_service_that_hangs_up_is_an_error_too(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as listening:
         monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{listening.getsockname()[1]}")
         threading.Thread(target=lambda: listening.accept()[0].close(), daemon=True).start()

@@ -23,7 +23,7 @@ def test_status_lists_every_document_with_its_sums(library):
     assert flowreader("status", "--corpus", "small", home=library, check=0).stdout.count("ready") >= len(CHEAP)
 
 
-def test_status_tells_of_an_ingest_that_is_at_work_and_of_one_that_was_killed(library, tmp_path):
+def test_status_shows_an_ingest_that_is_at_work_and_one_that_was_killed(library, tmp_path):
     home = shutil.copytree(library, tmp_path / "home")
     log = RunLog(home / "corpora" / "small" / "runs" / "0123456789ab.jsonl")
     with at_work(log.path):
@@ -128,3 +128,16 @@ def test_head_may_leave_early(library):
         text=True,
     )
     assert len(done.stdout) == 10 and "Traceback" not in done.stderr
+
+
+def test_a_second_ingest_does_nothing_and_makes_no_run(library, cheap_documents):
+    runs = set((library / "corpora" / "small" / "runs").iterdir())
+    before = said("status", "--corpus", "small", home=library)
+    assert said("ingest", cheap_documents, "--corpus", "small", home=library) == before
+    assert set((library / "corpora" / "small" / "runs").iterdir()) == runs
+
+
+def test_an_estimate_does_nothing(home, cheap_documents):
+    estimate = said("ingest", cheap_documents, "--estimate", home=home)
+    assert estimate["documents"] == len(CHEAP) and estimate["seconds"] > 0
+    assert not (home / "corpora").exists()

@@ -3,6 +3,8 @@
 import json
 from dataclasses import replace
 
+import pytest
+
 from flows.display.answer_tables import QUOTE_SHOWN, show_answer, show_answers
 from flows.display.output import Output
 from storage.records.answers import AnswerStatus
@@ -88,6 +90,12 @@ def test_a_list_of_answers_has_a_line_for_each(capsys):
     show_answers("small", [answer("report", question="Why " * 40), answer("letter")], PEOPLE)
     words = capsys.readouterr().out
     assert words.count("2026-01-01 00:00") == 2 and "Why Why" in words and "How many?" in words
+
+
+@pytest.mark.parametrize(("status", "shown_as"), [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.NOT_FOUND, "not_found")])
+def test_the_list_shows_which_answers_lost_their_words_and_which_found_nothing(status, shown_as, capsys):
+    show_answers("small", [replace(answer("report"), answer="", status=status)], PEOPLE)
+    assert f" {shown_as} " in capsys.readouterr().out
 
 
 def test_a_corpus_that_was_not_asked_says_how_to_ask(capsys):

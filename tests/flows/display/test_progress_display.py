@@ -39,7 +39,7 @@ def test_the_line_names_documents_pages_and_what_is_in_work():
     assert meter.describe() == "0/2 documents, 0 pages, time left unknown; parse 24/96: a.pdf"
 
 
-def test_times_are_said_as_people_say_them():
+def test_times_are_shown_in_usual_words():
     assert clock(44.6) == "45 s" and clock(200) == "3 min 20 s"
 
 

@@ -82,7 +82,7 @@ def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(s
     assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
 
 
-def test_of_many_documents_the_page_tells_how_many_more_there_are(snapshot):
+def test_of_many_documents_the_page_shows_how_many_more_there_are(snapshot):
     told = run_walk(Shelf(snapshot), INGEST)
     many = [DocumentInRun(NamedDocument(f"{number:064x}", "a.pdf"), True) for number in range(DOCUMENTS_SHOWN + 3)]
     page = run_page(snapshot, type(told)(**{name: getattr(told, name) for name in told.__slots__} | {"documents": tuple(many)}))

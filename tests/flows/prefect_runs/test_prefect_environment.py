@@ -124,7 +124,7 @@ table.create_index("vector", config=IvfRq(distance_type="cosine", num_partitions
 
 
 @pytest.mark.parametrize("prepared", [True, False])
-def test_warnings_of_libraries_that_nobody_can_act_on_do_not_reach_the_terminal(home, tmp_path, prepared):
+def test_warnings_of_libraries_that_no_user_can_act_on_do_not_reach_the_terminal(home, tmp_path, prepared):
     call = [sys.executable, "-c", ALIKE, str(tmp_path / "lance"), *["prepared"] * prepared]
     own = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}
     done = subprocess.run(call, env=own, capture_output=True, text=True, timeout=120)

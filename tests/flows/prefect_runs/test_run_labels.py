@@ -19,7 +19,7 @@ def log(monkeypatch, caplog):
     return caplog
 
 
-def test_what_fails_is_said_by_its_kind_and_not_in_its_words(log):
+def test_what_fails_is_logged_by_its_kind_and_not_in_its_words(log):
     with failures_logged("the page"):
         raise OSError("http://user:secret@server")
     (record,) = log.records

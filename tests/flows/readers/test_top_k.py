@@ -33,6 +33,6 @@ def test_an_answer_has_citations_and_pages_and_neither_paths_nor_a_gate(context)
     assert [page.score for page in answer.pages] == sorted((page.score for page in answer.pages), reverse=True)
 
 
-def test_nothing_is_found_in_words_and_not_refined(context):
+def test_nothing_is_found_and_not_refined(context):
     answer, steps = asked_of(context, "zebra")
-    assert answer.status is AnswerStatus.NOT_FOUND and answer.answer and "refine" not in steps
+    assert answer.status is AnswerStatus.NOT_FOUND and not answer.answer and "refine" not in steps

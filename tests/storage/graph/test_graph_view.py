@@ -28,8 +28,8 @@ def snapshot(tmp_path_factory, request):
 def test_nodes_come_whole_and_in_the_order_asked(snapshot):
     asked = IDS[::-1] + IDS[:2]
     for _ in range(2):
-        assert snapshot.nodes_by_id(asked) == [ALL_NODES[name] for name in asked]
-    assert snapshot.nodes_by_id([]) == []
+        assert snapshot.view.nodes_by_id(asked) == [ALL_NODES[name] for name in asked]
+    assert snapshot.view.nodes_by_id([]) == []
 
 
 def test_of_nodes_that_may_be_gone_those_that_are_there_come(snapshot):
@@ -39,9 +39,9 @@ def test_of_nodes_that_may_be_gone_those_that_are_there_come(snapshot):
 
 def test_rows_come_by_their_node_in_order(snapshot):
     tables = [each.nodes[0].id for each in GRAPHS[:2]]
-    assert snapshot.rows_by_node([*tables, GRAPHS[2].nodes[1].id]) == {each.nodes[0].id: each.rows for each in GRAPHS[:2]}
-    assert snapshot.rows_by_node([GRAPHS[0].nodes[1].id]) == {}
-    assert snapshot.rows_by_node([]) == {}
+    assert snapshot.view.rows_by_node([*tables, GRAPHS[2].nodes[1].id]) == {each.nodes[0].id: each.rows for each in GRAPHS[:2]}
+    assert snapshot.view.rows_by_node([GRAPHS[0].nodes[1].id]) == {}
+    assert snapshot.view.rows_by_node([]) == {}
 
 
 def test_what_is_read_of_nodes_comes_in_the_order_asked_with_the_rows_of_tables(snapshot):
@@ -51,7 +51,7 @@ def test_what_is_read_of_nodes_comes_in_the_order_asked_with_the_rows_of_tables(
     assert [astuple(passage) for passage in passages] == [
         tuple(getattr(ALL_NODES[name], field) for field in wanted) for name in asked
     ]
-    assert rows == snapshot.rows_by_node(asked) and GRAPHS[0].nodes[0].id in rows
+    assert rows == snapshot.view.rows_by_node(asked) and GRAPHS[0].nodes[0].id in rows
 
 
 def test_a_node_that_is_not_there_is_named(snapshot):

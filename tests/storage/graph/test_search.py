@@ -87,7 +87,6 @@ ID = "a" * 64
 
 
 def test_no_limit_is_no_filter():
-    assert EVERYTHING.everything
     assert (EVERYTHING.node_filter(), EVERYTHING.row_filter()) == (None, None)
 
 
@@ -102,7 +101,6 @@ def test_no_limit_is_no_filter():
     ],
 )
 def test_a_scope_is_a_filter(scope, built):
-    assert not scope.everything
     assert scope.row_filter() == built
     assert scope.node_filter() == (f"{built} AND (modality IN ('table'))" if scope.modality else built)
 
@@ -131,8 +129,8 @@ def inside(scope: Scope) -> list[str]:
 
 def ask(snapshot, scope=SCOPES[0], **changes) -> CandidateGraph:
     asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000} | changes
-    told = find_words(snapshot.view, scope, asked.pop("words"), limit=asked["by_text"])
-    return find_candidates(snapshot.view, scope, **asked, told=told, columns=TEXTS)
+    text_hits = find_words(snapshot.view, scope, asked.pop("words"), limit=asked["by_text"])
+    return find_candidates(snapshot.view, scope, **asked, text_hits=text_hits, columns=TEXTS)
 
 
 def same(one: CandidateGraph, other: CandidateGraph) -> bool:

@@ -44,7 +44,7 @@ def test_one_of_two_is_enough_to_keep_a_link_and_each_says_its_own_relation():
     assert (both.relation(0, 1), both.relation(1, 0)) == ("part", "hierarchy")
 
 
-def test_a_node_without_a_judgement_keeps_its_links_and_what_it_said():
+def test_a_node_without_a_judgement_keeps_its_links_and_its_words():
     first = links_after(before=LAYOUT, candidates={1: [0, 3]}, named={1: {3: "cause"}}, number=1)
     second = links_after(before=first, candidates={1: [3], 3: [1]}, named={}, number=2)
     assert second.rounds == first.rounds and second.relation(1, 3) == "cause"

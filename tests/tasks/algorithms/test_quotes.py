@@ -15,7 +15,7 @@ from tasks.algorithms.quotes import (
     plain_answer,
     quote_scores,
     read_row,
-    tell_row,
+    row_in_words,
     term_shares,
 )
 from tasks.algorithms.text.word_stems import stems_in
@@ -50,11 +50,11 @@ def choose(coverage, scores, *, fits=None, limit=3, least=0.5, gain=0.1):
     return choose_quotes(coverage=coverage, scores=scores, fits=fits, limit=limit, least=least, gain=gain)
 
 
-def test_a_piece_scores_the_share_of_the_terms_that_it_covers_and_less_for_those_beside_it():
+def test_a_piece_scores_the_share_of_the_terms_that_it_covers_and_less_for_those_around_it():
     assert score(covered()).tolist() == [0.75, 0.5, 0.75, 0.0]
 
 
-def test_a_given_stem_counts_as_beside_the_piece_unless_it_stands_in_it():
+def test_a_given_stem_counts_as_around_the_piece_unless_it_stands_in_it():
     given = [frozenset({"turbin"}), frozenset(), frozenset(), frozenset({"turbin"})]
     assert score(covered(given=given)).tolist() == [0.75, 0.5, 0.75, 0.25]
 
@@ -83,7 +83,7 @@ def test_the_best_piece_is_quoted_although_it_does_not_fit():
     assert choose(coverage, score(coverage, fits=[False]), fits=[False]) == [0]
 
 
-def test_what_stands_beside_a_chosen_quote_is_not_open():
+def test_what_stands_around_a_chosen_quote_is_not_open():
     coverage = covered(["the cost", "the turbine"], ["of a turbine", ""], NONE[:2])
     assert choose(coverage, score(coverage), least=0.0) == [0]
 
@@ -144,7 +144,7 @@ SPANNED = Table((("Budget", "Budget"), ("Charter", "610")), header_rows=1)
 
 def told(table, row, *stems, caption="Table 7: Accounts"):
     text = describe_rows(table, caption=caption)[row]
-    return tell_row(text, table.rows[row], caption=caption, weights=dict.fromkeys(stems, 1.0))
+    return row_in_words(text, table.rows[row], caption=caption, weights=dict.fromkeys(stems, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -158,21 +158,21 @@ def told(table, row, *stems, caption="Table 7: Accounts"):
         (SPANNED, 1, ("budget",), "Charter, 610"),
     ],
 )
-def test_a_row_is_told_by_its_label_and_the_columns_asked_for(table, row, stems, words):
+def test_a_row_is_worded_by_its_label_and_the_columns_asked_for(table, row, stems, words):
     assert told(table, row, *stems) == words
 
 
-def test_a_row_of_a_table_without_a_caption_is_told_as_well():
+def test_a_row_of_a_table_without_a_caption_is_worded_as_well():
     assert told(UNITS, 1, "site", caption="") == "Turbine: CS-09, Site: Corran Sound"
 
 
-def test_what_has_no_columns_is_told_as_it_is():
-    assert tell_row("only words", ("only words",), caption="", weights={}) == "only words"
-    assert tell_row("a | b", (), caption="", weights={}) == "a | b"
+def test_what_has_no_columns_stays_as_it_is():
+    assert row_in_words("only words", ("only words",), caption="", weights={}) == "only words"
+    assert row_in_words("a | b", (), caption="", weights={}) == "a | b"
 
 
 def test_a_header_that_is_a_value_names_nothing():
-    assert tell_row("2023: Costs | 2024: 5", ("Costs", "5"), caption="", weights={}) == "Costs, 2024: 5"
+    assert row_in_words("2023: Costs | 2024: 5", ("Costs", "5"), caption="", weights={}) == "Costs, 2024: 5"
 
 
 def test_a_cell_that_holds_the_sign_between_cells_is_put_together():
@@ -183,9 +183,9 @@ CELL = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, 
 
 
 @given(st.lists(CELL, min_size=2, max_size=4, unique=True), st.lists(CELL, min_size=4, max_size=4, unique=True))
-def test_every_cell_of_a_row_is_told_where_no_column_is_asked_for(header, cells):
+def test_every_cell_of_a_row_is_worded_where_no_column_is_asked_for(header, cells):
     table = Table((tuple(header), tuple(cells[: len(header)])), header_rows=1)
-    words = tell_row(describe_rows(table, caption="")[1], table.rows[1], caption="", weights={})
+    words = row_in_words(describe_rows(table, caption="")[1], table.rows[1], caption="", weights={})
     assert all(cell in words for cell in table.rows[1])
 
 

@@ -14,7 +14,7 @@ def test_the_small_get_all_they_need_and_the_large_share_the_rest():
 
 
 @given(st.lists(st.integers(0, 1000), max_size=20), st.integers(0, 5000))
-def test_nobody_gets_more_than_it_needs_and_no_room_is_wasted(needs, room):
+def test_no_text_gets_more_than_it_needs_and_no_room_is_wasted(needs, room):
     shares = fair_shares(needs=needs, room=room)
     assert all(0 <= share <= need for share, need in zip(shares, needs, strict=True)) and sum(shares) <= room
     assert sum(needs) <= room or sum(shares) > room - len(needs)

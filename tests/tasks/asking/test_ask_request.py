@@ -135,7 +135,7 @@ def test_a_document_named_twice_is_asked_once(corpus):
     assert asked_scope(corpus, asked(documents=(one.name, one.id, one.id[:8]))).documents == (one.id,)
 
 
-def test_the_nearest_name_is_told(corpus):
+def test_the_nearest_name_is_suggested(corpus):
     with pytest.raises(
         UnknownDocumentError, match=r"no document 'raport.pdf' in corpus 'default', the nearest is 'report.pdf'; name it"
     ):

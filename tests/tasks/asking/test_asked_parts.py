@@ -1,8 +1,10 @@
-"""A question is weighed part by part: what it asks, and of whom."""
+"""A question is understood by its words, places and vector, and weighed part by part: what it asks, and of what."""
 
+import numpy as np
 import pytest
 
 from tasks.algorithms.questions.kinds import AnswerKind
+from tasks.algorithms.questions.places import NamedPlace, PlaceKind
 from tasks.asking.question import NAMED_PLACE
 from tasks.reading.rules import parts_of
 from tests.asking_worlds import Passage, asked, at_context, published, written
@@ -61,3 +63,10 @@ def test_a_part_that_names_a_place_asks_for_it_and_perhaps_for_nothing_else(cont
     price, colour = weighed(context, "What is the price in Table 1, and which colour has the crane?", **place)
     assert price[1][NAMED_PLACE] == pytest.approx(2 / 3) and colour[1][NAMED_PLACE] == 0.0
     assert not price[0].only_place and not colour[0].only_place
+
+
+def test_a_question_is_understood_by_its_words_places_and_vector(context):
+    question = asked("What does Table 2 on page 14 say of the steel cable?", context)
+    assert {"steel", "cabl"} <= set(question.terms.stems)
+    assert set(question.places) == {NamedPlace(PlaceKind.LABEL, "table 2"), NamedPlace(PlaceKind.PAGE, "14")}
+    assert question.vector.shape == (8,) and np.isclose(question.vector[[2, 7]], np.sqrt(0.5)).all()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tasks.asking.calls import CallBook, CallBoundError, Stage, call_bounds, counting_calls, hear
+from tasks.asking.calls import CallBook, CallBoundError, Stage, call_bounds, counting_calls, record_call
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.errors import Outcome
 from tasks.settings.ask import AskSettings
@@ -53,14 +53,14 @@ def test_two_questions_at_once_have_a_book_each(tmp_path):
             with counting_calls(name, {}) as book:
                 for _ in range(calls):
                     await asyncio.sleep(0)
-                    await asyncio.to_thread(hear, ended())
+                    await asyncio.to_thread(record_call, ended())
                 return book
 
         async def both():
             return await asyncio.gather(question("one", 2), question("two", 3))
 
         one, two = asyncio.run(both())
-        assert (len(one.heard), len(two.heard)) == (2, 3)
+        assert (len(one.made), len(two.made)) == (2, 3)
         entries = [entry for entry in run_of(context.snapshot.location).entries if entry["kind"] == "call"]
     assert sorted(entry["answer_id"] for entry in entries) == ["one"] * 2 + ["two"] * 3
     assert entries[0]["prompt_hash"] == "h" and entries[0]["input_tokens"] == 7 and entries[0]["outcome"] == "ok"

@@ -101,7 +101,7 @@ def test_what_a_question_names_in_vain_is_known(context):
     assert sorted(unknown_places(question, find_candidates(question, context), context)) == ["page 99", "table 7"]
 
 
-def test_among_candidates_of_a_larger_scope_nothing_is_said_to_be_missing(context):
+def test_among_candidates_of_a_larger_scope_nothing_is_reported_missing(context):
     place = at_place(context, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0, "limit": 10})
     question = asked("What do page 99 and Table 7 say?", place)
     assert unknown_places(question, find_candidates(question, place), place) == []
@@ -115,7 +115,7 @@ def test_a_statement_is_lifted_where_a_line_of_it_is_asked_for_and_more_for_a_ra
     assert lifted("What is the current ratio?", context, of="book") == {}
 
 
-def test_a_title_that_is_said_in_passing_speaks_for_its_first_two_pages(context):
+def test_a_title_that_is_named_in_passing_counts_for_its_first_two_pages(context):
     assert lifted("How often is coating needed on the blades?", context, title=0.25, place=0.0, modality=0.0) == {5: 0.25, 6: 0.25}
 
 

@@ -62,7 +62,7 @@ def test_many_threads_count_alike():
     assert all(count_stems(texts, names).tolist() == np.eye(200).tolist() for texts in rounds)
 
 
-def test_a_snapshot_has_one_vocabulary_whatever_else_is_remembered_and_whoever_comes_first(location):
+def test_a_snapshot_has_one_vocabulary_whatever_else_is_remembered_and_whichever_comes_first(location):
     with open_for_reading(location) as snapshot, open_for_reading(location) as other:
         gate = threading.Barrier(8)
 

@@ -57,7 +57,7 @@ def test_what_no_sample_holds_is_counted_among_the_candidates(location):
     assert held["7"] >= 1 and sampled.frequencies.min() >= 0
 
 
-def test_one_scope_tells_nothing_of_another_asked_in_the_same_snapshot(location):
+def test_one_scope_learns_nothing_from_another_asked_in_the_same_snapshot(location):
     log, letters = (Scope(documents=(document_id(name),)) for name in ("log", "letters"))
     with at_context(location, candidates=FEW, scope=log) as context:
         _, first, _ = statistics(context, "tide storm crew")

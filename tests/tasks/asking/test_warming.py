@@ -120,7 +120,7 @@ def test_a_question_loads_next_to_nothing_afterwards(asked_home):
     assert int(done.stdout) < 20
 
 
-def test_a_corpus_that_cannot_be_read_hinders_nobody_and_is_named(home, caplog):
+def test_a_corpus_that_cannot_be_read_hinders_no_other_and_is_named(home, caplog):
     folder = corpus_location("torn").folder
     folder.mkdir(parents=True)
     (folder / "CURRENT").write_bytes(b"\xff")

@@ -70,7 +70,7 @@ def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
     assert "ask-aa00bb99" in said and "1f2e3d4c" in said and "gone.pdf" not in said
 
 
-def test_the_nearest_name_is_told(snapshot):
+def test_the_nearest_name_is_suggested(snapshot):
     with pytest.raises(UnknownLineageError, match=r"the nearest is 'report\.pdf'; name"):
         find_named(snapshot, "repart.pdf")
 

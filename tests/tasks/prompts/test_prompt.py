@@ -70,5 +70,5 @@ def test_a_long_text_is_cut_at_a_space_and_says_how_much_is_missing():
     assert cut("text", 0) == " [... 4 characters left out]"
 
 
-def test_every_prompt_is_found_by_the_hash_that_calls_are_told_with():
+def test_every_prompt_is_found_by_the_hash_that_calls_are_recorded_with():
     assert len(prompt_files()) == len(list(FOLDER.glob("*.md"))) and prompt_files()[load_prompt("worker").hash] == "worker.md"

@@ -29,7 +29,7 @@ def context(tmp_path_factory):
 
 
 def quoted():
-    return Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": REPORT.nodes[0], "text": "price: 9", "told": "9"})
+    return Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": REPORT.nodes[0], "text": "price: 9", "wording": "9"})
 
 
 def findings():
@@ -84,7 +84,7 @@ def test_an_answer_says_within_which_limits_it_was_asked(context):
 
 def test_seconds_are_summed_by_step_and_tokens_over_all_calls():
     book = CallBook("a", {Stage.FIRST: 22, Stage.REFINED: 25, Stage.LAST: 1})
-    book.heard += [ended(10, 2, 0.5), ended(20, 3, 0.25, attempts=3), ended(0, 0, 0.0, attempts=0, outcome=Outcome.CACHED)]
+    book.made += [ended(10, 2, 0.5), ended(20, 3, 0.25, attempts=3), ended(0, 0, 0.0, attempts=0, outcome=Outcome.CACHED)]
     spent = usage(book, [said("read", 0.5), said("route", 0.125), said("read", 0.25)])
     assert (spent.calls, spent.cached, spent.input_tokens, spent.output_tokens, spent.cost) == (2, 1, 30, 5, 0.75)
     assert spent.seconds == {"read": 0.75, "route": 0.125} and spent.most_calls == 48
@@ -95,11 +95,11 @@ def ended(input_tokens, output_tokens, cost, *, attempts=1, outcome=Outcome.OK):
     return ModelCall("worker", "", "", "m", "h", "", input_tokens, output_tokens, cost, 0.1, attempts, outcome, "")
 
 
-def test_what_went_wrong_with_the_calls_is_noted_once_and_who_replied_is_named(context):
+def test_what_went_wrong_with_the_calls_is_noted_once_and_the_model_is_named(context):
     book = CallBook("a", {})
     book.notes += ["the model did not help with path 2 of 3", "the model did not help with path 2 of 3"]
     book.left_out = 2
-    book.heard.append(ended(1, 1, 0.0))
+    book.made.append(ended(1, 1, 0.0))
     answer = made(context, calls=book)
     assert answer.notes[:2] == ("a note", "the model did not help with path 2 of 3") and len(answer.notes) == 3
     assert answer.notes[2].startswith("2 citations of the model")

@@ -32,7 +32,7 @@ GRAPH = written("report", TABLE, FIGURE, TEXT, Passage("The cable", kind=NodeKin
 def path_of(graph, rarity, titled=None):
     rows = {node.id: tuple(row for row in graph.rows if row.node_id == node.id) for node in graph.nodes}
     worth = {node.id: 0.5 for node in graph.nodes}
-    return PathText(graph.nodes, rows, rarity, worth, said=frozenset(), titled=titled or {}, named=frozenset())
+    return PathText(graph.nodes, rows, rarity, worth, present=frozenset(), titled=titled or {}, named=frozenset())
 
 
 def quotes(rarity, **more):
@@ -63,12 +63,12 @@ def test_a_node_without_words_has_no_pieces():
         assert not list(pieces_of(replace(GRAPH.nodes[1], modality=modality, picture_text="", content=""), ()))
 
 
-def test_what_stands_in_a_piece_covers_and_its_heading_stands_beside():
+def test_what_stands_in_a_piece_covers_and_its_heading_counts_less():
     cost = quotes({"cost": 1.0, "cabl": 1.0, "turbin": 1.0})[4]
     assert (cost.covered, cost.beside, cost.worth) == ({"cost"}, {"cabl"}, 0.5)
 
 
-def test_a_name_in_the_title_of_the_document_stands_beside_every_piece():
+def test_a_name_in_the_title_of_the_document_counts_for_every_piece():
     found = quotes({"merrow": 1.0}, titled={GRAPH.document_id: frozenset({"merrow"})})
     assert all(quote.beside == {"merrow"} for quote in found)
 
@@ -76,16 +76,16 @@ def test_a_name_in_the_title_of_the_document_stands_beside_every_piece():
 def test_a_long_text_is_cut_around_the_words_asked_for():
     pieces = pieces_on(path_of(GRAPH, {"yard": 1.0}))
     cut = shortened(quotes({"yard": 1.0})[2], pieces[2], {"yard": 1.0}, 4)
-    assert cut.text == cut.told == "Braye yard 212 Corran"
+    assert cut.text == cut.wording == "Braye yard 212 Corran"
 
 
-def test_a_row_stays_whole_and_is_told_in_words():
+def test_a_row_stays_whole_and_is_put_in_words():
     node = replace(GRAPH.nodes[0], caption="Table 1: Bolts")
     row = replace(GRAPH.rows[1], cells=("Root", "M36", "1850"), text="Table 1: Bolts | Joint: Root | Bolt: M36 | Torque Nm: 1850")
     (piece,) = pieces_of(node, (row,))
     path = PathText((node,), {node.id: (row,)}, {"torqu": 1.0}, {node.id: 0.5}, frozenset(), {}, frozenset())
     cut = shortened(quotes_on([piece], path)[0], piece, {"torqu": 1.0}, 2)
-    assert cut.text == row.text and cut.told == "Joint: Root, Torque Nm: 1850"
+    assert cut.text == row.text and cut.wording == "Joint: Root, Torque Nm: 1850"
 
 
 def test_a_heading_and_an_echo_say_nothing_new():

@@ -7,7 +7,6 @@ from storage.records.answers import AnswerStatus
 from storage.records.documents import NodeKind
 from tasks.asking.candidates import find_candidates, score
 from tasks.reading.paths import fetch_texts, read_paths
-from tasks.reading.rules import NOT_FOUND
 from tasks.routing.routing import ChosenPath
 from tests.asking_worlds import Passage, answer_at, asked, at_context, published, written
 
@@ -57,7 +56,7 @@ def test_a_question_of_two_parts_is_answered_from_two_pages(context):
     assert answer.answer.splitlines() == [f"{quote} [{number}]" for number, quote in enumerate(quoted(answer), 1)]
 
 
-def test_a_part_without_evidence_is_said_to_be_open(context):
+def test_a_part_without_evidence_is_noted_as_open(context):
     answer = answer_at(context, "Why did the gearbox fail, and who painted the lighthouse?")
     assert answer.status is AnswerStatus.EVIDENCE
     assert 'nothing was found for the part "who painted the lighthouse"' in answer.notes
@@ -72,12 +71,12 @@ def test_words_that_no_quote_holds_are_named_where_little_of_the_question_is_quo
 
 def test_a_name_that_stands_nowhere_is_not_answered_with_something_else(context):
     answer = answer_at(context, "What was the total revenue of Vattenfall?")
-    assert (answer.status, answer.answer, answer.answer_by) == (AnswerStatus.NOT_FOUND, NOT_FOUND, None)
+    assert (answer.status, answer.answer, answer.answer_by) == (AnswerStatus.NOT_FOUND, "", None)
     assert 'nothing of "Vattenfall"' in answer.why and not answer.citations
 
 
 @pytest.mark.parametrize("limits", [{"first_page": 5}, {"last_page": 5}])
-def test_a_name_may_stand_beside_the_pages_that_are_asked(location, limits):
+def test_a_name_may_stand_outside_the_pages_that_are_asked(location, limits):
     with at_context(location, scope=Scope(**limits)) as context:
         assert answer_at(context, "How many people of Vattenfall work at the Braye yard?").citations
 
@@ -87,7 +86,7 @@ def test_a_question_that_shares_no_word_is_not_found(context):
     assert answer.status is AnswerStatus.NOT_FOUND and "enough of the question's words" in answer.why
 
 
-def test_values_that_differ_are_told_in_the_reason(tmp_path):
+def test_values_that_differ_are_named_in_the_reason(tmp_path):
     def why(other):
         texts = ("The yearly fee of the harbour is 5 pounds.", f"The yearly fee of the harbour is {other} pounds, we hear.")
         location = published(tmp_path / other, written("fees", *(Passage(text, page) for page, text in enumerate(texts, 1))))
@@ -154,14 +153,14 @@ PLACES = written(
         ("page 3", {"Morwen: 40", "The harbour closes at dusk."}),
     ],
 )
-def test_who_asks_what_stands_in_a_place_is_told_what_stands_there(tmp_path, question, told):
+def test_a_question_what_stands_in_a_place_gets_what_stands_there(tmp_path, question, told):
     with at_context(published(tmp_path, PLACES)) as context:
         answer = answer_at(context, question)
     assert answer.status is AnswerStatus.EVIDENCE
     assert {line.rpartition(" [")[0] for line in answer.answer.splitlines()} == told
 
 
-def test_a_place_that_is_named_counts_beside_what_is_asked_of_it(tmp_path):
+def test_a_place_that_is_named_counts_with_what_is_asked_of_it(tmp_path):
     with at_context(published(tmp_path, PLACES)) as context:
         answer = answer_at(context, "How deep is Braye in Table 1?")
         assert "Braye" in answer.answer and answer.citations[0].page == 2

@@ -7,7 +7,17 @@ import pytest
 from storage.records.answers import AnswerStatus, Usage
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.records import PathReading
-from tasks.reading.judging import EVIDENCE_FOUND, NOTHING, WITHHELD, head_of, judge, told_calls, told_money, verdict_of, words_of
+from tasks.reading.judging import (
+    EVIDENCE_FOUND,
+    NOTHING,
+    WITHHELD,
+    calls_in_words,
+    head_of,
+    judge,
+    money_in_words,
+    verdict_of,
+    words_of,
+)
 from tasks.routing.routing import Routed
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import Passage, asked, at_context, published, run_of, written
@@ -43,8 +53,8 @@ def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(
         ),
     ],
 )
-def test_calls_are_told_with_their_bound_what_was_cached_tokens_and_money(usage, told):
-    assert told_calls(usage) == told and told_money(0.0) == "$0"
+def test_calls_are_worded_with_their_bound_what_was_cached_tokens_and_money(usage, told):
+    assert calls_in_words(usage) == told and money_in_words(0.0) == "$0"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from storage.artifacts import ArtifactStore
 from storage.locations import artifacts_folder
 from storage.records.answers import AnswerStatus
 from tasks.reading.model_answer import UNPROVEN, show_evidence
-from tasks.reading.rules import NOT_FOUND
 from tests.asking_worlds import at_context, published
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, forms, model_settings, path_answer, whole_answer
@@ -61,17 +60,6 @@ def test_what_readers_say_takes_room_from_the_passages(context):
 
 
 HERE = [{"passage": "n1", "quote": "harbour is 20 metres"}]
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), REPORT)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location) as context:
-        yield context
 
 
 def answered(context, told, *paths, verdict=FIRED, facts=FACTS, **more):
@@ -132,10 +120,10 @@ def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_p
     assert "most of them give" in found.notes[0]
 
 
-def test_nothing_found_is_said_with_what_stands_nowhere(context):
+def test_nothing_found_comes_with_what_stands_nowhere(context):
     text = "How deep is the harbour of Vattenfall?"
     found, _, _ = answered(context, whole_answer("", kind="none"), (4,), text=text)
-    assert (found.answer, found.status, found.quotes) == (NOT_FOUND, AnswerStatus.NOT_FOUND, ())
+    assert (found.answer, found.status, found.quotes) == ("", AnswerStatus.NOT_FOUND, ())
     assert "found no answer on the 1 paths" in found.why and found.notes == ('the documents say nothing of "Vattenfall"',)
 
 
@@ -154,7 +142,7 @@ def test_in_place_of_an_answer_that_nothing_proves_what_most_paths_say_is_given_
     assert found.notes == (f"of the paths' answers the one that most of them give stands here: {UNPROVEN}",)
 
 
-def test_where_nobody_answers_an_answer_that_nothing_proves_is_not_given_either(context):
+def test_where_no_path_answers_an_answer_that_nothing_proves_is_not_given_either(context):
     found, _, book = answered(context, UNPROVEN_ANSWER, (4,))
     assert (found.status, book.left_out) == (AnswerStatus.NOT_FOUND, 1) and UNPROVEN in found.why
 
@@ -194,6 +182,6 @@ def test_the_reason_says_how_many_paths_support_an_answer_and_whether_they_agree
     assert by_words.why == "3 paths support an answer, of 3 that were read; not all of them agree"
 
 
-def test_where_nobody_answers_and_nothing_is_put_together_nothing_is_found(context):
+def test_where_no_path_answers_and_nothing_is_put_together_nothing_is_found(context):
     found, _, _ = answered(context, None, (4,), misbehave=lambda r: Misbehaviour.REFUSAL if r.form == "WholeAnswer" else None)
     assert found.status is AnswerStatus.NOT_FOUND and "did not put them together" in found.why

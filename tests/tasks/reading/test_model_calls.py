@@ -8,7 +8,7 @@ from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, load_prompt
 from tasks.reading import model_calls as model_context
 from tasks.reading.model_calls import Keywords
-from tests.asking_worlds import Passage, at_context, published, written
+from tests.asking_worlds import Passage, at_context, written
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, model_settings, read_by, whole_answer
 
@@ -29,11 +29,6 @@ def test_facts_and_thoughts_come_before_what_is_decided_by_them():
 
 
 REPORT = written("report", Passage("The tide turned.", section="2 The tide"))
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), REPORT)
 
 
 @pytest.fixture
@@ -102,5 +97,5 @@ def test_without_pictures_none_is_shown(place):
 
 def test_a_passage_in_one_piece_says_what_it_belongs_to(place):
     with read_by(place, Reader({})) as (there, _):
-        (node,) = place.snapshot.passages_by_id([REPORT.nodes[0].id])
+        (node,) = place.snapshot.view.passages_by_id([REPORT.nodes[0].id])
         assert there.reader.context.text_of(node).splitlines() == ["report.pdf, report", "2 The tide", "The tide turned."]

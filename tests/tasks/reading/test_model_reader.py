@@ -4,21 +4,10 @@ import pytest
 
 from tasks.asking.calls import Stage
 from tasks.models.chat.errors import ChatEndedError
-from tests.asking_worlds import asked, at_context, published
+from tests.asking_worlds import asked
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
 from tests.tasks.reading_worlds import FACTS, QUESTION, QUIET, REPORT, reading
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), REPORT)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location) as context:
-        yield context
 
 
 def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(context):
@@ -33,7 +22,7 @@ def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(context):
         ("Sound: 35 metres", "Pilots measure it every spring."),
         ("Nobody knows.",),
     }
-    assert found[0].said == scene.paths[0].said and found[0].facts == "as it stands" and found[0].whole
+    assert found[0].present == scene.paths[0].present and found[0].facts == "as it stands" and found[0].whole
 
 
 def test_an_answer_that_nothing_proves_is_none_and_what_it_cites_is_counted(context):
@@ -58,7 +47,7 @@ def test_a_supported_answer_that_is_empty_is_asked_for_once_more(context):
         assert scene.server.calls == 4 and sum(request.is_second_chance for request in scene.server.requests) == 2
 
 
-def test_a_second_pass_that_nobody_reads_leaves_the_first(context):
+def test_a_second_pass_that_is_not_read_leaves_the_first(context):
     with reading(context, Reader({}), (0,), misbehave=lambda _: Misbehaviour.REFUSAL) as scene:
         scene.book.stage = Stage.REFINED
         (found,) = scene.read()
@@ -113,7 +102,7 @@ def test_a_model_that_names_no_words_leaves_the_rules_own(context):
 @pytest.mark.parametrize("calls", [2, 3, 4, 5])
 def test_bridges_and_steps_together_take_no_more_calls_than_are_set(context, calls, bridges_and_steps):
     settings = model_settings(gate={"pairs": bridges_and_steps}, reading={"model": {"rating_calls": calls}})
-    nodes = context.snapshot.passages_by_id([node.id for node in REPORT.nodes])
+    nodes = context.snapshot.view.passages_by_id([node.id for node in REPORT.nodes])
     half = [(nodes[place % 4], nodes[place % 4 + 1]) for place in range(bridges_and_steps // 2)]
     with reading(context, Reader(FACTS), (0,), settings=settings) as scene:
         for bridges in (True, False):
@@ -122,7 +111,7 @@ def test_bridges_and_steps_together_take_no_more_calls_than_are_set(context, cal
 
 
 def test_pairs_are_rated_in_as_many_calls_as_are_allowed_and_the_answer_has_one(context):
-    nodes = context.snapshot.passages_by_id([node.id for node in REPORT.nodes])
+    nodes = context.snapshot.view.passages_by_id([node.id for node in REPORT.nodes])
     pairs = [(nodes[place % 4], nodes[place % 4 + 1]) for place in range(32)]
     with reading(context, Reader(FACTS), (0,)) as scene:
         assert scene.reader.rate_pairs(scene.question, pairs, [0.0] * 32, bridges=False) == [0.5] * 32

@@ -3,22 +3,11 @@
 import pytest
 
 from tasks.reading.model import rate
-from tests.asking_worlds import Passage, asked, at_context, published, written
+from tests.asking_worlds import Passage, asked, written
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, of_form, pairs_of, pieces_of, read_by
 
 REPORT = written("report", *[Passage(f"The tide of day {day}. " + "It rains. " * 400, day) for day in range(1, 8)])
-
-
-@pytest.fixture(scope="module")
-def location(tmp_path_factory):
-    return published(tmp_path_factory.mktemp("world"), REPORT)
-
-
-@pytest.fixture
-def context(location, home):
-    with at_context(location) as context:
-        yield context
 
 
 def rates(context, reader, count, *, bridges, at_once=3, **server):

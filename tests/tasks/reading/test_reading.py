@@ -61,14 +61,14 @@ def test_names_are_known_from_titles_and_from_whatever_is_asked(location):
         (text, _other) = fetch_texts(question, graph, scores, paths, context)
     assert set(question.terms.anchors) == {"merrow", "ellary", "1987"}
     assert text.titled == {REPORT.document_id: {"merrow"}}
-    assert text.said == {"merrow", "ellary"}
+    assert text.present == {"merrow", "ellary"}
 
 
-def test_what_lies_beside_the_asked_pages_is_not_held_against_a_name(location):
+def test_what_lies_outside_the_asked_pages_is_not_held_against_a_name(location):
     with at_context(location, scope=Scope(first_page=1, last_page=2)) as context:
         question, graph, scores, paths = world_at(context)
         (text, _other) = fetch_texts(question, graph, scores, paths, context)
-    assert text.said == {"merrow", "ellary", "1987"}
+    assert text.present == {"merrow", "ellary", "1987"}
 
 
 def test_no_paths_are_no_texts(location):

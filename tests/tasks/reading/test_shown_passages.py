@@ -38,14 +38,15 @@ def artifacts(tmp_path):
 
 @pytest.fixture
 def world(tmp_path, artifacts):
-    """The nodes of a report with two crops, its second page a scan; and who finds their pictures."""
+    """The nodes of a report with two crops, its second page a scan; and what finds their pictures."""
     crop, other, scan = (artifacts.put(data) for data in (CROP, OTHER_CROP, SCAN))
     nodes = [replace(node, picture={1: crop, 3: other}.get(place)) for place, node in enumerate(PLAIN.nodes)]
     pages = [replace(page, image=scan if page.number == 2 else None) for page in PLAIN.pages]
     with at_context(published(tmp_path, replace(PLAIN, nodes=tuple(nodes), pages=tuple(pages)))) as context:
         names = [node.id for node in nodes]
         with booked(replace(context, settings=model_settings())) as book:
-            yield context.snapshot.passages_by_id(names), NodePictures(context.snapshot, artifacts), dict.fromkeys(names, 0.5), book
+            shown = context.snapshot.view.passages_by_id(names)
+            yield shown, NodePictures(context.snapshot, artifacts), dict.fromkeys(names, 0.5), book
 
 
 def test_a_figure_is_shown_by_its_crop_and_what_stands_on_a_scan_by_its_page(world):

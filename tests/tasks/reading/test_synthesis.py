@@ -61,7 +61,7 @@ def read(*answers):
     return tuple(PathReading(answer, ()) for answer in answers)
 
 
-def test_each_path_stands_beside_what_its_reader_said(scene):
+def test_each_path_comes_with_its_answer(scene):
     first, second = node(scene, "report", 0), node(scene, "report", 3)
     made = found(scene, Evidence((path_of(first, second), path_of(second)), read("yes", ""), verdict=QUIET))
     graph, context = scene[1], scene[3]
@@ -132,7 +132,7 @@ def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so
         ("What does the unicorn eat?", "because"),
     ],
 )
-def test_of_a_question_in_another_language_of_which_no_word_is_there_it_is_said_plainly(scene, text, why):
+def test_a_question_in_another_language_of_which_no_word_is_there_is_named_as_one(scene, text, why):
     context = scene[3]
     question = asked(text, context)
     graph = find_candidates(question, context)

@@ -57,7 +57,7 @@ def test_what_has_no_page_is_shown_itself_with_its_crop(world):
     assert evidence.left_out == ()
 
 
-def test_a_crop_that_is_gone_is_told(world):
+def test_a_crop_that_is_gone_is_reported(world):
     *_, letter, parts = world
     evidence = gather(world, an_answer((cite(parts[3], letter, box=None),)))
     assert evidence.sheets[0].exhibits[0].crop is None
@@ -71,7 +71,7 @@ def test_a_citation_without_a_box_stands_below_the_page_of_the_others(world):
     assert [exhibit.numbers for exhibit in sheet.exhibits] == [(2,)]
 
 
-def test_no_more_pages_are_drawn_than_allowed_and_the_rest_is_told(world, monkeypatch):
+def test_no_more_pages_are_drawn_than_allowed_and_the_rest_is_reported(world, monkeypatch):
     _, _, paper, nodes, _, _ = world
     monkeypatch.setattr("tasks.report.evidence.PAGES_DRAWN", 1)
     evidence = gather(world, an_answer((cite(nodes[0], paper), cite(nodes[1], paper))))

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from storage.records.answers import AnswerStatus, GateReport, GraphEdit, NamedDocument, RankedPage, Usage
 from tasks.report.evidence import Exhibit, Mark, Sheet
-from tasks.report.markup import TEMPLATES
-from tasks.report.page import draw_picture, show_page
+from tasks.report.page import TEMPLATES, draw_picture, show_page
 from tasks.report.pictures import Picture
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import BOX, a_node, a_path, a_record, a_table, an_answer, cite, evidence_of, named

@@ -93,7 +93,7 @@ def test_saturation_is_that_of_the_connection_or_the_papers():
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
 def test_a_graph_without_scores_has_no_paths(formulation):
-    nothing = NodeScores(*(np.zeros(COUNT),) * 3, rarity={}, said=frozenset(), named=frozenset())
+    nothing = NodeScores(*(np.zeros(COUNT),) * 3, rarity={}, present=frozenset(), named=frozenset())
     _, routed, paths = follow(nothing, routing=RoutingSettings(formulation=formulation))
     assert (routed.chains, paths) == ((), ())
 

@@ -56,7 +56,7 @@ def test_an_edit_keeps_the_terrain_whole_and_names_nodes_of_the_snapshot(context
 
 def test_nodes_that_readers_quoted_are_lifted_and_none_beyond_one(context):
     before = scene(context, cited_boost=0.9)
-    node = before.context.snapshot.nodes_by_id([before.graph.ids[before.place(5)]])[0]
+    node = before.context.snapshot.view.nodes_by_id([before.graph.ids[before.place(5)]])[0]
     quote = Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": node})
     after = before.refined(Trigger.LOW_CONSISTENCY, (PathReading("a harbour", (quote,)),)).terrain
     changed = np.flatnonzero(after.scores != before.terrain.scores).tolist()
@@ -139,7 +139,7 @@ def test_bridges_cross_the_cut_where_the_rating_is_above_the_bound(context):
     assert len(refined.terrain.tails) == len(before.terrain.tails) + len(bridges)
 
 
-def test_the_reader_is_told_which_pairs_no_arc_joins_yet(context):
+def test_the_reader_is_asked_about_pairs_that_no_arc_joins_yet(context):
     before = scene(context, rate=1.0)
     bridges = edits_of(before.refined(Trigger.LOW_SATURATION), "bridge")
     reader = before.context.reader
@@ -257,7 +257,7 @@ def with_arc(terrain, tail, head, *, trust, usable):
     )
 
 
-def test_only_relations_that_run_downhill_are_usable_beside_reading_on():
+def test_only_relations_that_run_downhill_are_usable_apart_from_reading_on():
     edges = [(0, 12, EdgeKind.REFERS_TO, 0.8), (12, 0, EdgeKind.REFERS_TO, 0.8), (0, 9, EdgeKind.SEMANTIC, 0.9)]
     terrain = hills(scored(n0=0.8, n1=0.5, n4=0.3, n12=0.4), edges)
     arcs = list(zip(terrain.tails.tolist(), terrain.heads.tolist(), terrain.usable.tolist(), strict=True))

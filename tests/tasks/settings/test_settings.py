@@ -13,6 +13,7 @@ from tasks.ingest.request import IngestRequest
 from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, SettingsError, load_settings, method_of
 from tasks.settings.base import dotted, leaves
 from tasks.settings.ingest import IngestSettings, ReadingSettings
+from tasks.settings.models import ModelSettings
 
 TABLES = {
     "routing": {
@@ -173,3 +174,14 @@ def test_who_computes_decides_nothing_of_a_document_and_a_cluster_is_never_short
     cluster = IngestSettings.model_validate({"work": {"runner": "dask", "runner_processes": 8}})
     assert cluster.reading.deciding() == IngestSettings().reading.deciding()
     assert (IngestSettings().work.documents_in_work, cluster.work.documents_in_work) == (3, 9)
+
+
+def test_the_defaults_stand_and_nothing_is_limited_unasked():
+    settings = ModelSettings()
+    assert settings.temperature == 0 and settings.limits.in_flight == 64
+    assert (settings.budget.calls, settings.budget.tokens, settings.budget.money) == (None, None, None)
+    assert settings.deadlines.models_seconds <= 5 and settings.deadlines.stop_seconds < 10
+
+
+def test_settings_are_hashable_because_runs_share_what_is_opened_for_them():
+    assert hash(ModelSettings()) == hash(ModelSettings()) and {ModelSettings(): 1}[ModelSettings()] == 1

@@ -61,7 +61,7 @@ def test_a_second_caption_finds_its_figure_taken():
     assert [part.caption_of for part in join_captions(page)] == [None, 0, None]
 
 
-def test_a_caption_beside_its_figure_is_joined_and_one_in_another_column_is_not():
+def test_a_caption_next_to_its_figure_is_joined_and_one_in_another_column_is_not():
     beside = element(1, NodeKind.CAPTION, "A view", (0.51, 0.1, 0.7, 0.3))
     away = element(2, NodeKind.CAPTION, "No view", (0.51, 0.4, 0.7, 0.5))
     joined = join_captions([element(0, NodeKind.FIGURE, "", (0.1, 0.1, 0.5, 0.3)), beside, away])

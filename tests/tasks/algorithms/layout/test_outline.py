@@ -22,7 +22,7 @@ def levels(*texts, bookmarks=(), first_level=2):
     return [ranked[n] for n in range(len(texts))]
 
 
-def test_numbers_say_the_levels_and_known_titles_without_one_stand_beside_the_highest():
+def test_numbers_give_the_levels_and_known_titles_without_one_have_the_highest():
     assert levels("Abstract", "1 Introduction", "1.1 Why", "1.1.1 Really", "2 End", "References") == [1, 1, 2, 3, 1, 1]
 
 

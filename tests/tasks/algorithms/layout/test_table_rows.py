@@ -87,7 +87,7 @@ def test_a_continued_table_takes_the_header_only_where_it_fits():
     assert continue_table(Table((("b",),), 0), first).header_rows == 0
 
 
-def test_a_value_repeated_by_a_span_is_said_once():
+def test_a_value_repeated_by_a_span_comes_once():
     assert describe_rows(Table((("a", "1", "1"),), 0), caption="") == ["a | 1"]
 
 

@@ -74,7 +74,7 @@ def test_the_strongest_meaning_counts():
     assert found.nodes == {"a1": 0.5, "a2": 1.0, "b1": 1.0}
 
 
-def test_places_that_no_document_has_are_told_but_titles_are_guesses():
+def test_places_that_no_document_has_are_reported_but_titles_are_guesses():
     found = resolve('page 99, Figure 9, section 7, the 40th page, and the "Weather" part')
     assert found.pages == {} == found.nodes
     assert [place.value for place in found.unknown] == ["40", "99", "figure 9", "section 7"]

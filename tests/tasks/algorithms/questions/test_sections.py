@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.documents import Section
-from tasks.algorithms.questions.sections import numbered_sections, said_titles, titled_sections, with_subsections
+from tasks.algorithms.questions.sections import named_titles, numbered_sections, titled_sections, with_subsections
 from tasks.algorithms.questions.terms import question_terms
 
 
@@ -58,7 +58,7 @@ def test_subsections_belong_to_their_section():
 
 
 def said(question, *titles):
-    return said_titles(titles, question_terms(question).stems)
+    return named_titles(titles, question_terms(question).stems)
 
 
 def test_the_titles_that_the_question_says_are_found_by_their_places():
@@ -77,11 +77,11 @@ def test_a_year_is_part_of_a_title():
     assert said("What are the financial highlights of 2021?", "Financial Highlights 2020", "Financial Highlights 2021") == [1]
 
 
-def test_nothing_is_said_by_a_question_or_title_without_terms():
+def test_a_question_or_title_without_terms_names_nothing():
     assert said("?", "Risk Factors", "What we do", "4.1", "") == []
-    assert said_titles([], ["risk"]) == []
+    assert named_titles([], ["risk"]) == []
 
 
 @given(st.lists(st.text(max_size=30), max_size=4), st.lists(st.text(max_size=5), max_size=4), st.text(max_size=5))
 def test_whoever_says_more_says_no_title_less(titles, stems, more):
-    assert set(said_titles(titles, stems)) <= set(said_titles(titles, [*stems, more]))
+    assert set(named_titles(titles, stems)) <= set(named_titles(titles, [*stems, more]))

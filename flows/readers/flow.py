@@ -9,6 +9,8 @@ from tasks.reading.synthesis import Evidence, Findings, synthesize
 from tasks.routing.refinement import refine
 from tasks.routing.routing import lay_out, route, select
 
+GATED = True
+
 
 async def read(question: Question, context: AskContext) -> Findings:
     """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> judge -> (refine once) -> synthesize."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from flows.readers import READERS, flow_routing, top_k
+from flows.readers import READER_MODULES, flow, top_k
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
@@ -69,8 +69,8 @@ def asked_of(context, name, text=QUESTION, *, reader=None, **settings):
 QUIET = {"gate": {"saturation": 0.0, "consistency": 0.0}}
 
 
-def test_readers_are_known_by_the_names_that_the_command_line_takes():
-    assert dict(READERS) == {"flow": flow_routing.read, "top-k": top_k.read}
+def test_every_reader_that_the_command_line_names_is_a_module():
+    assert dict(READER_MODULES) == {"flow": flow, "top-k": top_k}
 
 
 def test_where_the_gate_is_quiet_the_evidence_is_read_once(context):
@@ -84,7 +84,7 @@ def test_where_the_gate_is_quiet_the_evidence_is_read_once(context):
 def test_without_support_the_evidence_starts_from_more_places_and_is_read_again(context, formulation):
     routing = {"formulation": formulation, "sources": 1, "start_pages": 1}
     answer, steps = asked_of(context, "harbour", "How many zebras live beside the tide?", routing=routing)
-    assert steps == [*FIRST, *SECOND, *END] and answer.status is AnswerStatus.NOT_FOUND and answer.answer
+    assert steps == [*FIRST, *SECOND, *END] and answer.status is AnswerStatus.NOT_FOUND and not answer.answer
     assert answer.gate.triggered == "no_support" and any(edit.kind == "source" for edit in answer.gate.edits)
 
 
@@ -122,7 +122,7 @@ def test_a_gate_that_is_switched_off_never_refines(context):
     assert steps == [*FIRST, *END] and answer.gate.triggered == "" and answer.status is AnswerStatus.NOT_FOUND
 
 
-def test_the_lineage_tells_what_was_read_of_every_path(context):
+def test_the_lineage_records_what_was_read_of_every_path(context):
     before = len(run_of(context.snapshot.location).steps())
     answer, _ = asked_of(context, "islands", **QUIET)
     (own,) = [record for record in run_of(context.snapshot.location).steps()[before:] if record.step == "read"]
@@ -142,10 +142,10 @@ def test_one_node_is_answered(context):
 
 
 @pytest.mark.parametrize("formulation", ["prizes", "paper"])
-def test_where_every_score_is_zero_nothing_is_found_in_words(context, formulation):
+def test_where_every_score_is_zero_nothing_is_found_and_the_answer_says_why(context, formulation):
     settings = {"relevance": {"lexical_share": 1.0}, "routing": {"formulation": formulation}}
     answer, steps = asked_of(context, "lonely", "zebra", **settings)
-    assert answer.status is AnswerStatus.NOT_FOUND and answer.answer and answer.why
+    assert answer.status is AnswerStatus.NOT_FOUND and not answer.answer and answer.why
     assert [page.score for page in answer.pages] == [0.0, 0.0] and answer.citations == ()
     assert steps == [*FIRST, *SECOND, *END] and answer.gate.triggered == "no_support"
 
