@@ -55,7 +55,8 @@ def test_what_is_read_of_nodes_comes_in_the_order_asked_with_the_rows_of_tables(
 
 
 def test_a_node_that_is_not_there_is_named(snapshot):
-    for ask in (snapshot.nodes_by_id, snapshot.passages_by_id, snapshot.passages_and_rows, snapshot.rows_by_node):
+    view = snapshot.view
+    for ask in (view.nodes_by_id, view.passages_by_id, snapshot.passages_and_rows, view.rows_by_node):
         with pytest.raises(UnknownNodeError, match="node 'ffffffffffff' is not in this snapshot"):
             ask([IDS[0], "f" * 64])
 
