@@ -53,7 +53,7 @@ from tasks.watching.watching import watched
 
 STOPPED = "stopped; what was answered is kept"
 LOOK_SECONDS = 1.0
-"""A run that takes longer looks so often whether somebody cancelled it."""
+"""A run that takes longer checks so often whether it was cancelled."""
 
 
 class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):

@@ -71,7 +71,7 @@ def test_what_is_no_command_is_refused_with_those_there_are(capsys):
 @pytest.mark.parametrize(
     ("address", "said"), [("http://127.0.0.1:1/api", "does not answer"), ("", "no Prefect server is named; set PREFECT_API_URL")]
 )
-def test_a_server_that_is_not_there_is_told(home, monkeypatch, address, said):
+def test_a_server_that_is_not_there_is_an_error(home, monkeypatch, address, said):
     monkeypatch.setenv("PREFECT_HOME", str(home))
     monkeypatch.setenv("PREFECT_API_URL", address)
     if not address:

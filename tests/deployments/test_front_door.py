@@ -48,7 +48,7 @@ def error(reply, status):
     return reply.json()["error"]
 
 
-def test_it_tells_how_many_wait():
+def test_health_shows_how_many_wait():
     assert client().get("/health").json() == {"waiting": 0, "room": 4}
 
 
@@ -73,7 +73,7 @@ QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
         (QUESTION, {}, "not-handed-over"),
     ],
 )
-def test_who_watches_hears_of_each_refusal_by_its_reason_and_of_no_word(home, tmp_path, monkeypatch, asked, service, reason):
+def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_path, monkeypatch, asked, service, reason):
     happened, log = [], tmp_path / "log"
     monkeypatch.setattr("deployments.intake.PATIENCE_SECONDS", ())
     with logging_to(str(log)), subscribed(happened.append):
@@ -180,7 +180,7 @@ def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, 
     asyncio.run(world())
 
 
-def test_what_nobody_expected_is_not_hidden():
+def test_an_unexpected_error_is_not_hidden():
     with pytest.raises(ZeroDivisionError):
         refusal(ZeroDivisionError(), of_question=True)
     assert refusal(CommandError("no"), of_question=True).status_code == 400

@@ -130,7 +130,7 @@ def test_secrets_come_from_the_environment_or_from_the_cluster():
     assert not named("Secret")
 
 
-def test_nobody_is_root_and_nobody_can_become_it():
+def test_no_container_is_root_or_can_become_it():
     assert f"USER {USER}:{USER}" in DOCKERFILE and f"--uid {USER}" in DOCKERFILE
     for pod in pods().values():
         assert pod["securityContext"]["runAsNonRoot"] is True and pod["securityContext"]["runAsUser"] == USER

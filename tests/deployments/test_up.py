@@ -33,7 +33,7 @@ def up(library, tmp_path_factory):
 
 
 @pytest.mark.torture
-def test_the_address_is_told_and_the_ui_is_there(up):
+def test_the_address_is_shown_and_the_ui_is_there(up):
     said = (
         "ready: ingest/ingest, evaluate/evaluate, maintain/maintain, ask/ask\n"
         f"questions: http://{up.environment['FLOWREADER_ASK_ADDRESS']}\n"
@@ -187,7 +187,7 @@ def test_a_port_that_is_taken_is_named_with_the_remedy(home):
         ("FLOWREADER_INGEST_PATHS", "s3://me:opensesame@bucket/x", "holds a user or a password"),
     ],
 )
-def test_what_the_environment_gets_wrong_is_said_before_anything_starts(home, name, value, what):
+def test_a_wrong_setting_is_an_error_before_anything_starts(home, name, value, what):
     given = {"PREFECT_SERVER_API_PORT": str(free_port()), "FLOWREADER_ASK_ADDRESS": f"127.0.0.1:{free_port()}"}
     assert what in refused(home, **given | {name: value})
     assert not (home / "prefect" / "server.log").exists()

@@ -120,7 +120,7 @@ def test_each_model_gets_the_gpus_that_its_flags_count_on(compose, manifest):
         assert container["resources"]["limits"] == {"nvidia.com/gpu": str(wanted)}
 
 
-def test_nobody_outside_can_ask(compose, manifest):
+def test_only_this_machine_can_ask(compose, manifest):
     assert {read(name)["host"] for name in SERVED} == {"127.0.0.1"}
     published = [port for service in compose["services"].values() for port in service["ports"]]
     assert published and all(port.startswith("127.0.0.1:") and port.endswith(":8000") for port in published)

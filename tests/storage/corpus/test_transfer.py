@@ -121,7 +121,7 @@ def test_a_reader_goes_on_with_the_snapshot_it_began_with(store, one, two):
     assert exports(two) == exports(one)
 
 
-def test_a_pull_goes_well_where_what_an_older_snapshot_has_cannot_be_told(store, one, two):
+def test_a_pull_goes_well_where_the_list_of_an_older_snapshot_is_damaged(store, one, two):
     pushing(store, one)
     pulling(store)
     with open_for_reading(two) as snapshot:
@@ -215,7 +215,7 @@ def test_what_older_pushes_left_stays_where_it_cannot_be_deleted_and_goes_later(
     assert not pushing(store, one).remark and objects(store) < before
 
 
-def test_a_delete_that_is_refused_for_one_object_is_told(store, monkeypatch):
+def test_a_delete_that_is_refused_for_one_object_is_an_error(store, monkeypatch):
     class Refusing:
         def delete_objects(self, **_):
             return {"Errors": [{"Code": "AccessDenied", "Message": "Access Denied"}]}
@@ -225,7 +225,7 @@ def test_a_delete_that_is_refused_for_one_object_is_told(store, monkeypatch):
         ObjectPrefix(store_address(store.address("kept"))).delete(["a"])
 
 
-def test_of_two_pushes_at_once_the_second_is_told(store, one, tmp_path):
+def test_of_two_pushes_at_once_the_second_is_an_error(store, one, tmp_path):
     other = corpus_in(shutil.copytree(one.home, tmp_path / "other"), "papers")
     add(one)
     add(other, "note")
@@ -238,7 +238,7 @@ def test_of_two_pushes_at_once_the_second_is_told(store, one, tmp_path):
     assert pushing(store, one).changed
 
 
-def test_a_pointer_that_goes_while_it_is_pushed_is_told(store, one):
+def test_a_pointer_that_goes_while_it_is_pushed_is_an_error(store, one):
     pushing(store, one)
     add(one)
     store.meanwhile["kept/papers/CURRENT"] = lambda: store.delete("kept/papers/CURRENT")

@@ -156,7 +156,7 @@ def test_a_reader_waits_for_a_clean_up(home):
     reader.join()
 
 
-def test_who_waits_for_a_mirror_may_stop(home):
+def test_an_ingest_that_waits_for_a_mirror_may_stop(home):
     address = StoreAddress("data", "in/")
     with updating(address) as folder, updating(StoreAddress("data", "other/")):
         assert (folder / "lock").read_text() == "s3://data/in/\n"
@@ -223,7 +223,7 @@ def test_a_mirror_that_goes_while_it_is_looked_at_holds_nothing(home, monkeypatc
     assert copy_in_mirrors(ADDRESS.shown) is None
 
 
-def test_who_reads_no_object_makes_no_mirrors(home):
+def test_an_ingest_without_objects_makes_no_mirrors(home):
     forget_mirrors(keep_seconds=KEEP_SECONDS)
     with copies_in_use(["/some/folder"]):
         assert not home.exists()

@@ -56,7 +56,7 @@ def test_a_file_that_cannot_be_written_is_named_with_the_remedy(tmp_path):
         pass
 
 
-def test_a_disk_that_is_full_is_told_of_once_and_the_run_goes_on(capsys):
+def test_a_full_disk_is_one_warning_and_the_run_goes_on(capsys):
     with logging_to("/dev/full"):
         emit(worlds.RUN_BEGAN)
         emit(worlds.RUN_ENDED)
@@ -94,7 +94,7 @@ def test_a_step_names_its_document_and_says_how_it_went():
     assert line_of(worlds.step(subject="corpus"), NAMES)["subject"] == "corpus"
 
 
-def test_of_an_error_only_the_kind_is_said_for_its_words_may_quote_a_document():
+def test_a_line_has_only_the_kind_of_an_error_for_its_words_may_quote_a_document():
     line = line_of(worlds.step("ValueError: the revenue was 4 million"), NAMES)
     assert (line["outcome"], line["error"]) == ("failed", "ValueError") and "revenue" not in str(line)
     assert "secret words" not in str(line_of(worlds.call(Outcome.INVALID), NAMES))

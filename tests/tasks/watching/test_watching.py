@@ -39,7 +39,7 @@ def events(path):
     return [json.loads(line)["event"] for line in path.read_text().splitlines()]
 
 
-def test_by_default_nobody_watches(tmp_path, monkeypatch):
+def test_by_default_nothing_is_watched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with watched_run("r1", "small", lambda: "ended"):
         emit(QueueSeen(1))
@@ -75,14 +75,14 @@ def test_what_cannot_be_watched_leaves_nothing_open(tmp_path, monkeypatch, port)
         pass
 
 
-def test_a_run_that_breaks_is_told_with_its_outcome(heard):
+def test_a_run_that_breaks_ends_with_an_event_of_its_outcome(heard):
     with pytest.raises(ValueError, match="broken"), watched_run("r1", "small", lambda: "ended by an error"):
         raise ValueError("broken")
     assert [(one.run, one.flow, one.corpus) for one in heard] == [("r1", "ask", "small")] * 2
     assert heard[1].outcome == "ended by an error" and heard[1].seconds >= 0
 
 
-def test_a_question_is_told_with_its_status_or_with_its_kind_of_error(heard):
+def test_a_question_ends_with_an_event_of_its_status_or_its_kind_of_error(heard):
     with watched_question("r1", "a1", "flow") as told:
         told(AnswerStatus.PARTIAL)
     with pytest.raises(ValueError, match="in 2024"), watched_question("r1", "a2", "top-k") as told:
@@ -106,7 +106,7 @@ assert "prefect" not in sys.modules
 """
 
 
-def test_where_it_is_loaded_and_no_run_is_at_work_nobody_is_told(caplog):
+def test_without_a_run_at_work_nothing_is_logged_to_prefect(caplog):
     import prefect  # noqa: F401
 
     with shown_in_prefect("r1"):
