@@ -1,6 +1,6 @@
 """The evaluation flow: from a benchmark, or a corpus's own words, to figures with intervals.
 
-open the exam -> (read in what is missing) -> ask, twenty questions a step -> (judge) -> score -> keep -> show
+plan -> (read in what is missing) -> ask, twenty questions a step -> (judge) -> score -> keep -> show
 """
 
 import base64
@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+import polars as pl
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact, acreate_table_artifact
 from prefect.client.schemas.objects import State
@@ -29,10 +30,11 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable
 from tasks.evaluation.arms import Arm, EvaluationRequest
 from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, recalled
-from tasks.evaluation.exam import Exam, Findings, models_of, notes_of, open_exam, require_read, work_to_do
-from tasks.evaluation.figures import summed_up, write_lines
+from tasks.evaluation.figures import summed_up
 from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
+from tasks.evaluation.lines import write_lines
 from tasks.evaluation.pictures import write_pictures
+from tasks.evaluation.plan import EvaluationPlan, Results, models_of, notes_of, plan_evaluation, require_read, work_to_do
 from tasks.evaluation.scoring import Judged
 from tasks.evaluation.tables import evaluation_markdown
 from tasks.lineage.writing import lineage_of_run, working_at
@@ -51,29 +53,29 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
     check_writable(home())
     await tag_run(request.what, *request.readers)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    exam, found = open_exam(request), Findings()
+    plan, found = plan_evaluation(request), Results()
     with ending_in_order():
         try:
-            for corpus, arms in exam.by_corpus():
-                missing, ids = work_to_do(exam, corpus, arms[0])
+            for corpus, arms in plan.by_corpus():
+                missing, ids = work_to_do(plan, corpus, arms[0])
                 if missing is not None:
                     await ingest(missing)
-                found = found.joined(await examine(corpus, arms, exam, ids))
+                found = found.joined(await ask_corpus(corpus, arms, plan, ids))
         except (StoppedError, CancelledRun):
             return Cancelled(message="stopped; what was asked is kept, the same command goes on")
         except (ChatEndedError, FailedRun) as error:
             return Failed(message=str(error))
-    evaluation = summed_up(exam, found, run_id=str(flow_run.id), started=started)
+    evaluation = summed_up(plan, found, run_id=str(flow_run.id), started=started)
     keep_evaluation(evaluations_file(), evaluation)
     if request.out is not None:
-        write_lines(request.out, exam, found)
+        write_lines(request.out, plan, found)
     await show_in_prefect(evaluation, write_pictures(evaluation))
     return evaluation
 
 
-async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str, str]) -> Findings:
+async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids: Mapping[str, str]) -> Results:
     """Ask the questions of one corpus under each arm, and judge the answers where that is asked for."""
-    location, request = corpus_location(corpus), exam.request
+    location, request = corpus_location(corpus), plan.request
     with (
         open_for_reading(location) as snapshot,
         lineage_of_run(
@@ -86,32 +88,32 @@ async def examine(corpus: str, arms: Sequence[Arm], exam: Exam, ids: Mapping[str
         working_at(place),
         opened_judge(request, corpus, place) as judge,
     ):
-        require_read(exam, arms[0], snapshot)
-        found = Findings(notes=notes_of(exam, snapshot, ids))
+        require_read(plan, arms[0], snapshot)
+        found = Results(notes=notes_of(plan, snapshot, ids))
         for arm in arms:
-            found = found.joined(await ask_all(arm, snapshot, exam, ids))
+            found = found.joined(await ask_all(arm, snapshot, plan, ids))
             if request.what == "answers":
-                judged = await judge_all(found.asked[arm.name], exam, judge)
-                found = found.joined(Findings(judged={arm.name: judged}))
+                judged = await judge_all(found.asked[arm.name], plan, judge)
+                found = found.joined(Results(judged={arm.name: judged}))
     return found
 
 
-async def ask_all(arm: Arm, snapshot: Snapshot, exam: Exam, ids: Mapping[str, str]) -> Findings:
+async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mapping[str, str]) -> Results:
     """Return what came of each question under an arm, of this run or an earlier one."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
-    kept, whole = AskedQuestions(snapshot.location.evaluations), exam.request.scope == "corpus"
+    kept, whole = AskedQuestions(snapshot.location.evaluations), plan.request.scope == "corpus"
     with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
-        context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, exam.request.questions_at_once)
-        asked = recalled(exam.questions, context)
-        report(arm.name, "ask", len(asked), len(exam.questions))
-        for batch in batches([question for question in exam.questions if question.id not in asked]):
+        context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, plan.request.questions_at_once)
+        asked = recalled(plan.questions, context)
+        report(arm.name, "ask", len(asked), len(plan.questions))
+        for batch in batches([question for question in plan.questions if question.id not in asked]):
             asked |= {one.question_id: one for one in await ask_batch.submit(batch, context)}
-        return Findings({arm.name: asked}, {}, snapshot.number, models_of(context, exam.request))
+        return Results({arm.name: asked}, {}, snapshot.number, models_of(context, plan.request))
 
 
-async def judge_all(asked: Mapping[str, Asked], exam: Exam, judge: ModelJudge | None) -> Mapping[str, Judged]:
+async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: ModelJudge | None) -> Mapping[str, Judged]:
     judged: dict[str, Judged] = {}
-    for batch in batches(exam.questions):
+    for batch in batches(plan.questions):
         answered = [(question, asked[question.id]) for question in batch]
         judged |= {one.question_id: one for one in await judge_batch.submit(answered, judge)}
     return judged
@@ -126,9 +128,7 @@ async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> N
     await acreate_markdown_artifact(
         key=key, markdown="\n\n".join([evaluation_markdown(evaluation), *shown]), description=f"Evaluation of {measured}"
     )
-    rows = [
-        {"arm": one.arm, "questions": f"{one.group} ({one.questions})", "metric": one.metric}
-        | {"mean": round(one.value, 4), "from": round(one.low, 4), "to": round(one.high, 4)}
-        for one in evaluation.figures
-    ]
+    questions = pl.format("{} ({})", "group", "questions").alias("questions")
+    ends = (pl.col(name).round(4).alias(shown) for name, shown in {"value": "mean", "low": "from", "high": "to"}.items())
+    rows = evaluation.figures.select("arm", questions, "metric", *ends).to_dicts()
     await acreate_table_artifact(key=f"{key}-figures", table=rows, description=f"All figures of {measured}")

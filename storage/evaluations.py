@@ -1,10 +1,9 @@
 """The results of evaluations in DuckDB, of every corpus in one file, so that SQL can ask what was ever measured.
 
-No text of any document is in it. DuckDB lets nobody in while a process writes, so the file is open for moments only, one FlowReader
-at a time.
+No text of any document is in it. DuckDB shuts out all others while a process writes, so the file is open for moments only.
 """
 
-# DuckDB complains at the end of a process of types that somebody still names: annotations stay words.
+# DuckDB complains at the end of a process of types that are still referenced: annotations stay strings.
 from __future__ import annotations
 
 import difflib
@@ -17,11 +16,12 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import duckdb
+import polars as pl
 
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
 from storage.codec import canonical_json, storable
 from storage.lock import CorpusBusyError, wait_for
-from storage.records.evaluations import Evaluation, Figure, Scored
+from storage.records.evaluations import FIGURES, SCORED, Evaluation
 from storage.system import check_writable, full_disk_explained
 
 SCHEMA_VERSION = 1
@@ -33,7 +33,7 @@ SHORTEST_PREFIX = 6
 NEAREST_SHOWN = 3
 
 BYTES_OF_A_VALUE = 64
-"""A value takes fewer in the file and its write-ahead log together; said where the disk is full."""
+"""A value takes fewer in the file and its write-ahead log together; an error about a full disk names it."""
 
 
 class UnknownEvaluationError(LookupError):
@@ -52,8 +52,7 @@ def keep_evaluation(path: Path, evaluation: Evaluation) -> None:
     """
     settings = canonical_json(dict(evaluation.settings)).decode()
     check_writable(path.parent)
-    values = sum(len(scored.values) for scored in evaluation.scored)
-    with full_disk_explained(path.parent, BYTES_OF_A_VALUE * values), _held_open(path) as connection:
+    with full_disk_explained(path.parent, BYTES_OF_A_VALUE * evaluation.scored.height), _held_open(path) as connection:
         connection.begin()
         _write(connection, evaluation, settings)
         connection.commit()
@@ -82,13 +81,15 @@ def find_evaluation(path: Path, run_prefix: str) -> Evaluation:
     with _held_open(path) as connection:
         heads = {head.run_id: head for head in _read_heads(connection)}
         found = heads[_named(run_prefix, sorted(heads))]
-        asked = "SELECT * EXCLUDE (run_id, position) FROM scored WHERE run_id = ? ORDER BY position"
-        rows = connection.execute(asked, [found.run_id]).fetchall()
-        return replace(found, scored=tuple(Scored(*row) for row in rows))
+        query = (
+            'SELECT arm, question_id, document, map_keys("values") AS metric, map_values("values") AS value '
+            "FROM scored WHERE run_id = ? ORDER BY position"
+        )
+        scored = connection.sql(query, params=[found.run_id]).pl().explode("metric", "value")
+        return replace(found, scored=scored)
 
 
 def _write(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, settings: str) -> None:
-    """Insert a column at a time: row by row DuckDB takes a second a thousand."""
     for table in ("evaluations", "figures", "scored"):
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [evaluation.run_id])
     head = {each.name: getattr(evaluation, each.name) for each in fields(Evaluation) if each.name not in {"figures", "scored"}}
@@ -100,18 +101,13 @@ def _write(connection: duckdb.DuckDBPyConnection, evaluation: Evaluation, settin
     connection.execute(
         f"INSERT INTO evaluations ({', '.join(head)}) VALUES ({', '.join('?' * len(head))})", list(map(_fit, head.values()))
     )
-    figures, scored = evaluation.figures, evaluation.scored
-    columns = [[_fit(getattr(figure, each.name)) for figure in figures] for each in fields(Figure)]
+    connection.register("new_figures", evaluation.figures.with_row_index("position"))
+    connection.execute("INSERT INTO figures SELECT ?, * FROM new_figures", [evaluation.run_id])
+    names = ["arm", "question_id", "document"]
+    questions = evaluation.scored.group_by(names, maintain_order=True).agg("metric", "value").with_row_index("position")
+    connection.register("new_scored", questions)
     connection.execute(
-        f"INSERT INTO figures SELECT ?, unnest(?), {', '.join(['unnest(?)'] * len(columns))}",
-        [evaluation.run_id, list(range(len(figures))), *columns],
-    )
-    names = [[_fit(getattr(each, name)) for each in scored] for name in ("arm", "question_id", "document")]
-    metrics = [list(each.values) for each in scored]
-    values = [[float(value) for value in each.values.values()] for each in scored]
-    connection.execute(
-        f"INSERT INTO scored SELECT ?, {', '.join(['unnest(?)'] * 4)}, map(unnest(?::VARCHAR[][]), unnest(?::DOUBLE[][]))",
-        [evaluation.run_id, list(range(len(scored))), *names, metrics, values],
+        "INSERT INTO scored SELECT ?, position, arm, question_id, document, map(metric, value) FROM new_scored", [evaluation.run_id]
     )
 
 
@@ -120,12 +116,12 @@ def _fit(value: object) -> object:
 
 
 def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
-    figures: dict[str, list[Figure]] = {}
-    for run_id, _position, *figure in connection.execute("SELECT * FROM figures ORDER BY run_id, position").fetchall():
-        figures.setdefault(run_id, []).append(Figure(*figure))
+    found = connection.sql("SELECT * EXCLUDE (position) FROM figures ORDER BY run_id, position").pl()
+    figures = found.cast({"questions": int, "documents": int}).partition_by("run_id", as_dict=True, include_key=False)
+    none, unread = pl.DataFrame(schema=FIGURES), pl.DataFrame(schema=SCORED)
     rows = connection.execute("SELECT * FROM evaluations ORDER BY started DESC, run_id").fetchall()
     read = (
-        [*head, json.loads(settings), tuple(figures.get(head[0], ())), (), json.loads(models), tuple(notes)]
+        [*head, json.loads(settings), figures.get((head[0],), none), unread, json.loads(models), tuple(notes)]
         for *head, settings, models, notes in rows
     )
     return [Evaluation(*values) for values in read]
@@ -172,7 +168,7 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock beside the file; a death lets the next one in."""
+    """Hold the lock next to the file; it ends with the process."""
     descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         wait_for(descriptor, path, WAIT_SECONDS)

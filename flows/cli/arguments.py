@@ -44,7 +44,7 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401 - argparse keeps the type
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
-    run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader")
+    run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
     run.add_argument(
         "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
     )

@@ -22,24 +22,24 @@ from tasks.settings.ask import load_settings
 
 if TYPE_CHECKING:
     from tasks.evaluation.arms import EvaluationRequest
-    from tasks.evaluation.exam import Exam
+    from tasks.evaluation.plan import EvaluationPlan
 
 WELL, STOPPED = 0, 130
 SHOWN_DIGITS = 8
 ARMS_SHOWN = 2
-"""Ablations are thirty: the first tells what they are of."""
+"""Ablations are thirty; the first names the whole method."""
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     from tasks.evaluation.arms import UnknownArmError
     from tasks.evaluation.benchmarks.rows import BenchmarkError
-    from tasks.evaluation.exam import ExamError
+    from tasks.evaluation.plan import EvaluationError
     from tasks.evaluation.probing import ProbeError
 
     request = _request(arguments)
-    with _said_in_words(BenchmarkError, ExamError, ProbeError, UnknownArmError):
-        exam = _checked(request)
-        evaluation = _measured(exam, output)
+    with _as_command_errors(BenchmarkError, EvaluationError, ProbeError, UnknownArmError):
+        plan = _checked(request)
+        evaluation = _measured(plan, output)
     if evaluation is None:
         output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
         return STOPPED
@@ -47,44 +47,44 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
     if request.what == "probe" and not output.as_json:
         from flows.display.evaluation_tables import show_missed
 
-        show_missed(exam.questions, evaluation, output)
+        show_missed(plan.questions, evaluation, output)
     if request.out is not None:
         output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
     return WELL
 
 
-def _checked(request: EvaluationRequest) -> Exam:
+def _checked(request: EvaluationRequest) -> EvaluationPlan:
     """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
-    from tasks.evaluation.exam import open_exam
-    from tasks.evaluation.figures import check_out
     from tasks.evaluation.judging import judge_server
+    from tasks.evaluation.lines import check_out
+    from tasks.evaluation.plan import plan_evaluation
     from tasks.reading.choice import chat_server_of
 
     check_out(request.out)
-    exam = open_exam(request)
-    for corpus, _arms in exam.by_corpus():
+    plan = plan_evaluation(request)
+    for corpus, _arms in plan.by_corpus():
         corpus_location(corpus)
     if request.judge is not None:
         judge_server(request.judge)
-    for arm in exam.arms:
+    for arm in plan.arms:
         chat_server_of(arm.ask)
-    return exam
+    return plan
 
 
-def _measured(exam: Exam, output: Output) -> Evaluation | None:
+def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
     """Run the evaluation and show how far it is; None where the user stopped it."""
     from flows.cli.run import RunEndedError, run_evaluation
 
-    with shown(len(exam.questions) * len(exam.arms), console=output.side, quiet=output.as_json):
+    with shown(len(plan.questions) * len(plan.arms), console=output.side, quiet=output.as_json):
         try:
-            return run_evaluation(exam.request)
+            return run_evaluation(plan.request)
         except RunEndedError as error:
             raise CommandError(str(error), remedy="the same command goes on with what is left") from error
 
 
 @contextlib.contextmanager
-def _said_in_words(*expected: type[Exception]) -> Iterator[None]:
-    """Say errors of what only evaluations load: every other command would wait for them in the list of the command line."""
+def _as_command_errors(*expected: type[Exception]) -> Iterator[None]:
+    """Turn errors of modules that only evaluations load into errors of the command; the list for all commands would load them."""
     try:
         yield
     except expected as error:
@@ -105,8 +105,8 @@ def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     except ValidationError as error:
         first = error.errors()[0]
         named = {"readers": "--reader", "limit": "--limit", "questions_at_once": "--at-once"}.get(str(first["loc"][0]), "evaluate")
-        said = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-        raise CommandError(said, str(first["input"]), "see `flowreader evaluate --help`") from error
+        message = f"{named} {first['input']!r}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        raise CommandError(message, str(first["input"]), "see `flowreader evaluate --help`") from error
 
 
 def listed(_arguments: argparse.Namespace, output: Output) -> int:
@@ -143,7 +143,7 @@ def compared(arguments: argparse.Namespace, output: Output) -> int:
 
     before = find_evaluation(evaluations_file(), arguments.before)
     after = find_evaluation(evaluations_file(), arguments.after)
-    with _said_in_words(ComparisonError):
+    with _as_command_errors(ComparisonError):
         changes = compare(before, after)
     if output.as_json:
         output.data(compare_json(before, after, changes, what_else_differs(before, after)))
@@ -167,7 +167,7 @@ def _few(arms: Sequence[str]) -> str:
 
 
 def _arms(evaluation: Evaluation) -> list[str]:
-    return list(dict.fromkeys(figure.arm for figure in evaluation.figures))
+    return evaluation.figures["arm"].unique(maintain_order=True).to_list()
 
 
 class AskingMeter:

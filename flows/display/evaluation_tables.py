@@ -1,9 +1,11 @@
 """What an evaluation looks like on a terminal, and to programs."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from flows.display.output import Output
 from storage.records.evaluations import BenchmarkQuestion, Evaluation
@@ -19,9 +21,8 @@ MISSED_SHOWN = 10
 
 
 def evaluation_json(evaluation: Evaluation, pictures: Sequence[Path]) -> dict[str, Any]:
-    told = asdict(replace(evaluation, scored=()))
-    del told["scored"]
-    return told | {"pictures": [str(path) for path in pictures]}
+    kept = {each.name: getattr(evaluation, each.name) for each in fields(evaluation) if each.name != "scored"}
+    return kept | {"figures": evaluation.figures.to_dicts(), "pictures": [str(path) for path in pictures]}
 
 
 def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Output) -> None:
@@ -33,7 +34,7 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
     for table in page.tables:
         output.line()
         output.line(table.title, style="bold")
-        output.table(table.columns, table.rows, right=table.columns[1:])
+        output.table(table.cells.columns, table.cells.rows(), right=table.cells.columns[1:])
     output.line()
     output.paragraph(page.legend, style="dim")
     for path in pictures:
@@ -43,7 +44,7 @@ def show_evaluation(evaluation: Evaluation, pictures: Sequence[Path], output: Ou
 
 def show_missed(questions: Sequence[BenchmarkQuestion], evaluation: Evaluation, output: Output) -> None:
     """Show probes whose page did not come back among the first five: there to look for what went wrong."""
-    failed = {one.question_id for one in evaluation.scored if one.values[WANTED] < 1}
+    failed = set(evaluation.scored.filter(pl.col("metric") == WANTED, pl.col("value") < 1)["question_id"])
     missed = [question for question in questions if question.id in failed]
     if not missed:
         return
@@ -88,5 +89,5 @@ def _row(change: Change) -> tuple[str, ...]:
     before, after = (f"{value * unit.factor:.{unit.decimals}f}" for value in (change.before, change.after))
     by, low, high = (f"{value * unit.factor:+z.{unit.decimals}f}" for value in (change.difference, change.low, change.high))
     interval = f"{low} to {high}" if change.documents >= FEWEST_DOCUMENTS else MISSING
-    told = "more than luck" if change.beyond_luck else ""
-    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({interval})", told
+    verdict = "more than luck" if change.beyond_luck else ""
+    return change.arm, named_with_unit(change.metric), before, after, f"{by} ({interval})", verdict

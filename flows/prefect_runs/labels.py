@@ -11,7 +11,7 @@ from prefect.runtime import flow_run, task_run
 
 from storage.codec import shortened
 from tasks.asking.request import AskRequest, clean
-from tasks.evaluation.exam import probed_corpus
+from tasks.evaluation.plan import probed_corpus
 
 AGAIN = "begun again"
 """The tag of a run that does the rest of one that crashed."""

@@ -2,6 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, get_type_hints
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PageOf = tuple[str, int]
 """A document by its name in the benchmark, and a page of it, 1-based."""
@@ -12,7 +16,7 @@ class BenchmarkQuestion:
     """A question with all that its authors know of its answer.
 
     `documents` are those that it is asked of, by their names in the benchmark. Any of `answers` is right; there is none where the
-    documents do not answer (`answerable` is false) or where nobody wrote one down. `evidence` are the pages that hold the answer;
+    documents do not answer (`answerable` is false) or where none is written down. `evidence` are the pages that hold the answer;
     empty where they are not known.
     """
 
@@ -29,7 +33,7 @@ class BenchmarkQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """Questions and the files that they are asked of: `documents` are paths by name; `hash` is of all that the questions say."""
+    """Questions and the files that they are asked of: `documents` are paths by name; `hash` is of all that is in the questions."""
 
     name: str
     documents: Mapping[str, str]
@@ -62,9 +66,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A mean over questions with its 95 % interval: `arm` is who was measured, `group` on which part of the questions.
+    """A mean over questions with its 95 % interval, under an arm, on the part of the questions that `group` names.
 
-    `documents` are those that its questions stand in: of one alone the interval is a point and says nothing.
+    `documents` are those that its questions stand in: of one alone the interval is a point and means nothing.
     """
 
     arm: str
@@ -77,22 +81,18 @@ class Figure:
     documents: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """What one question was worth under one arm: numbers by metric. `document` groups what stands or falls together."""
-
-    arm: str
-    question_id: str
-    document: str
-    values: Mapping[str, float]
+FIGURES = get_type_hints(Figure)
+"""The columns of a frame of figures."""
+SCORED = {"arm": str, "question_id": str, "document": str, "metric": str, "value": float}
+"""The columns of a frame of scores: one number for each metric of a question under an arm; a document stands or falls together."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Evaluation:
     """One evaluation as it is kept: what was asked of what by which code, and all that it measured; no text of any document.
 
-    `models` are those that embedded, read and judged, by what they did; empty where none did it. `notes` say what the figures do
-    not: documents that could not be read, questions that were left out.
+    `figures` and `scored` have the columns `FIGURES` and `SCORED`. `models` are those that embedded, read and judged, by what they
+    did; empty where none did it. `notes` are what the figures do not show: documents that could not be read, questions left out.
     """
 
     run_id: str
@@ -105,7 +105,7 @@ class Evaluation:
     scope: str
     code: str
     settings: Mapping[str, object]
-    figures: tuple[Figure, ...] = ()
-    scored: tuple[Scored, ...] = ()
+    figures: "pl.DataFrame"
+    scored: "pl.DataFrame"
     models: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()

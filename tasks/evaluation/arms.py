@@ -1,4 +1,4 @@
-"""Who is measured against whom: readers as they are set, and the default with one thing taken away or exchanged."""
+"""The arms of an evaluation: readers with their settings, and the default with one thing taken away or exchanged."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ class EvaluationRequest(BaseModel):
     corpus: str | None = Field(
         None, description="the corpus that the documents are read into; one of the dataset's name by default"
     )
-    readers: tuple[Reader, ...] = Field(("flow", "top-k"), min_length=1, description="who reads; ablations are of the first")
+    readers: tuple[Reader, ...] = Field(("flow", "top-k"), min_length=1, description="the readers; ablations are of the first")
     scope: Literal["document", "corpus"] = Field(
         "document", description="document: each question is asked of its own documents; corpus: of all documents at once"
     )
     limit: int | None = Field(None, ge=1, description="only so many questions, spread evenly over the dataset")
     only: tuple[str, ...] = Field((), description="only these ablations, by a part of their name")
-    out: str | None = Field(None, description="a file that gets a line of JSON for each question and reader")
-    judge: str | None = Field(None, description="the chat model that judges answers beside the rules; none by default")
+    out: str | None = Field(None, description="a file that gets a line for each question and reader: .jsonl, .csv or .parquet")
+    judge: str | None = Field(None, description="the chat model that judges answers besides the rules; none by default")
     questions_at_once: int = Field(
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
     )
@@ -59,7 +59,7 @@ class Arm:
 
     @property
     def read_alike(self) -> str:
-        """Name what decides how documents are read: arms that agree in it share a corpus."""
+        """What decides how documents are read in, as a hash: arms that agree in it share a corpus."""
         return identify(self.ingest.reading.deciding())
 
 

@@ -29,15 +29,14 @@ ROOT = Path(__file__).resolve().parents[2]
 DECIDING = ("storage/**/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
 """What an answer can depend on, the reading of its documents too: not how it is asked for."""
 
-_MEASURING = "arms comparing exam figures judging pictures probing scoring tables wording"
+ASKING = "tasks/evaluation/asking.py"
 EVALUATING = (
-    *(f"tasks/evaluation/{name}.py" for name in _MEASURING.split()),
-    "tasks/evaluation/benchmarks/*.py",
+    "tasks/evaluation/**/*.py",
     "tasks/report/*.*",
     "tasks/prompts/judge_answer.md",
     "tasks/algorithms/metrics/*.py",
 )
-"""What only makes questions, shows answers or judges and counts them: where that changes, nothing need be asked anew."""
+"""What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
 
 LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb")
 
@@ -51,7 +50,8 @@ def code_identity() -> str:
 
 def deciding_files() -> list[Path]:
     deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
-    return sorted(path for path in deciding - evaluating if path.suffix in {".py", ".md", ".sql"})
+    found = deciding - evaluating | ({ROOT / ASKING} & deciding)
+    return sorted(path for path in found if path.suffix in {".py", ".md", ".sql"})
 
 
 BATCH = 20
@@ -89,8 +89,8 @@ def readable_versions(context: EvaluationContext) -> dict[str, str]:
     return {record.id: record.version for record in context.snapshot.documents() if record.state is DocumentState.READY}
 
 
-def exam_key(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str]) -> str:
-    """Return what names the question, its documents as they were read in, and who reads."""
+def question_key(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str]) -> str:
+    """Return a hash of the question, its documents as they were read in, and the arm that reads."""
     asked = asked_documents(question, context, versions)
     return identify(
         context.name, question.id, question.text, *(part for document in asked for part in (document, versions[document]))
@@ -105,7 +105,7 @@ def asked_documents(question: BenchmarkQuestion, context: EvaluationContext, ver
 
 def recalled(questions: Sequence[BenchmarkQuestion], context: EvaluationContext) -> dict[str, Asked]:
     kept, versions = context.kept.recall(context.name), readable_versions(context)
-    found = {question.id: kept.get(exam_key(question, context, versions)) for question in questions}
+    found = {question.id: kept.get(question_key(question, context, versions)) for question in questions}
     return {name: asked for name, asked in found.items() if asked is not None}
 
 
@@ -116,7 +116,7 @@ def batches(questions: Sequence[BenchmarkQuestion]) -> Iterator[tuple[BenchmarkQ
 
 
 def batch_key(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) -> StepKey:
-    """Key by the questions and by who answers; the memory of answers is a file of its own, where each question can be found."""
+    """Key by the questions and the arm; the answers are kept in a file of their own, where each question can be found."""
     name = identify(*(question.id for question in batch))
     return StepKey(name, identify(context.name, name), f"{context.arm.name}: {batch[0].id} and {len(batch) - 1} more")
 
@@ -148,7 +148,7 @@ async def _ask_all(
 
 async def _ask(question: BenchmarkQuestion, context: EvaluationContext, versions: Mapping[str, str], place: Workplace) -> Asked:
     documents = asked_documents(question, context, versions)
-    key = exam_key(question, context, versions)
+    key = question_key(question, context, versions)
     if not documents:
         # None of its documents could be read: nothing is found, and that counts.
         return Asked(key, question.id, context.arm.reader, (), (), 0.0, "", AnswerStatus.NOT_FOUND.value)

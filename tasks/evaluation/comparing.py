@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
 from storage.records.evaluations import Evaluation
 from tasks.evaluation.arms import RESAMPLES
@@ -11,11 +12,11 @@ from tasks.evaluation.figures import mean_with_interval, more_than_luck
 from tasks.settings.base import dotted
 
 NOT_SET = "not set"
-"""Said of a model or setting that only the other evaluation has; no other reads so, for a text stands in quotes."""
+"""Stands for a model or setting that only the other evaluation has; no value reads so, for a text stands in quotes."""
 
 
 class ComparisonError(ValueError):
-    """Two evaluations whose numbers do not speak of the same thing."""
+    """Two evaluations that did not measure the same thing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What two evaluations do not share beside their numbers; a model or a setting by its dotted name, with its values in JSON."""
+    """What differs besides the numbers; a model or a setting by its dotted name, with its values in JSON."""
 
     name: str
     before: str
     after: str
-
-
-Measured = tuple[float, float, str]
-"""What a question was worth before and after, and its document."""
 
 
 def compare(before: Evaluation, after: Evaluation) -> list[Change]:
@@ -64,9 +61,9 @@ def compare(before: Evaluation, after: Evaluation) -> list[Change]:
         raise ComparisonError(
             f"{_asked(before)} and {_asked(after)} asked other questions; compare evaluations of the same version of one benchmark"
         )
-    changes = [
-        _change(arm, metric, measured) for arm, metrics in _shared(before, after).items() for metric, measured in metrics.items()
-    ]
+    names = ["arm", "question_id", "metric"]
+    both = after.scored.join(before.scored, on=names, suffix="_before", maintain_order="left")
+    changes = [_change(part) for part in both.partition_by("arm", "metric", maintain_order=True)]
     if not changes:
         raise ComparisonError(
             f"{before.run_id[:12]!r} (arms {_arms(before)}) and {after.run_id[:12]!r} (arms {_arms(after)}) scored no question "
@@ -84,21 +81,13 @@ def what_else_differs(before: Evaluation, after: Evaluation) -> list[Difference]
     return [Difference(*each) for each in heads + models + settings if each[1] != each[2]]
 
 
-def _shared(before: Evaluation, after: Evaluation) -> dict[str, dict[str, list[Measured]]]:
-    known = {(scored.arm, scored.question_id): scored.values for scored in before.scored}
-    shared: dict[str, dict[str, list[Measured]]] = {}
-    for scored in after.scored:
-        earlier = known.get((scored.arm, scored.question_id), {})
-        for metric, value in scored.values.items():
-            if metric in earlier:
-                shared.setdefault(scored.arm, {}).setdefault(metric, []).append((earlier[metric], value, scored.document))
-    return shared
-
-
-def _change(arm: str, metric: str, measured: list[Measured]) -> Change:
-    interval, documents = mean_with_interval([(after - before, document) for before, after, document in measured], RESAMPLES)
-    old, new = (float(np.mean([worth[place] for worth in measured])) for place in (0, 1))
-    return Change(arm, metric, len(measured), old, new, interval.mean, interval.low, interval.high, documents)
+def _change(measured: pl.DataFrame) -> Change:
+    """Return how the scores of one metric under one arm moved; `value_before` is next to `value`."""
+    old, new = (measured[name].to_numpy() for name in ("value_before", "value"))
+    interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
+    arm, metric = measured.select("arm", "metric").row(0)
+    means = float(np.mean(old)), float(np.mean(new))
+    return Change(arm, metric, measured.height, *means, interval.mean, interval.low, interval.high, documents)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:
@@ -111,4 +100,4 @@ def _asked(evaluation: Evaluation) -> str:
 
 
 def _arms(evaluation: Evaluation) -> str:
-    return ", ".join(sorted({repr(scored.arm) for scored in evaluation.scored})) or "none"
+    return ", ".join(map(repr, evaluation.scored["arm"].unique().sort())) or "none"

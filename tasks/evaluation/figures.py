@@ -1,21 +1,16 @@
 """From questions to figures: means with intervals over documents, for all questions and for parts of them."""
 
-import json
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
+import polars as pl
 
-from storage.artifacts import write_durably
-from storage.records.documents import identify
-from storage.records.evaluations import Asked, BenchmarkQuestion, Evaluation, Figure, PageOf, Scored
+from storage.records.evaluations import FIGURES, BenchmarkQuestion, Evaluation
+from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval
 from tasks.evaluation.arms import FULL
 from tasks.evaluation.asking import code_identity
-from tasks.evaluation.exam import Exam, ExamError, Findings
+from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import (
     BASELINE,
     CORRECT,
@@ -27,76 +22,10 @@ from tasks.evaluation.scoring import (
     REFUSED_WRONGLY,
     RETURNED,
     SAME_NUMBER,
-    Judged,
     gain_over,
     scored_answers,
     scored_retrieval,
 )
-
-
-def check_out(path: str | None) -> None:
-    """Refuse, before the work, a file that cannot be written; raise ExamError."""
-    if path is None:
-        return
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise ExamError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
-    if Path(path).is_dir():
-        raise ExamError(f"{path!r} is a folder; name a file for the lines")
-
-
-def write_lines(path: str, exam: Exam, found: Findings) -> None:
-    told = (
-        _answer_line(question, arm, asked[question.id], found.judged[arm][question.id])
-        if exam.request.what == "answers"
-        else _page_line(question, arm, asked[question.id], exam)
-        for arm, asked in found.asked.items()
-        for question in exam.questions
-    )
-    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in told)
-    write_durably(Path(path).absolute(), lines.encode("utf-8", "backslashreplace"))
-
-
-def _page_line(question: BenchmarkQuestion, arm: str, asked: Asked, exam: Exam) -> dict[str, Any]:
-    alone = exam.request.scope == "document" and len(question.documents) == 1
-    return {
-        "id": question.id,
-        "reader": arm,
-        "question": question.text,
-        "ranked_pages": list(_pages(asked.ranked, alone)),
-        "evidence_pages_returned": list(_pages(asked.evidence, alone)),
-        "gold_pages": list(_pages(question.evidence, alone)),
-        "seconds": asked.seconds,
-        "key": identify(exam.benchmark.hash, asked.key),
-    }
-
-
-def _answer_line(question: BenchmarkQuestion, arm: str, asked: Asked, judged: Judged) -> dict[str, Any]:
-    return {
-        "id": question.id,
-        "reader": arm,
-        "question": question.text,
-        "answer": asked.answer,
-        "status": asked.status,
-        "gold": list(question.answers),
-        "answerable": question.answerable,
-        "correct": judged.correct,
-        "judged_by": judged.by,
-        "kind": judged.kind.value,
-        "reason": judged.reason,
-        "cited_pages": [list(page) for page in asked.cited],
-        "calls": asked.calls,
-        "input_tokens": asked.input_tokens,
-        "output_tokens": asked.output_tokens,
-        "cost": asked.cost,
-        "seconds": asked.seconds,
-    }
-
-
-def _pages(pages: Sequence[PageOf], alone: bool) -> Iterator[int | list[str | int]]:
-    for document, page in pages:
-        yield page if alone else [document, page]
-
 
 ALL = "all"
 CONFIDENCE = 0.95
@@ -113,39 +42,28 @@ def groups_of(question: BenchmarkQuestion) -> tuple[str, ...]:
 
 
 def figures_of(
-    scored: Sequence[Scored],
-    groups: Mapping[str, Sequence[str]],
-    *,
-    resamples: int,
-    in_groups: Collection[str],
-) -> tuple[Figure, ...]:
+    scored: pl.DataFrame, groups: Mapping[str, Sequence[str]], *, resamples: int, in_groups: Collection[str]
+) -> pl.DataFrame:
     """Return the mean of each metric for each arm, and of those that are named `in_groups` also for each part of the questions.
 
     `groups` are the parts of each question, by its id, `ALL` first. A metric that a question lacks is not measured on it.
     """
-    values: dict[tuple[str, str, str], list[tuple[float, str]]] = defaultdict(list)
-    for one in scored:
-        for metric, value in one.values.items():
-            for group in groups[one.question_id] if metric in in_groups else (ALL,):
-                values[one.arm, group, metric].append((value, one.document))
-    figures = []
-    for name, found in values.items():
-        interval, documents = mean_with_interval(found, resamples)
-        figures.append(Figure(*name, interval.mean, interval.low, interval.high, len(found), documents))
-    return tuple(figures)
-
-
-def mean_with_interval(values: Sequence[tuple[float, str]], resamples: int) -> tuple[Interval, int]:
-    """Return the mean of values that stand in documents, drawn anew `resamples` times, and how many documents there are."""
-    numbers = {document: number for number, document in enumerate(dict.fromkeys(document for _, document in values))}
-    interval = bootstrap_interval(
-        values=np.array([value for value, _ in values], dtype=np.float64),
-        clusters=np.array([numbers[document] for _, document in values], dtype=np.int64),
-        resamples=resamples,
-        confidence=CONFIDENCE,
-        seed=SEED,
+    parts = pl.DataFrame({"question_id": list(groups), "group": list(map(list, groups.values()))}).explode("group")
+    measured = scored.join(parts, on="question_id", maintain_order="left_right").filter(
+        (pl.col("group") == ALL) | pl.col("metric").is_in(list(in_groups))
     )
-    return interval, len(numbers)
+    figures = []
+    for name, found in measured.group_by("arm", "group", "metric", maintain_order=True):
+        interval, documents = mean_with_interval(found["value"].to_numpy(), found["document"], resamples)
+        figures.append((*name, interval.mean, interval.low, interval.high, found.height, documents))
+    return pl.DataFrame(figures, schema=FIGURES, orient="row")
+
+
+def mean_with_interval(values: FloatArray, documents: pl.Series, resamples: int) -> tuple[Interval, int]:
+    """Return the mean of values that stand in documents, drawn anew `resamples` times, and how many documents there are."""
+    clusters = documents.rank("dense").to_numpy().astype(np.int64)
+    interval = bootstrap_interval(values=values, clusters=clusters, resamples=resamples, confidence=CONFIDENCE, seed=SEED)
+    return interval, documents.n_unique()
 
 
 def difference_of(metric: str) -> str:
@@ -164,50 +82,49 @@ IN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "ablations": (PERFECT, difference_of(PERFECT)),
     "probe": tuple(f"recall@{cutoff}" for cutoff in CUTOFFS),
 }
-"""Metrics that are told for parts of the questions, too; the others would only make the tables long."""
+"""Metrics that are shown for parts of the questions, too; the others would only make the tables long."""
 
 
-def summed_up(exam: Exam, found: Findings, *, run_id: str, started: str) -> Evaluation:
-    if exam.request.what == "answers":
-        scored = scored_answers(exam.questions, found.asked, found.judged)
+def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str) -> Evaluation:
+    if plan.request.what == "answers":
+        scored = scored_answers(plan.questions, results.asked, results.judged)
     else:
-        scored = scored_retrieval(exam.questions, found.asked)
-    if exam.request.what == "ablations":
+        scored = scored_retrieval(plan.questions, results.asked)
+    if plan.request.what == "ablations":
         scored = with_differences(scored)
     return Evaluation(
         run_id=run_id,
-        what=exam.request.what,
+        what=plan.request.what,
         started=started,
-        benchmark=exam.benchmark.name,
-        benchmark_hash=exam.benchmark.hash,
-        corpus=next(exam.by_corpus())[0],
-        snapshot=found.snapshot,
-        scope=exam.request.scope,
+        benchmark=plan.benchmark.name,
+        benchmark_hash=plan.benchmark.hash,
+        corpus=next(plan.by_corpus())[0],
+        snapshot=results.snapshot,
+        scope=plan.request.scope,
         code=code_identity(),
-        settings=exam.request.settings.model_dump(mode="json"),
-        figures=_figures(exam, scored),
+        settings=plan.request.settings.model_dump(mode="json"),
+        figures=_figures(plan, scored),
         scored=scored,
-        models=found.models,
-        notes=found.notes,
+        models=results.models,
+        notes=results.notes,
     )
 
 
-def with_differences(scored: Sequence[Scored]) -> tuple[Scored, ...]:
-    """Return the scores with, beside each ablation's, what the question was worth more, or less, than under the whole method."""
-    whole = {one.question_id: one.values for one in scored if one.arm == FULL}
-    compared = []
-    for one in scored:
-        if one.arm != FULL:
-            by = {difference_of(metric): one.values[metric] - whole[one.question_id][metric] for metric in ABLATED}
-            one = replace(one, values={**one.values, **by})
-        compared.append(one)
-    return tuple(compared)
+def with_differences(scored: pl.DataFrame) -> pl.DataFrame:
+    """Return the scores and, for each ablation, what a question was worth more, or less, than under the whole method."""
+    whole = scored.filter(pl.col("arm") == FULL).select("question_id", "metric", whole="value")
+    compared = (
+        scored.filter(pl.col("arm") != FULL, pl.col("metric").is_in(ABLATED))
+        .join(whole, on=["question_id", "metric"], maintain_order="left")
+        .with_columns(pl.col("metric") + difference_of(""), pl.col("value") - pl.col("whole"))
+    )
+    return pl.concat([scored, compared.drop("whole")])
 
 
-def _figures(exam: Exam, scored: Sequence[Scored]) -> tuple[Figure, ...]:
-    groups = {question.id: groups_of(question) for question in exam.questions}
-    what = exam.request.what
+def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:
+    groups = {question.id: groups_of(question) for question in plan.questions}
+    what = plan.request.what
     if what == "ablations":
-        # A column for each source and type of thirty arms would be read by nobody.
+        # thirty arms with a column for each source and type are too much to read
         groups = {name: tuple(group for group in found if ":" not in group) for name, found in groups.items()}
-    return figures_of(scored, groups, resamples=exam.request.resamples, in_groups=IN_GROUPS[what])
+    return figures_of(scored, groups, resamples=plan.request.resamples, in_groups=IN_GROUPS[what])

@@ -1,4 +1,4 @@
-"""Whether the answers of an evaluation are right: by rules, or by a model that is shown each of them beside the known answers."""
+"""Whether the answers of an evaluation are right: by rules, or by a model that is shown each of them with the known answers."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Judgement(Form):
 
 @dataclass(frozen=True, slots=True)
 class ModelJudge:
-    """A model that judges: `owner` keeps its replies, `heard` are the calls that ended, by the item that they were about."""
+    """A model that judges: `owner` keeps its replies, `ended` are the calls that ended, by the item that they were about."""
 
     model: ChatModel
     owner: str
-    heard: dict[str, ModelCall]
+    ended: dict[str, ModelCall]
 
     def call(self, question: BenchmarkQuestion, asked: Asked, *, number: int) -> ChatCall[Judgement]:
         """Return the call about an answer; everything that others wrote is fenced, the question too.
 
-        `number` tells it from the others of its batch.
+        `number` is its place in the batch.
         """
         known = [Piece("an answer that is known to be right", cut(answer, SHOWN_CHARACTERS)) for answer in question.answers]
         candidate = Piece("the candidate's answer", cut(asked.answer, SHOWN_CHARACTERS))
@@ -85,27 +85,27 @@ def judge_server(model: str) -> ChatEndpoint:
 def open_judge(
     server: ChatEndpoint, settings: ModelSettings, *, owner: str, listener: Callable[[ModelCall], None]
 ) -> Iterator[ModelJudge]:
-    """Give the model that judges, at temperature 0; the listener hears of each call.
+    """Give the model that judges, at temperature 0; the listener gets each call.
 
     Raises ChatEndedError where the server cannot be asked.
     """
-    # What speaks to servers takes long to load, and rules need none of it.
+    # the client of chat servers takes long to load, and rules need none of it
     from tasks.models.chat.model import open_chat
 
-    heard: dict[str, ModelCall] = {}
+    ended: dict[str, ModelCall] = {}
 
-    def hear(call: ModelCall) -> None:
-        heard[call.item] = call
+    def note(call: ModelCall) -> None:
+        ended[call.item] = call
         listener(call)
 
     cold = settings.model_copy(update={"temperature": 0.0})
-    with open_chat(server, cold, cache=CallCache(calls_folder()), listener=hear) as model:
-        yield ModelJudge(model, owner, heard)
+    with open_chat(server, cold, cache=CallCache(calls_folder()), listener=note) as model:
+        yield ModelJudge(model, owner, ended)
 
 
 @contextmanager
 def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
-    """Give the model that judges, None where rules do; what it says of a corpus's answers goes with the corpus.
+    """Give the model that judges, None where rules do; its replies about a corpus are removed with the corpus.
 
     Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.
     """
@@ -157,8 +157,8 @@ def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None
     for place, call in zip(open_ones, calls, strict=True):
         verdict = _by_model(verdicts[place], replies[call.prompt], judge)
         if first[call.prompt] is call:
-            heard = judge.heard[call.item]
-            verdict = replace(verdict, calls=int(heard.attempts > 0), cost=heard.cost)
+            ended = judge.ended[call.item]
+            verdict = replace(verdict, calls=int(ended.attempts > 0), cost=ended.cost)
         verdicts[place] = verdict
     return verdicts
 

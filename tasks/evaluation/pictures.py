@@ -21,7 +21,16 @@ from storage.records.evaluations import Evaluation, Figure
 from tasks.evaluation.arms import FULL, ROUNDS_ARM
 from tasks.evaluation.figures import ALL, difference_of
 from tasks.evaluation.scoring import CORRECT, PERFECT
-from tasks.evaluation.wording import FEW_MARK, FEW_SAID, Figures, capital, figure_text, is_few, named_with_unit, unit_of
+from tasks.evaluation.wording import (
+    FEW_MARK,
+    FEW_MEANS,
+    capital,
+    figure_text,
+    figures_in,
+    is_few,
+    named_with_unit,
+    unit_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,10 +39,10 @@ if TYPE_CHECKING:
 DRAWN_BY_GROUP = (PERFECT, "recall@1", "recall@5", CORRECT)
 ABLATED = ("recall@1", PERFECT)
 GROUPS_DRAWN = 40
-"""More rows are read by nobody, and a picture of a thousand takes a minute and more pixels than programs open."""
+"""More rows are too many to read, and a picture of a thousand takes a minute and more pixels than programs open."""
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
-"""Okabe and Ito's, told apart by colour-blind people; the yellow ones are too light on white."""
+"""Okabe and Ito's, distinct for colour-blind people; the yellow ones are too light on white."""
 GRID_COLOUR = "#dddddd"
 DOTS_PER_INCH = 150
 WIDTH_INCHES, MARGIN_INCHES, CURVE_INCHES = 8.0, 1.6, 4.2
@@ -54,17 +63,18 @@ def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
 
 
 def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
+    figures = figures_in(evaluation.figures)
     if evaluation.what == "ablations":
-        yield from _ablation_pictures(evaluation)
+        yield from _ablation_pictures(evaluation, figures)
         return
     for metric in DRAWN_BY_GROUP:
-        figures = [one for one in evaluation.figures if one.metric == metric]
-        if len({one.group for one in figures}) > 1:
-            yield _file_name(metric), group_picture(figures, title=f"{capital(metric)}, {evaluation.benchmark}")
+        of_metric = [one for one in figures if one.metric == metric]
+        if len({one.group for one in of_metric}) > 1:
+            yield _file_name(metric), group_picture(of_metric, title=f"{capital(metric)}, {evaluation.benchmark}")
 
 
-def _ablation_pictures(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
-    whole = [one for one in evaluation.figures if one.group == ALL]
+def _ablation_pictures(evaluation: Evaluation, figures: Sequence[Figure]) -> Iterator[tuple[str, bytes]]:
+    whole = [one for one in figures if one.group == ALL]
     for metric in ABLATED:
         changes = {one.arm: [one] for one in whole if one.metric == difference_of(metric)}
         if changes:
@@ -94,8 +104,7 @@ def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:
         title = f"{title}: the {GROUPS_DRAWN} largest groups, {left_out:,} left out"
     rows = {
         f"{group} ({questions[group]:,})": [figure for figure in figures if figure.group == group]
-        for group in Figures(figures).groups
-        if group in largest
+        for group in sorted(largest, key=lambda group: (":" in group, group))
     }
     return _picture_of_rows(rows, title=title, arms=list(dict.fromkeys(figure.arm for figure in figures)))
 
@@ -164,14 +173,14 @@ def _sheet(title: str, below: str, *, height: float) -> tuple[Sheet, Axes]:
     axes = sheet.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
-    # of the sheet, not of the axes: those are narrow beside long names
+    # of the sheet, not of the axes: long names make those narrow
     sheet.suptitle("\n".join(textwrap.wrap(title, TITLE_CHARACTERS)), fontsize=12)
     sheet.supxlabel("\n".join(textwrap.wrap(below, TITLE_CHARACTERS)), fontsize=10)
     return sheet, axes
 
 
 def _measured(figures: Sequence[Figure]) -> str:
-    few = f"; hollow, {FEW_MARK}: {FEW_SAID}" if any(map(is_few, figures)) else ""
+    few = f"; hollow, {FEW_MARK}: {FEW_MEANS}" if any(map(is_few, figures)) else ""
     return f"{named_with_unit(figures[0].metric)}, 95 % interval{few}"
 
 

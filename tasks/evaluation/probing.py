@@ -2,7 +2,7 @@
 
 What probes prove is that the corpus was read in and that retrieval finds what was read: a caption, a heading, a row or a sentence
 whose page does not come back is lost to most questions. They prove nothing of answers, and little of hard questions, because their
-words are those of the page. So they tell a broken ingest, and compare settings, embedders and versions on the corpus at hand; a
+words are those of the page. So they reveal a broken ingest, and compare settings, embedders and versions on the corpus at hand; a
 good figure is the least to expect, and no measure of quality. A corpus of one page proves nothing but that something was read.
 """
 
@@ -71,8 +71,8 @@ def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Be
     )
     asked = {name for question in questions for name in question.documents}
     paths = {names[record.id]: record.paths[0] for record in drawn.values() if names[record.id] in asked}
-    said = identify(*(part for question in questions for part in (question.id, question.text, *map(str, question.evidence))))
-    return Benchmark(f"probes of {snapshot.location.name}", paths, questions, said)
+    digest = identify(*(part for question in questions for part in (question.id, question.text, *map(str, question.evidence))))
+    return Benchmark(f"probes of {snapshot.location.name}", paths, questions, digest)
 
 
 def drawn_documents(

@@ -4,12 +4,13 @@ Of a retrieval: its ranking, its evidence, and what rankings cut to as many page
 Of an answer: whether it is right, whether it refused rightly, and what it cost.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
 
-from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf, Scored
+from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion, PageOf
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
@@ -48,8 +49,8 @@ AskedBy = Mapping[str, Mapping[str, Asked]]
 class Judged:
     """Whether an answer is right.
 
-    `by` is "rules" or the name of the model that said so; `kind` is what the rules found in either case. `reason` is the
-    model's, or says by name why it gave none. `calls` were sent for it: none where its verdict was known.
+    `by` is "rules" or the name of the model that judged; `kind` is what the rules found in either case. `reason` is the
+    model's, or the error that it ended with. `calls` were sent for it: none where its verdict was known.
     """
 
     question_id: str
@@ -74,24 +75,33 @@ def document_of(question: BenchmarkQuestion) -> str:
     return question.evidence[0][0] if question.evidence else question.documents[-1]
 
 
-def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> tuple[Scored, ...]:
+Score = tuple[str, str, str, str, float]
+"""A row of a frame of scores."""
+
+
+def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
     """Score every arm on the questions whose evidence is known, in their order."""
     measured = [question for question in questions if question.evidence]
-    return tuple(scored for arm in asked for scored in _scored_arm(arm, measured, asked))
+    return _scored(score for arm in asked for score in _scored_arm(arm, measured, asked))
 
 
-def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> list[Scored]:
+def _scored(scores: Iterable[Score]) -> pl.DataFrame:
+    return pl.DataFrame(list(scores), schema=SCORED, orient="row")
+
+
+def _scores(arm: str, question: BenchmarkQuestion, values: Mapping[str, float]) -> Iterator[Score]:
+    yield from ((arm, question.id, document_of(question), metric, value) for metric, value in values.items())
+
+
+def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> Iterator[Score]:
     own = asked[arm]
     rivals = {OWN: own} | ({BASELINE: asked[BASELINE]} if BASELINE in asked and arm != BASELINE else {})
     kinds = [[one for one in questions if needs_several(one) is several] for several in (False, True)]
     cuts = {name: (_cut(rival, own, questions), *(_cut(rival, own, kind) for kind in kinds)) for name, rival in rivals.items()}
-    scored = []
     for question in questions:
         mean_cuts = {name: (all_alike, kind[needs_several(question)]) for name, (all_alike, *kind) in cuts.items()}
         rankings = {name: rival[question.id].ranked for name, rival in rivals.items()}
-        values = _worth(question, own[question.id], rankings, mean_cuts)
-        scored.append(Scored(arm, question.id, document_of(question), values))
-    return scored
+        yield from _scores(arm, question, _worth(question, own[question.id], rankings, mean_cuts))
 
 
 def needs_several(question: BenchmarkQuestion) -> bool:
@@ -131,13 +141,13 @@ def _worth(
 
 def scored_answers(
     questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
-) -> tuple[Scored, ...]:
-    scored = []
-    for arm, found in asked.items():
-        for question in questions:
-            values = _worth_of_answer(question, found[question.id], judged[arm][question.id])
-            scored.append(Scored(arm, question.id, document_of(question), values))
-    return tuple(scored)
+) -> pl.DataFrame:
+    return _scored(
+        score
+        for arm, found in asked.items()
+        for question in questions
+        for score in _scores(arm, question, _worth_of_answer(question, found[question.id], judged[arm][question.id]))
+    )
 
 
 def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping[str, float]:
@@ -156,7 +166,7 @@ def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged) 
 
 
 def _cost(asked: Asked) -> Mapping[str, float]:
-    """Return what an answer took; of one that calls kept from before helped with nobody knows what it would have taken."""
+    """Return what an answer took; it is not known of an answer that kept replies helped with."""
     return {
         "calls": float(asked.calls),
         "input tokens": float(asked.input_tokens),

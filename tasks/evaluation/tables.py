@@ -1,23 +1,26 @@
-"""An evaluation as people read it, on a terminal or as a page of Markdown: one structure, worded here alone."""
+"""The tables of an evaluation, for a terminal or a page of Markdown."""
 
 import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from storage.records.evaluations import Evaluation, Figure
-from tasks.evaluation.figures import ALL, difference_of
+import polars as pl
+
+from storage.records.evaluations import Evaluation
+from tasks.evaluation.figures import ALL
 from tasks.evaluation.scoring import BASELINE, CUTS, GAIN, OWN, PERFECT, RETURNED, SAME_NUMBER, found_by, gain_over
 from tasks.evaluation.wording import (
     BEYOND_LUCK,
     DIFFERENCE,
     FEW_MARK,
-    FEW_SAID,
-    INTERVALS_SAID,
-    Figures,
+    FEW_MEANS,
+    INTERVALS_MEAN,
+    MISSING,
     brief_text,
     capital,
     figure_text,
+    figures_in,
     named_with_unit,
 )
 
@@ -32,21 +35,21 @@ SHORT = {
 BRIEF_NOTE = (
     "whole: all evidence is in the returned set, several: of questions that need several pages, gain: over the own ranking cut to "
     f"as many pages; {BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero, and there are "
-    f"several documents; {FEW_MARK} {FEW_SAID}"
+    f"several documents; {FEW_MARK} {FEW_MEANS}"
 )
 
-RANKED = re.compile(r"(recall|precision|ndcg|mrr)@(\d+)")
+RANKED = r"^(recall|precision|ndcg|mrr)@(\d+)$"
 FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG, to the number of evidence pages at most,", "mrr": "MRR"}
 RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)
+OF_ALL, METRIC, GROUP = pl.col("group") == ALL, pl.col("metric"), pl.col("group")
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationTable:
-    """Words in rows; the first column names what a row is about, the others hold numbers."""
+    """Words in cells; the first column names what a row is about, the others hold numbers."""
 
     title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    cells: pl.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +76,8 @@ def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
             f"of {asked_of}{f'; models: {models}' if models else ''}"
         ),
         notes=evaluation.notes,
-        tables=tuple(_tables(evaluation.what, Figures(evaluation.figures), brief=brief)),
-        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"in brackets: {INTERVALS_SAID}; {FEW_MARK} {FEW_SAID}",
+        tables=tuple(_tables(evaluation, brief=brief)),
+        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"in brackets: {INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}",
     )
 
 
@@ -84,8 +87,8 @@ def evaluation_markdown(evaluation: Evaluation) -> str:
     lines = [f"# Evaluation of {_cell(page.title)}", "", _cell(page.about), "", _cell(page.legend)]
     lines += [f"\n- {_cell(note)}" for note in page.notes]
     for table in page.tables:
-        lines += ["", f"## {_cell(table.title)}", "", _row(table.columns), "|---|" + "--:|" * (len(table.columns) - 1)]
-        lines += map(_row, table.rows)
+        lines += ["", f"## {_cell(table.title)}", "", _row(table.cells.columns), "|---|" + "--:|" * (table.cells.width - 1)]
+        lines += map(_row, table.cells.iter_rows())
     return "\n".join(lines) + "\n"
 
 
@@ -102,131 +105,119 @@ def minute(evaluation: Evaluation) -> str:
     return evaluation.started[:16].replace("T", " ")
 
 
-def _tables(what: str, figures: Figures, *, brief: bool) -> Iterator[EvaluationTable]:
-    if what == "probe":
-        yield from probe_tables(figures)
-    elif what == "ablations":
-        yield ablation_table(figures, brief=brief)
+def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]:
+    """Yield the tables; the figures come with the `text` that is shown of each, groups of one kind together."""
+    write = brief_text if brief else figure_text
+    texts = pl.Series("text", map(write, figures_in(evaluation.figures)), pl.String)
+    shown = evaluation.figures.with_columns(texts).sort(GROUP.str.contains(":", literal=True), GROUP, maintain_order=True)
+    if evaluation.what == "probe":
+        yield from probe_tables(shown)
+    elif evaluation.what == "ablations":
+        yield ablation_table(shown, brief=brief)
     else:
         for make in (retrieval_tables, evidence_tables, gain_tables, measure_tables, group_tables):
-            yield from make(figures)
+            yield from make(shown)
 
 
-def ablation_table(figures: Figures, *, brief: bool) -> EvaluationTable:
+def _pivoted(shown: pl.DataFrame, rows: str, columns: str) -> pl.DataFrame:
+    return shown.pivot(on=columns, index=rows, values="text", maintain_order=True).fill_null(MISSING)
+
+
+def ablation_table(shown: pl.DataFrame, *, brief: bool) -> EvaluationTable:
     """Return what the whole method measures, and below it what each ablation changes of that.
 
     In brief some metrics under short names, and in place of the interval of a difference a mark where that leaves out zero.
     """
-    compared = [
-        (metric, group)
-        for metric in figures.metrics
-        for group in figures.groups
-        if figures.of(difference_of(metric), groups=[group]) and figures.of(metric, groups=[group])
-        if not brief or (metric, group) in SHORT
-    ]
-    tell = brief_text if brief else figure_text
-    rows = tuple(
-        (arm, *(figures.text(arm, difference_of(metric) if number else metric, group, tell) for metric, group in compared))
-        for number, arm in enumerate(figures.arms)
-    )
-    long = (metric if group == ALL else f"{metric}, {group}" for metric, group in compared)
-    heads = (SHORT[one] for one in compared) if brief else long
-    counted = _counted(figures.of(figures.metrics[0]))
-    title = f"{capital(figures.arms[0])}, and what each ablation changes of it (points, pages), {counted} questions"
-    return EvaluationTable(title, ("arm", *heads), rows)
+    whole = shown["arm"][0]
+    changes = shown.filter(METRIC.str.ends_with(DIFFERENCE)).with_columns(METRIC.str.strip_suffix(DIFFERENCE))
+    compared = pl.concat([shown.filter(pl.col("arm") == whole), changes]).join(changes, on=["metric", "group"], how="semi")
+    names = {
+        (metric, group): SHORT.get((metric, group), "") if brief else metric if group == ALL else f"{metric}, {group}"
+        for metric, group in compared.select("metric", "group").rows()
+    }
+    in_order = pl.Enum(compared["metric"].unique(maintain_order=True))
+    named = compared.with_columns(pl.Series("name", map(names.__getitem__, compared.select("metric", "group").rows()), pl.String))
+    cells = _pivoted(named.filter(pl.col("name") != "").sort(METRIC.cast(in_order), maintain_order=True), "arm", "name")
+    counted = _counted(shown.filter(OF_ALL, shown["metric"][0] == METRIC))
+    return EvaluationTable(f"{capital(whole)}, and what each ablation changes of it (points, pages), {counted} questions", cells)
 
 
-def probe_tables(figures: Figures) -> Iterator[EvaluationTable]:
+def probe_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     """Yield a table for each reader: how many probes of each kind brought their page back among the first so many."""
-    metrics = [metric for metric in figures.metrics if metric.startswith("recall@")]
-    kinds = [group for group in figures.groups if group == ALL or group.startswith("source: ")]
-    for arm in figures.arms:
-        rows = tuple(
-            (
-                kind.removeprefix("source: "),
-                _counted(figures.of(metrics[0], [arm], [kind])),
-                *(figures.text(arm, metric, kind) for metric in metrics),
-            )
-            for kind in kinds
-        )
-        columns = ("probes", "number", *(f"@{metric.partition('@')[2]}" for metric in metrics))
-        yield EvaluationTable(f"Their page comes back among the first so many (%), {arm}", columns, rows)
+    found = shown.filter(METRIC.str.starts_with("recall@"), OF_ALL | GROUP.str.starts_with("source: "))
+    found = found.with_columns(METRIC.str.strip_prefix("recall"), GROUP.str.strip_prefix("source: "))
+    for (arm,), of_arm in found.group_by("arm", maintain_order=True):
+        cells = _by_group(of_arm, "metric").rename({"group": "probes"})
+        yield EvaluationTable(f"Their page comes back among the first so many (%), {arm}", cells)
 
 
-def retrieval_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    ranked = [found for metric in figures.metrics if (found := RANKED.fullmatch(metric))]
+def retrieval_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+    ranked = shown.filter(OF_ALL).with_columns(family=METRIC.str.extract(RANKED, 1), cutoff=METRIC.str.extract(RANKED, 2))
     for family, title in FAMILIES.items():
-        cutoffs = sorted(int(found[2]) for found in ranked if found[1] == family)
-        metrics = [f"{family}@{cutoff}" for cutoff in cutoffs]
-        if metrics:
-            rows = tuple((arm, *(figures.text(arm, metric) for metric in metrics)) for arm in figures.arms)
-            columns = ("arm", *(f"@{cutoff}" for cutoff in cutoffs))
-            yield EvaluationTable(_titled(f"{title} of the ranking (%)", figures.of(metrics[0])), columns, rows)
+        found = ranked.filter(pl.col("family") == family).sort(pl.col("cutoff").cast(int), maintain_order=True)
+        if found.height:
+            cells = _pivoted(found.with_columns(cutoff="@" + pl.col("cutoff")), "arm", "cutoff")
+            yield EvaluationTable(_titled(f"{title} of the ranking (%)", found), cells)
 
 
-def evidence_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield the table of the returned sets: how often whole, beside rankings cut to as many pages, and the gain over each."""
-    if PERFECT not in figures.metrics:
-        return
+def evidence_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+    """Yield the table of the returned sets: how often whole, next to rankings cut to as many pages, and the gain over each."""
+    whole = shown.filter(OF_ALL, METRIC == PERFECT)
+    texts = {(arm, metric): text for arm, metric, text in shown.filter(OF_ALL).select("arm", "metric", "text").rows()}
     rows = []
-    for arm in figures.arms:
-        rows.append((f"{arm}: returned set", figures.text(arm, PERFECT), ""))
+    for arm in whole["arm"]:
+        rows.append((f"{arm}: returned set", texts[arm, PERFECT], ""))
         for rival in RIVALS:
-            if figures.of(found_by(*rival), [arm]):
-                rows.append((", ".join(rival), figures.text(arm, found_by(*rival)), figures.text(arm, gain_over(*rival))))
-    columns = ("pages", "whole (%)", "gain of the set (points)")
-    yield EvaluationTable(_titled("How often all evidence is there", figures.of(PERFECT)), columns, tuple(rows))
+            if (arm, found_by(*rival)) in texts:
+                rows.append((", ".join(rival), texts[arm, found_by(*rival)], texts.get((arm, gain_over(*rival)), MISSING)))
+    if rows:
+        cells = pl.DataFrame(rows, schema=["pages", "whole (%)", "gain of the set (points)"], orient="row")
+        yield EvaluationTable(_titled("How often all evidence is there", whole), cells)
 
 
-def gain_tables(figures: Figures) -> Iterator[EvaluationTable]:
+def gain_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     """Yield, for each arm, what its returned set gains over cut rankings, by how many pages a question needs."""
-    for arm in figures.arms:
-        rivals = [rival for rival in RIVALS if figures.of(gain_over(*rival), [arm])]
-        if rivals and arm != BASELINE:
-            found = {group: figures.of(gain_over(*rivals[0]), [arm], [group]) for group in figures.groups if ":" not in group}
-            groups = [group for group in found if found[group]]
-            columns = (f"over, of {arm}", *(f"{group} ({_counted(found[group])})" for group in groups))
-            rows = tuple((", ".join(rival), *(figures.text(arm, gain_over(*rival), group) for group in groups)) for rival in rivals)
-            yield EvaluationTable("What the returned set gains (points)", columns, rows)
+    gains = shown.filter(METRIC.str.starts_with(GAIN), ~METRIC.str.ends_with(DIFFERENCE), ~GROUP.str.contains(":", literal=True))
+    for (arm,), found in gains.filter(pl.col("arm") != BASELINE).group_by("arm", maintain_order=True):
+        counts = found.unique("group", keep="first").select("group", "questions").rows()
+        names = {group: f"{group} ({count:,})" for group, count in counts} | {"metric": f"over, of {arm}"}
+        cells = _pivoted(found.with_columns(METRIC.str.strip_prefix(GAIN)), "metric", "group").rename(names)
+        yield EvaluationTable("What the returned set gains (points)", cells)
 
 
-def measure_tables(figures: Figures) -> Iterator[EvaluationTable]:
+def measure_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     """Yield the table of all else that was measured, answers and cost among it: a row for each metric, a column for each arm."""
-    elsewhere = {PERFECT, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)}
-    metrics = [
-        metric
-        for metric in figures.metrics
-        if metric not in elsewhere and not RANKED.fullmatch(metric) and not metric.endswith(DIFFERENCE)
-    ]
-    if metrics:
-        rows = tuple((named_with_unit(metric), *(figures.text(arm, metric) for arm in figures.arms)) for metric in metrics)
-        measured = [figure for metric in metrics for figure in figures.of(metric)]
-        title = "Also measured" if any(map(RANKED.fullmatch, figures.metrics)) else "Measured"
-        yield EvaluationTable(_titled(title, measured), ("metric", *figures.arms), rows)
+    of_all, ranked = shown.filter(OF_ALL), METRIC.str.contains(RANKED)
+    elsewhere = [PERFECT, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)]
+    found = of_all.filter(~METRIC.is_in(elsewhere), ~ranked, ~METRIC.str.ends_with(DIFFERENCE))
+    if found.height:
+        named = found.with_columns(pl.Series("metric", map(named_with_unit, found["metric"])))
+        title = "Also measured" if of_all.filter(ranked).height else "Measured"
+        yield EvaluationTable(_titled(title, found), _pivoted(named, "metric", "arm"))
 
 
-def group_tables(figures: Figures) -> Iterator[EvaluationTable]:
-    """Yield a table for each metric told of parts of the questions: a row for each part, a column for each arm.
+def group_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+    """Yield a table for each metric that is measured on parts of the questions: a row for each part, a column for each arm.
 
     What is gained over cut rankings has a table of its own.
     """
-    for metric in figures.grouped:
-        if metric.startswith(GAIN):
-            continue
-        arms = [arm for arm in figures.arms if figures.of(metric, [arm], figures.groups)]
-        rows = tuple(
-            (group, _counted(found), *(figures.text(arm, metric, group) for arm in arms))
-            for group in figures.groups
-            if (found := figures.of(metric, arms, [group]))
-        )
-        yield EvaluationTable(f"{capital(named_with_unit(metric))} by group", ("questions", "number", *arms), rows)
+    for metric in shown.filter(~OF_ALL, ~METRIC.str.starts_with(GAIN))["metric"].unique(maintain_order=True):
+        cells = _by_group(shown.filter(metric == METRIC), "arm").rename({"group": "questions"})
+        yield EvaluationTable(f"{capital(named_with_unit(metric))} by group", cells)
 
 
-def _titled(title: str, figures: Sequence[Figure]) -> str:
+def _by_group(found: pl.DataFrame, columns: str) -> pl.DataFrame:
+    """Return a row for each group, with the number of its questions."""
+    numbers = [(group, _counted(of_group)) for (group,), of_group in found.group_by("group", maintain_order=True)]
+    counted = pl.DataFrame(numbers, schema=["group", "number"], orient="row")
+    return counted.join(_pivoted(found, "group", columns), on="group", maintain_order="left")
+
+
+def _titled(title: str, figures: pl.DataFrame) -> str:
     counted = _counted(figures)
     return f"{title}, {counted} {'question' if counted == '1' else 'questions'}"
 
 
-def _counted(figures: Sequence[Figure]) -> str:
-    numbers = {figure.questions for figure in figures}
+def _counted(figures: pl.DataFrame) -> str:
+    numbers = set(figures["questions"])
     return f"{min(numbers):,}" if len(numbers) == 1 else f"{min(numbers):,} to {max(numbers):,}"

@@ -1,25 +1,26 @@
-"""How the figures of an evaluation are told: each in its unit, with its interval, and marked where it is made of few."""
+"""How the figures of an evaluation are written: each in its unit, with its interval, and marked where it is made of few."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from storage.records.evaluations import Figure
-from tasks.evaluation.figures import ALL, FEWEST_DOCUMENTS, difference_of, more_than_luck
+from tasks.evaluation.figures import FEWEST_DOCUMENTS, difference_of, more_than_luck
 from tasks.evaluation.scoring import GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED
 
 FEW_QUESTIONS = 10
 FEW_DOCUMENTS = 5
 FEW_MARK = "*"
-FEW_SAID = f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
+FEW_MEANS = f"fewer than {FEW_QUESTIONS} questions or {FEW_DOCUMENTS} documents"
 MISSING = "-"
-INTERVALS_SAID = f"95 % intervals, by drawing documents anew ({MISSING} where there is one document only)"
+INTERVALS_MEAN = f"95 % intervals, by drawing documents anew ({MISSING} where there is one document only)"
 BEYOND_LUCK = "!"
 DIFFERENCE = difference_of("")
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """How a metric is told: its value times `factor`, with so many decimals; a metric whose name says its unit has none here."""
+    """How a metric is written: its value times `factor`, with so many decimals; `name` is empty where the metric names its unit."""
 
     factor: float
     decimals: int
@@ -39,25 +40,8 @@ UNITS = {
 }
 
 
-class Figures:
-    """Figures by arm, group and metric: arms and metrics as they were measured, groups of one kind together."""
-
-    def __init__(self, figures: Sequence[Figure]) -> None:
-        self._by_name = {(one.arm, one.group, one.metric): one for one in figures}
-        self.arms = tuple(dict.fromkeys(one.arm for one in figures))
-        self.groups = tuple(sorted({one.group for one in figures}, key=lambda group: (":" in group, group)))
-        self.metrics = tuple(dict.fromkeys(one.metric for one in figures if one.group == ALL))
-        self.grouped = tuple(dict.fromkeys(one.metric for one in figures if one.group != ALL))
-
-    def of(self, metric: str, arms: Sequence[str] = (), groups: Sequence[str] = (ALL,)) -> list[Figure]:
-        """Return the figures of a metric, of all arms where none is named."""
-        names = [(arm, group, metric) for group in groups for arm in arms or self.arms]
-        return [self._by_name[name] for name in names if name in self._by_name]
-
-    def text(self, arm: str, metric: str, group: str = ALL, tell: Callable[[Figure], str] | None = None) -> str:
-        """Return "57.0 (50.1-63.8)", or what `tell` makes of the figure; a dash where it was not measured."""
-        figure = self._by_name.get((arm, group, metric))
-        return (tell or figure_text)(figure) if figure else MISSING
+def figures_in(frame: pl.DataFrame) -> list[Figure]:
+    return [Figure(**row) for row in frame.iter_rows(named=True)]
 
 
 def capital(metric: str) -> str:

@@ -15,7 +15,7 @@ from tasks.evaluation.figures import difference_of
 from tasks.evaluation.scoring import CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY
 from tasks.settings.readers import READERS
 from tests.asking_worlds import TOLD
-from tests.exams import UNANSWERABLE, small_benchmark
+from tests.evaluation_plans import UNANSWERABLE, small_benchmark
 from tests.program import flowreader
 
 PIER = "How long is the pier at Oddvik?"

@@ -1,4 +1,4 @@
-"""The words of an answer, the items of a list, and whether it says that there is none.
+"""The words of an answer, the items of a list, and whether it states that there is none.
 
 What makes no difference is left out: case, signs, articles, LaTeX, plurals, the ways to write a number.
 """
@@ -36,11 +36,11 @@ NUMBER_REACH = 3
 WORD_REACH = 2
 _TURN_NUMBERS = NEGATIONS | {stem(word) for word in BOUNDS}
 
-_TELL_NOTHING = frozenset(stem(word) for word in [*STOP_WORDS, "yes", "true", "false"])
+_MEANINGLESS = frozenset(stem(word) for word in [*STOP_WORDS, "yes", "true", "false"])
 
 
 def statements_of(answer: str) -> list[str]:
-    """Return the lines of an answer that say something, without the numbers of their sources: "[1]"."""
+    """Return the lines of an answer that are not empty, without the numbers of their sources: "[1]"."""
     lines = (_MARK.sub("", " ".join(line.split())) for line in answer.splitlines())
     return [line for line in lines if line]
 
@@ -71,13 +71,13 @@ def is_number(word: str) -> bool:
     return word[-1].isdigit()
 
 
-def telling(words: Sequence[str]) -> list[str]:
-    """Return the words that say something by themselves, numbers among them."""
-    return [word for word in words if is_number(word) or (len(word) > 1 and word not in _TELL_NOTHING) or not word.isascii()]
+def meaningful(words: Sequence[str]) -> list[str]:
+    """Return the words that mean something by themselves, numbers among them."""
+    return [word for word in words if is_number(word) or (len(word) > 1 and word not in _MEANINGLESS) or not word.isascii()]
 
 
 def same_words(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Tell whether two answers are the same, however their words are joined ("post-hoc", "posthoc"); numbers are never joined."""
+    """Whether two answers are the same, however their words are joined ("post-hoc", "posthoc"); numbers are never joined."""
     numbers = [[word for word in words if is_number(word)] for words in (one, other)]
     return "".join(one) == "".join(other) and numbers[0] == numbers[1]
 
@@ -118,7 +118,7 @@ def items_of(answer: str) -> list[str]:
 
 
 def holds_all(items: Sequence[str], statements: Sequence[str]) -> bool:
-    """Tell whether each item stands in a statement as a run of words; no word serves two items ("birth", "place of birth")."""
+    """Whether each item stands in a statement as a run of words; no word serves two items ("birth", "place of birth")."""
     left = [answer_words(statement) for statement in statements]
     runs = [answer_words(item) for item in items]
     return all(run and _take(run, left) for run in sorted(runs, key=len, reverse=True))
@@ -153,6 +153,6 @@ _NOTHING = re.compile(
 
 
 def abstains(answer: str) -> bool:
-    """Tell whether the whole answer says that nothing answers the question; an empty one does."""
-    said = " ".join(answer.split())
-    return not said or _NOTHING.fullmatch(said) is not None
+    """Whether the whole answer states that nothing answers the question; an empty one does."""
+    words = " ".join(answer.split())
+    return not words or _NOTHING.fullmatch(words) is not None

@@ -15,10 +15,10 @@ from tasks.algorithms.metrics.answer_words import (
     holds_all,
     is_number,
     items_of,
+    meaningful,
     runs_in,
     same_words,
     statements_of,
-    telling,
     written_list,
 )
 from tasks.algorithms.metrics.numbers import StatedNumber, same_number, stated_numbers
@@ -32,23 +32,23 @@ _CLAUSE = re.compile(r"[,;:.!?]\s|\s[\u2013\u2014-]\s|\bbut\b")
 
 
 @dataclass(frozen=True, slots=True)
-class ToldNumber:
-    """The number that a statement tells, and whether the statement opens with it."""
+class MainNumber:
+    """The number that a statement is about, and whether the statement opens with it."""
 
     number: StatedNumber
     opens: bool
 
 
-def told_number(statement: str, *, year: bool, turned: frozenset[str]) -> ToldNumber | None:
+def main_number(statement: str, *, year: bool, turned: frozenset[str]) -> MainNumber | None:
     """Return the only number of a statement, or the one that it opens with; None where it has none, or several.
 
-    Numbers in names ("GPT-4"), of places ("Table 3") and years do not count beside others; where a `year` is looked for, it is
-    the years that count. "21 %, up from 18 %" opens with its number, "3, 4 or 5" and the row of a table do not.
+    Numbers in names ("GPT-4"), of places ("Table 3") and years do not count where there are others; where a `year` is looked for,
+    the years count. "21 %, up from 18 %" opens with its number, "3, 4 or 5" and the row of a table do not.
 
     Args:
-        statement: what was said.
+        statement: a line of an answer.
         year: whether a year is looked for.
-        turned: the words that deny or bound the number that is looked for (`turning`). One with others was not told, nor one
+        turned: the words that deny or bound the number that is looked for (`turning`). One with others does not count, nor one
             that is not denied where that one is; a bound may be left out, as other words may.
     """
     numbers = [number for number in stated_numbers(statement) if _is_meant(turning(statement, number), turned)]
@@ -61,7 +61,7 @@ def told_number(statement: str, *, year: bool, turned: frozenset[str]) -> ToldNu
     first = counted[0]
     opens = _opens(statement, first, counted)
     if opens or len({(number.value, number.percent) for number in counted}) == 1:
-        return ToldNumber(first, opens)
+        return MainNumber(first, opens)
     return None
 
 
@@ -72,12 +72,12 @@ def turning(statement: str, number: StatedNumber) -> frozenset[str]:
     return (BOUNDS | NEGATIONS).intersection(before[-NUMBER_REACH:])
 
 
-def _is_meant(said: frozenset[str], turned: frozenset[str]) -> bool:
-    return said <= turned and turned & NEGATIONS <= said
+def _is_meant(found: frozenset[str], turned: frozenset[str]) -> bool:
+    return found <= turned and turned & NEGATIONS <= found
 
 
 def _opens(statement: str, first: StatedNumber, counted: Sequence[StatedNumber]) -> bool:
-    """Tell whether nothing that tells stands before the first number, and no other number is offered in its place."""
+    """Whether no meaningful word stands before the first number, and no other number is offered in its place."""
     before = re.findall(r"\w+", statement[: first.start].casefold())
     offered = len(counted) > 1 and _ANOTHER.fullmatch(statement[first.end : counted[1].start]) is not None
     return " | " not in statement and not offered and _LEADING.issuperset(before)
@@ -100,15 +100,15 @@ class MatchKind(StrEnum):
     """How an answer was found right, the strictest first, or why it is not."""
 
     EXACT = "exact"
-    """It says the same words, and no other."""
+    """The same words, and no other."""
     NUMERIC = "numeric"
     """It is the same number, or opens with it."""
     LIST = "list"
     """It is a list that holds all items."""
     CONTAINED = "contained"
-    """It says more than is known, or less, but all that tells; looser than the others, and right by chance where it is long."""
+    """More words than the known answer, or fewer, but all meaningful ones; a long answer is right so by chance."""
     ABSTAINED = "abstained"
-    """It says that there is no answer, which is right where there is none."""
+    """No answer was found, which is right where there is none."""
     WRONG = "wrong"
 
 
@@ -124,8 +124,8 @@ WRONG = Match(False, MatchKind.WRONG)
 def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str, answerable: bool, found: bool) -> Match:
     """Judge an answer; raise ValueError where the question has an answer and none is known.
 
-    A number is judged by the one that the answer tells (`told_number`), never by one among many. Words must stand as a run in one
-    statement; what is short or says nothing by itself, in the first one. A terse answer may leave out up to half of what tells.
+    A number is judged by the answer's `main_number`, never by one among many. Words must stand as a run in one
+    statement; what is short or has no meaningful word, in the first one. A terse answer may leave out up to half of those words.
     "Berlin or Paris" is a guess, and wrong, unless both are known.
 
     Args:
@@ -139,7 +139,7 @@ def judge_by_rules(*, predicted: str, answers: Sequence[str], answer_format: str
     if not answerable:
         return Match(True, MatchKind.ABSTAINED) if not found or abstains(predicted) else WRONG
     if not known:
-        raise ValueError("answers is empty, so nothing says what is right; judge only questions whose answer is known")
+        raise ValueError("answers is empty, so nothing can be right; judge only questions whose answer is known")
     statements = statements_of(predicted)
     if not found or not statements:
         return Match(False, MatchKind.ABSTAINED)
@@ -174,47 +174,47 @@ def _only_number(answer: str, *, needed: bool) -> StatedNumber | None:
 
 
 def _as_number(statements: Sequence[str], number: StatedNumber, answer_format: str, turned: frozenset[str]) -> MatchKind | None:
-    told = told_number(statements[0], year=number.year, turned=turned)
-    if told is None:
+    main = main_number(statements[0], year=number.year, turned=turned)
+    if main is None:
         return None
     # 2019 and 2020 differ by less than the tolerance, and are not the same year.
     counts = answer_format == "Int" or (answer_format != "Float" and number.whole and not number.percent)
-    exactly = counts or (number.year and told.number.year)
-    if not same_number(number, told.number, tolerance=0.0 if exactly else TOLERANCE):
+    exactly = counts or (number.year and main.number.year)
+    if not same_number(number, main.number, tolerance=0.0 if exactly else TOLERANCE):
         return None
-    return MatchKind.NUMERIC if told.opens and len(statements) == 1 else MatchKind.CONTAINED
+    return MatchKind.NUMERIC if main.opens and len(statements) == 1 else MatchKind.CONTAINED
 
 
 def _as_list(statements: Sequence[str], items: Sequence[str]) -> MatchKind | None:
-    known, said = (sum(len(answer_words(text)) for text in texts) for texts in (items, statements))
-    if said > DUMP * known or not holds_all(items, statements):
+    wanted, given = (sum(len(answer_words(text)) for text in texts) for texts in (items, statements))
+    if given > DUMP * wanted or not holds_all(items, statements):
         return None
-    return MatchKind.LIST if said <= TERSE * known else MatchKind.CONTAINED
+    return MatchKind.LIST if given <= TERSE * wanted else MatchKind.CONTAINED
 
 
 def _as_words(statements: Sequence[str], known: Sequence[str], every: Sequence[Sequence[str]]) -> MatchKind | None:
     """Match the words of one known answer; `every` are those of all."""
-    said = [answer_words(statement) for statement in statements]
-    tells = telling(known)
-    if not tells:
+    given = [answer_words(statement) for statement in statements]
+    meant = meaningful(known)
+    if not meant:
         # "Yes", "Both", "B": everywhere by chance, and an answer only at its beginning.
-        begins = bool(known) and list(said[0][: len(known)]) == list(known)
-        right = begins and not _guessed(said[0], 0, known, every, near=1)
+        begins = bool(known) and list(given[0][: len(known)]) == list(known)
+        right = begins and not _guessed(given[0], 0, known, every, near=1)
     else:
-        places = ((words, place) for words in (said if len(tells) > 1 else said[:1]) for place in runs_in(words, known))
+        places = ((words, place) for words in (given if len(meant) > 1 else given[:1]) for place in runs_in(words, known))
         right = any(not _guessed(words, place, known, every, near=NEAR) for words, place in places)
-    return MatchKind.CONTAINED if right or (len(said) == 1 and _tersely(said[0], known)) else None
+    return MatchKind.CONTAINED if right or (len(given) == 1 and _is_terse(given[0], known)) else None
 
 
 def _guessed(words: Sequence[str], place: int, run: Sequence[str], every: Sequence[Sequence[str]], *, near: int) -> bool:
-    """Tell whether an "or" near the run at this place offers something else beside it that is no known answer."""
+    """Whether an "or" near the run at this place offers something else that is no known answer."""
     before, after = words[:place], words[place + len(run) :]
-    beside = [part for part, joint in ((before, before[-near:]), (after, after[:near])) if "or" in joint]
-    return any(all(find_run(known, part) < 0 for known in every) for part in beside)
+    others = [part for part, joint in ((before, before[-near:]), (after, after[:near])) if "or" in joint]
+    return any(all(find_run(known, part) < 0 for known in every) for part in others)
 
 
-def _tersely(said: Sequence[str], known: Sequence[str]) -> bool:
-    """Tell whether an answer is a part of the known one that holds at least half of what tells, all numbers and every "not"."""
+def _is_terse(given: Sequence[str], known: Sequence[str]) -> bool:
+    """Whether an answer is a part of the known one with at least half of its meaningful words, all numbers and every "not"."""
     facts = {word for word in known if is_number(word) or word in NEGATIONS}
-    enough = 2 * len(telling(said)) >= len(telling(known)) > 0
-    return enough and bool(telling(said)) and facts <= set(said) and find_run(said, known) >= 0
+    enough = 2 * len(meaningful(given)) >= len(meaningful(known)) > 0
+    return enough and bool(meaningful(given)) and facts <= set(given) and find_run(given, known) >= 0

@@ -102,23 +102,23 @@ def _spelled(text: str) -> Iterator[StatedNumber]:
             yield StatedNumber(float(value), False, 1.0, True, False, False, match.start(), match.end())
 
 
-def same_number(gold: StatedNumber, told: StatedNumber, *, tolerance: float) -> bool:
-    """Tell whether a number is the right one; its sign counts.
+def same_number(gold: StatedNumber, given: StatedNumber, *, tolerance: float) -> bool:
+    """Whether a number is the right one; its sign counts.
 
     A gold number without a scale may be in thousands, millions or billions where the other one has a scale: 6,063 and "6,063
     million". Where one of them is a percentage, the other may be that number or, written with a decimal point, its fraction.
 
     Args:
         gold: the right one.
-        told: the one that is judged.
+        given: the one that is judged.
         tolerance: relative difference that does not count; 0 is for counts, which are no fractions either.
     """
-    if gold.percent != told.percent:
-        percentage, bare = (gold, told) if gold.percent else (told, gold)
+    if gold.percent != given.percent:
+        percentage, bare = (gold, given) if gold.percent else (given, gold)
         as_fraction = tolerance > 0 and not bare.whole and _near(bare.value * 100.0, percentage.value, tolerance)
         return as_fraction or _near(bare.value, percentage.value, tolerance)
-    scales = [scale for scale in _UNSAID_SCALES if gold.scale == 1.0 and scale <= told.scale] or [1.0]
-    return any(_near(gold.value * scale, told.value, tolerance) for scale in scales)
+    scales = [scale for scale in _UNSAID_SCALES if gold.scale == 1.0 and scale <= given.scale] or [1.0]
+    return any(_near(gold.value * scale, given.value, tolerance) for scale in scales)
 
 
 def _near(one: float, other: float, tolerance: float) -> bool:

@@ -1,4 +1,4 @@
-"""Which elements of documents make good probes: readable, said on one page only, and spread over documents, kinds and pages."""
+"""Which elements of documents make good probes: readable, on one page only, and spread over documents, kinds and pages."""
 
 import re
 from collections import Counter, defaultdict
@@ -50,7 +50,7 @@ class ProbeSource:
 
     @property
     def id(self) -> str:
-        """Its id, by what it says and where; the same whatever model or setting the document was read with."""
+        """Its id, by its text and place; the same whatever model or setting the document was read with."""
         return identify("probe", self.document_id, self.page, self.kind, self.column, self.text)
 
 
@@ -99,14 +99,14 @@ def spread(sources: Iterable[ProbeSource], *, limit: int) -> list[ProbeSource]:
 
 
 def is_english(texts: Iterable[str]) -> bool:
-    """Say whether most of a document's long texts look English; where all are short, whether one of them does."""
+    """Whether most of a document's long texts look English; where all are short, whether one of them does."""
     marked = [(count_words(text) >= _LONG_TEXT, looks_english(text)) for text in texts]
     long_ones = [english for is_long, english in marked if is_long]
     return 2 * sum(long_ones) > len(long_ones) if long_ones else any(english for _, english in marked)
 
 
 def _leads_elsewhere(node: Node) -> bool:
-    """Tell lists of works and tables of contents: they name what stands on another page."""
+    """Whether it is a list of works or a table of contents: they name what stands on another page."""
     if node.meaningless or not read_contents(node.content):
         return node.meaningless
     # The lines of a table of small numbers look like entries, too; but its numbers rise and fall.
@@ -140,7 +140,7 @@ def _source_of_row(row: TableRow) -> Iterator[ProbeSource]:
 
 
 def _is_name(text: str, longest: int) -> bool:
-    """Tell what names a row or a column from a piece of a sentence: a page set in columns is sometimes taken for a table."""
+    """Whether a text names a row or a column: the pieces of a page set in columns, sometimes taken for a table, do not."""
     if not 0 < count_words(text) <= longest:
         return False
     words = text.casefold().split()
@@ -149,7 +149,7 @@ def _is_name(text: str, longest: int) -> bool:
 
 
 def _reads_well(text: str) -> bool:
-    """Tell words from what OCR and broken fonts leave, from formulas and from addresses."""
+    """Whether a text is of words: not what OCR and broken fonts leave, no formula, no address."""
     if _ADDRESS.search(text) or _UNREADABLE.search(text):
         return False
     tokens = tokens_of(text)
@@ -165,5 +165,5 @@ def _is_broken(word: str) -> bool:
 
 
 def _are_whole(words: Sequence[str]) -> bool:
-    """Tell words from letters: a page set in spaced letters, or a chart's axis, has hardly a word of two."""
+    """Whether words are more than letters: a page set in spaced letters, or a chart's axis, has hardly a word of two."""
     return 2 * sum(len(word) == 1 for word in words) <= len(words)

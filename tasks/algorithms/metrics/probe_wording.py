@@ -19,7 +19,7 @@ from tasks.algorithms.text.word_stems import words_of
 from tasks.algorithms.text.words import sentences_of, tokens_of
 
 FEWEST_WORDS = 3
-"""Fewer words that say something stand on too many pages, and point at none."""
+"""Fewer meaningful words stand on too many pages, and point at none."""
 DROPPED = 4
 
 _LABEL = re.compile(rf".*?(?i:{'|'.join(LABEL_KINDS)})\.?\s*(?:{LABEL_NUMBER})[a-z)]*[\s:.|\u2013\u2014\-]*")
@@ -66,7 +66,7 @@ def word_heading(title: str, *, use: WordUse, english: bool, most: int) -> Wordi
     if numbering:
         # With its number the place would be named, and nothing searched for.
         title = title[title.upper().find(numbering.number) + len(numbering.number) :]
-    phrases = _phrases(_telling(title), use=use, english=english, most=most)
+    phrases = _phrases(_meaningful(title), use=use, english=english, most=most)
     several = len(phrases) > 1
     return _worded(title, phrases, "Where are {} discussed?" if several else "Where is {} discussed?", english=english)
 
@@ -77,12 +77,12 @@ def word_caption(caption: str, *, use: WordUse, english: bool, most: int) -> Wor
     kind = label.split()[0].casefold() if label else "figure or table"
     # Its label, too, would name the place.
     opening, *_more = sentences_of(_LABEL.sub("", caption, count=1) if label else caption) or [""]
-    phrases = _phrases(_telling(opening), use=use, english=english, most=most)
+    phrases = _phrases(_meaningful(opening), use=use, english=english, most=most)
     return _worded(opening, phrases, f"Which {kind} shows {{}}?", english=english)
 
 
 def word_row(label: str, column: str, *, english: bool) -> Wording | None:
-    """Return the question what a table has in a column for the row of this label; None where both together say too little."""
+    """Return the question what a table has in a column for the row of this label; None where too few words are meaningful."""
     stems = _stems(words_of(f"{column} {label}"))
     if len(stems) < FEWEST_WORDS:
         return None
@@ -93,28 +93,30 @@ def word_row(label: str, column: str, *, english: bool) -> Wording | None:
 
 
 def word_sentence(sentence: str, *, use: WordUse, english: bool, most: int) -> Wording | None:
-    """Return the question for what a sentence says of its rarest words: its numbers are masked, or else its longest name.
+    """Return the question that a sentence answers, in its rarest words: its numbers are masked, or else its longest name.
 
     None where too few words are left. Years stay: people ask for them.
     """
-    tokens = _telling(sentence)
+    tokens = _meaningful(sentence)
     has_number = any(word[0].isdigit() and not _has_letter(word) and not YEAR.fullmatch(word) for word in words_of(sentence))
     masked: Collection[str] = () if has_number else max(names_in(sentence), key=len, default=())
     left = [token for token in tokens if token not in masked]
     if len(_stems(left)) < FEWEST_WORDS:
         left, masked = tokens, ()
-    frame = "What number is given for {}?" if has_number else "What name is given with {}?" if masked else "What is said about {}?"
+    frame = (
+        "What number is given for {}?" if has_number else "What name is given with {}?" if masked else "What is joined about {}?"
+    )
     return _worded(sentence, _phrases(left, use=use, english=english, most=most), frame, english=english, joiner="and")
 
 
-def _telling(text: str) -> list[str]:
-    """Return the words and years of a text that say something; an empty string for whatever else parts two of them."""
+def _meaningful(text: str) -> list[str]:
+    """Return the meaningful words and years of a text; an empty string for whatever else stands between two of them."""
     capitals, small = (sum(map(kind, text)) for kind in (str.isupper, str.islower))
     # Among capitals none marks an abbreviation, and function words look like some.
-    return [token if _tells(token) else "" for token in tokens_of(text.lower() if capitals > small else text)]
+    return [token if _means_something(token) else "" for token in tokens_of(text.lower() if capitals > small else text)]
 
 
-def _tells(token: str) -> bool:
+def _means_something(token: str) -> bool:
     return token[0].isalnum() and says_something(token) and (_has_letter(token) or bool(YEAR.fullmatch(token)))
 
 
@@ -167,10 +169,10 @@ def _worded(text: str, phrases: Sequence[Sequence[str]], frame: str, *, english:
         return None
     if len(phrases) == 1:
         *before, last = phrases[0]
-        said = f"{last} {joiner} {' '.join(before)}" if english and before else " ".join([last, *before])
+        joined = f"{last} {joiner} {' '.join(before)}" if english and before else " ".join([last, *before])
     else:
         *first, last_phrase = (" ".join(phrase) for phrase in phrases)
-        said = f"{', '.join(first)} and {last_phrase}" if english else " ".join([*first, last_phrase])
-    if f" {simplify(said)} " in f" {simplify(text)} ":
+        joined = f"{', '.join(first)} and {last_phrase}" if english else " ".join([*first, last_phrase])
+    if f" {simplify(joined)} " in f" {simplify(text)} ":
         return None
-    return Wording(frame.format(said) if english else said, stems)
+    return Wording(frame.format(joined) if english else joined, stems)

@@ -106,14 +106,14 @@ def uda_question(row: Row, _kind: str) -> BenchmarkQuestion:
 
 
 def uda_folders(file: Path, given: Path, kind: str) -> tuple[Path, ...]:
-    """Return where the documents lie: the release has them beside the folder of the questions, wiki pages of other subsets too."""
+    """Return where the documents lie: next to the folder of the questions; wiki pages may lie with those of other subsets."""
     bases = (file.parent, file.parent.parent)
     own = [base / source / name for base, source, name in product(bases, UDA_SOURCES, UDA_DOCUMENTS[kind])]
     return (*(folder for folder in own if folder.is_dir()), given)
 
 
 def visdom_question(row: Row, kind: str) -> BenchmarkQuestion:
-    """Return the question of a row. Only slidevqa tells pages, from 0; they are those of `doc_path`."""
+    """Return the question of a row. Only slidevqa names pages, from 0; they are those of `doc_path`."""
     row.need("answer", "documents")
     holder = PurePosixPath(row.text("doc_path")).name
     if kind.endswith("slidevqa"):
@@ -160,7 +160,7 @@ def annotated_question(row: Row, asked: BenchmarkQuestion, *, holder: str) -> Be
 
 
 def with_alternatives(asked: BenchmarkQuestion, texts: Iterable[str]) -> BenchmarkQuestion:
-    """Return the question with the texts that say something as its answers, each once; not answerable where all of them refuse."""
+    """Return the question with the texts that are not empty as its answers, each once; not answerable where all of them refuse."""
     answers = tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
     refused = bool(answers) and REFUSALS.issuperset(answer.rstrip(".").casefold() for answer in answers)
     return replace(asked, answerable=not refused, answers=() if refused else answers)

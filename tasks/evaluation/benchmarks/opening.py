@@ -16,7 +16,7 @@ from tasks.evaluation.benchmarks.rows import SUFFIXES, BenchmarkError, Row, colu
 
 DOCUMENT_FOLDERS = frozenset({"documents", "docs"})
 LEVELS = 3
-"""UDA's questions lie in dataset/qa; deeper than that lies nobody's."""
+"""UDA's questions lie in dataset/qa; no benchmark's lie deeper."""
 ENTRIES_LISTED, DOCUMENTS_LISTED = 8, 3
 ADDED_SUFFIXES = ("", ".pdf", ".html")
 UNWRITABLE = re.compile(r'[/\\:*?"<>|]')
@@ -41,7 +41,7 @@ def open_benchmark(path: Path) -> Benchmark:
     folders = found.format.folders(found.file, found.given, found.kind)
     documents = find_documents(names, folders, named_by=found.file)
     if found.kind == OWN_KIND:
-        # Whoever puts a file there that no question names wants it searched beside the others.
+        # a file there that no question names is meant to be searched with the others
         documents |= _unnamed_documents(folders, documents)
     try:
         digest = identify("benchmark", to_json(questions).decode("utf-8"))
@@ -103,11 +103,11 @@ def _unknown(path: Path, doubts: list[str]) -> BenchmarkError:
     names = sorted(entry.name for entry in _entries(path)) if path.is_dir() else [path.name]
     known = ", or ".join(form.layout for form in FORMATS)
     doubtful = "".join(f", {doubt}" for doubt in doubts[:ENTRIES_LISTED])
-    there = _few(names, ENTRIES_LISTED) or "nothing"
+    there = _listed(names, ENTRIES_LISTED) or "nothing"
     return BenchmarkError(f"{str(path)!r} is no benchmark that is known: there is {there}{doubtful}; name {known}")
 
 
-def _few(names: Sequence[str], most: int) -> str:
+def _listed(names: Sequence[str], most: int) -> str:
     return ", ".join(map(repr, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
@@ -135,15 +135,15 @@ def find_documents(names: Iterable[str], folders: Sequence[Path], *, named_by: P
     Raises BenchmarkError for documents that are in none of the folders, and for a name that two files of a folder bear.
     """
     wanted = list(dict.fromkeys(names))
-    shelves = [_shelf(folder) for folder in folders]
-    taken = {name: next((path for shelf in shelves if (path := _taken(name, shelf))), None) for name in wanted}
+    indexes = [_index_of(folder) for folder in folders]
+    taken = {name: next((path for index in indexes if (path := _find_in(name, index))), None) for name in wanted}
     found = {name: str(path.absolute()) for name, path in taken.items() if path is not None}
     missing = [name for name in wanted if name not in found]
     if missing:
         looked = ", ".join(repr(str(folder)) for folder in folders)
         raise BenchmarkError(
             f"{len(missing)} of {len(wanted)} documents that {str(named_by)!r} names are not there: "
-            f"{_few(missing, DOCUMENTS_LISTED)}; looked in {looked}; put them there under these names"
+            f"{_listed(missing, DOCUMENTS_LISTED)}; looked in {looked}; put them there under these names"
         )
     return found
 
@@ -155,13 +155,13 @@ def _unnamed_documents(folders: Sequence[Path], named: Mapping[str, str]) -> dic
     return {name: path for name, path in found.items() if path not in known and name not in named}
 
 
-def _shelf(top: Path) -> dict[str, list[Path]]:
-    shelf: dict[str, list[Path]] = {}
+def _index_of(top: Path) -> dict[str, list[Path]]:
+    index: dict[str, list[Path]] = {}
     for path in _files(top):
         parts = path.relative_to(top).parts
         for start in range(len(parts)):
-            shelf.setdefault(_key("/".join(parts[start:])), []).append(path)
-    return shelf
+            index.setdefault(_key("/".join(parts[start:])), []).append(path)
+    return index
 
 
 def _files(top: Path) -> Iterator[Path]:
@@ -175,11 +175,11 @@ def _files(top: Path) -> Iterator[Path]:
         seen.add(real)
 
 
-def _taken(name: str, shelf: Mapping[str, list[Path]]) -> Path | None:
+def _find_in(name: str, index: Mapping[str, list[Path]]) -> Path | None:
     """Return the one file that bears the name, as it stands or with what is usual put to it."""
     for written in dict.fromkeys((name, UNWRITABLE.sub("_", name))):
         for suffix in ADDED_SUFFIXES:
-            paths = shelf.get(_key(written + suffix), [])
+            paths = index.get(_key(written + suffix), [])
             highest = [path for path in paths if len(path.parts) == min(len(other.parts) for other in paths)]
             if len(highest) > 1:
                 raise BenchmarkError(f"document {name!r} may be '{highest[0]}' or '{highest[1]}'; keep the one that is meant")

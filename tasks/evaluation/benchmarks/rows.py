@@ -48,11 +48,11 @@ class Row:
         return None if isinstance(value, float) and math.isnan(value) else value
 
     def text(self, column: str) -> str:
-        """Return a cell that must be there and say something; numbers (of years, of questions) are text too."""
+        """Return a cell that must be there and not be empty; numbers (of years, of questions) are text too."""
         self.need(column)
-        if not (said := self.optional_text(column)):
+        if not (text := self.optional_text(column)):
             raise self.wrong(column, "is empty; fill it or take the row out")
-        return said
+        return text
 
     def optional_text(self, column: str) -> str:
         """Return a cell as text, "" where it holds nothing."""
@@ -82,7 +82,7 @@ class Row:
     def pages(self, column: str, *, first: int) -> tuple[int, ...]:
         """Return the pages of a list, each once, counted from 1 where the column counts from `first`.
 
-        A page that no document has is kept, published annotations have some: whoever evaluates says so.
+        A page that the document does not have is kept, published annotations have some: a note of the evaluation names it.
         """
         return tuple(dict.fromkeys(self._page(column, item) - first + 1 for item in self.items(column)))
 
@@ -100,7 +100,7 @@ def python_list(text: str) -> tuple[object, ...] | None:
     """Return the items of a text such as "['a', 2]", None where it is no list; nothing in it is ever run."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a backslash in somebody's answer is not a fault of ours
+            warnings.simplefilter("ignore")  # about backslashes in answers
             value = ast.literal_eval(text)
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return None
@@ -122,7 +122,7 @@ def columns_of(file: Path) -> frozenset[str]:
             return frozenset(next(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)), []))
         first: dict[str, object] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
     except (OSError, ValueError, csv.Error, RecursionError) as error:
-        raise BenchmarkError(f"{str(file)!r} does not begin with a row of questions: {_said(error)}") from error
+        raise BenchmarkError(f"{str(file)!r} does not begin with a row of questions: {_reason(error)}") from error
     return frozenset(first)
 
 
@@ -131,7 +131,7 @@ def read_rows(file: Path) -> tuple[Row, ...]:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise BenchmarkError(f"{str(file)!r} cannot be read: {_said(error)}; check its rights") from error
+        raise BenchmarkError(f"{str(file)!r} cannot be read: {_reason(error)}; check its rights") from error
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{str(file)!r} is not UTF-8 at byte {error.start:,}; save it as UTF-8") from error
     if file.suffix.lower() == ".csv":
@@ -148,7 +148,7 @@ def _delimiter(text: str) -> str:
 
 
 def _table_rows(file: Path, text: str) -> Iterator[Row]:
-    # Not Polars: it reads these files rightly, but its errors do not tell the line, and a row with a cell too few passes it.
+    # Not Polars: its errors do not name the line, and it accepts a row with a cell too few.
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     line, number, header = 1, 0, None
     try:
@@ -162,7 +162,9 @@ def _table_rows(file: Path, text: str) -> Iterator[Row]:
                 number += 1
                 yield Row(place, number, dict(zip(header, cells, strict=True)))
     except csv.Error as error:
-        raise BenchmarkError(f"{file}, line {line}: {_said(error)}; look for a quote that is not closed or not doubled") from error
+        raise BenchmarkError(
+            f"{file}, line {line}: {_reason(error)}; look for a quote that is not closed or not doubled"
+        ) from error
 
 
 def _array_rows(file: Path, text: str) -> Iterator[Row]:
@@ -172,17 +174,17 @@ def _array_rows(file: Path, text: str) -> Iterator[Row]:
 
 def _line_rows(file: Path, text: str) -> Iterator[Row]:
     # Not splitlines: U+2028 and its like may stand inside a text.
-    lines = ((line, said) for line, said in enumerate(text.split("\n"), 1) if said.strip())
-    for number, (line, said) in enumerate(lines, 1):
+    lines = ((line, written) for line, written in enumerate(text.split("\n"), 1) if written.strip())
+    for number, (line, written) in enumerate(lines, 1):
         place = f"{file}, line {line}"
-        yield _object_row(place, number, _parsed(place, said))
+        yield _object_row(place, number, _parsed(place, written))
 
 
 def _parsed(place: str, text: str) -> list[object]:
     try:
         parsed: list[object] = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BenchmarkError(f"{place} is no JSON: {_said(error)}; mend it or take it out") from error
+        raise BenchmarkError(f"{place} is no JSON: {_reason(error)}; mend it or take it out") from error
     return parsed
 
 
@@ -192,5 +194,5 @@ def _object_row(place: str, number: int, value: object) -> Row:
     return Row(place, number, value)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -16,7 +16,7 @@ from flows.cli.main import main
 from storage.evaluations import keep_evaluation
 from storage.locations import corpus_location, evaluations_file, evaluations_folder, prefect_folder
 from storage.records.evaluations import Figure
-from tests.exams import small_benchmark
+from tests.evaluation_plans import small_benchmark
 from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, flowreader
 from tests.storage.evaluation_worlds import evaluation, scored

@@ -22,7 +22,7 @@ from tests.asking_worlds import Passage, at_work, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
 from tests.scripted_answers import IMPATIENT, pieces_of
 
-OWNER = questions_owner("exam")
+OWNER = questions_owner("judged")
 SYNONYMS = {"the automobile": "car"}
 
 
@@ -35,7 +35,7 @@ def answered(asked, text, *, status="answered", reader="flow"):
 
 
 CAR, TRUCK, NOTHING = question("one", "car"), question("two", "truck"), question("three")
-EXAM = [
+ANSWERED = [
     answered(CAR, "the automobile"),
     answered(TRUCK, "truck"),
     answered(CAR, "not found in these documents", status="not_found"),
@@ -66,7 +66,7 @@ def judging(reply=knowing, settings=None, **server):
 
 
 def test_rules_judge_alone_where_there_is_no_model():
-    judged = judge_answers(EXAM, None)
+    judged = judge_answers(ANSWERED, None)
     assert [each.correct for each in judged] == [False, True, False, True, False]
     assert [each.kind for each in judged] == [*map(MatchKind, ["wrong", "exact", "abstained", "abstained", "wrong"])]
     assert [each.question_id for each in judged] == ["one", "two", "one", "three", "three"]
@@ -82,7 +82,7 @@ def test_a_question_that_nobody_answered_cannot_be_judged():
 
 def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
     with judging(settings={"prices": {"input_per_million": 2.0, "output_per_million": 8.0}}) as (judge, server):
-        judged = judge_answers(EXAM, judge)
+        judged = judge_answers(ANSWERED, judge)
     assert server.calls == 2
     assert [(each.correct, each.by) for each in judged] == [
         (True, "scripted"),
@@ -98,21 +98,21 @@ def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
 
 
 def test_all_answers_are_asked_about_together(home):
-    exam = [answered(question(f"q{number}", "car"), "the automobile") for number in range(20)]
+    many = [answered(question(f"q{number}", "car"), "the automobile") for number in range(20)]
     with judging(seconds=0.1, settings={"limits": {"in_flight": 8}}) as (judge, server):
-        assert all(each.correct for each in judge_answers(exam, judge))
+        assert all(each.correct for each in judge_answers(many, judge))
         assert server.most_at_once == 8 and server.calls == 20
 
 
 def test_what_was_judged_is_not_paid_again_until_the_corpus_is_asked_to_forget(home):
     with judging() as (judge, server):
-        first = judge_answers(EXAM, judge)
-        again = judge_answers([answered(CAR, "the automobile", reader="top-k"), *EXAM[1:]], judge)
+        first = judge_answers(ANSWERED, judge)
+        again = judge_answers([answered(CAR, "the automobile", reader="top-k"), *ANSWERED[1:]], judge)
         assert server.calls == 2
         assert [(each.correct, each.by, each.reason) for each in again] == [(each.correct, each.by, each.reason) for each in first]
         assert all(each.calls == each.cost == 0 for each in again)
         CallCache(calls_folder()).forget(OWNER)
-        judge_answers(EXAM, judge)
+        judge_answers(ANSWERED, judge)
         assert server.calls == 4
 
 
@@ -128,7 +128,7 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
         return Misbehaviour.WRONG_SCHEMA if "What is two?" in request.text else None
 
     with judging(misbehave=misbehave) as (judge, _):
-        judged = judge_answers([*EXAM, EXAM[1]], judge)
+        judged = judge_answers([*ANSWERED, ANSWERED[1]], judge)
     assert [each.by for each in judged] == ["scripted", *["rules"] * 5]
     assert (judged[1].correct, judged[1].kind) == (True, MatchKind.EXACT)
     assert "judged by rules, because the model did not help with answer 2, of flow to question 'two'" in judged[1].reason
@@ -136,11 +136,11 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
 
 
 def test_a_budget_ends_it_and_what_is_judged_stays(home):
-    exam = [answered(question(f"q{number}", "car"), "the automobile") for number in range(6)]
+    many = [answered(question(f"q{number}", "car"), "the automobile") for number in range(6)]
     with judging(settings={"budget": {"calls": 4}}) as (judge, _), pytest.raises(BudgetReachedError):
-        judge_answers(exam, judge)
+        judge_answers(many, judge)
     with judging() as (judge, server):
-        assert all(each.correct for each in judge_answers(exam, judge))
+        assert all(each.correct for each in judge_answers(many, judge))
     assert server.calls == 2
 
 
@@ -177,7 +177,7 @@ def judging_a_batch(location, **asked):
     with (
         open_for_reading(location) as snapshot,
         at_work(location, snapshot),
-        opened_judge(request, "exam", workplace.get()) as judge,
+        opened_judge(request, "judged", workplace.get()) as judge,
     ):
         yield judge
 
@@ -192,7 +192,7 @@ def test_a_model_is_looked_for_where_answers_are_judged_by_one_and_nowhere_else(
     for what, model in (("answers", None), ("retrieval", "strict"), ("ablations", "strict"), ("probe", "strict")):
         with judging_a_batch(location, what=what, judge=model) as judge:
             assert judge is None
-            assert [one.by for one in judge_batch(EXAM, judge)] == ["rules"] * len(EXAM)
+            assert [one.by for one in judge_batch(ANSWERED, judge)] == ["rules"] * len(ANSWERED)
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(ChatServerDownError), judging_a_batch(location, **BY_MODEL):
         pass
@@ -203,16 +203,16 @@ def test_batches_and_their_calls_by_the_model_named_are_in_the_lineage_and_go_wi
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "scripted")
         with judging_a_batch(location, **BY_MODEL) as judge:
-            judged = judge_batch(EXAM, judge)
-            by_model = judging_key(EXAM, judge)
-            other = judging_key([answered(TRUCK, "truck"), *EXAM[1:]], judge)
+            judged = judge_batch(ANSWERED, judge)
+            by_model = judging_key(ANSWERED, judge)
+            other = judging_key([answered(TRUCK, "truck"), *ANSWERED[1:]], judge)
     assert [one.by for one in judged] == ["strict", "strict", "rules", "rules", "rules"]
     assert {request.body["model"] for request in server.requests} == {"strict"}
-    assert CallCache(calls_folder()).subjects() == [questions_owner("exam")]
+    assert CallCache(calls_folder()).subjects() == [questions_owner("judged")]
     run = run_of(location)
     (record,) = [step for step in run.steps() if step.step == "judge-answers"]
     assert record.outputs["judged"] and not record.error
     calls = [entry for entry in run.entries if entry["kind"] == EntryKind.CALL]
     assert [(call["purpose"], call["model"]) for call in calls] == [("judge_answer", "strict")] * 2
-    by_rules = judging_key(EXAM, None)
+    by_rules = judging_key(ANSWERED, None)
     assert len({by_model.inputs, other.inputs, by_rules.inputs}) == 3 and by_rules.name == "one and 4 more by rules"

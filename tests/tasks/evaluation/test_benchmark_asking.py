@@ -89,7 +89,7 @@ def test_every_prompt_but_the_judge_s_is_in_the_hash():
 def test_what_only_evaluates_is_not_and_each_pattern_names_something():
     names = {path.relative_to(ROOT).as_posix() for path in deciding_files()}
     assert names.isdisjoint(
-        {"tasks/evaluation/probing.py", "tasks/evaluation/exam.py", "tasks/report/page.py", "tasks/algorithms/metrics/answers.py"}
+        {"tasks/evaluation/probing.py", "tasks/evaluation/plan.py", "tasks/report/page.py", "tasks/algorithms/metrics/answers.py"}
     )
     assert {"tasks/evaluation/asking.py", "storage/catalog/schema.sql"} <= names
     assert all(list(ROOT.glob(pattern)) for pattern in EVALUATING)
@@ -151,7 +151,7 @@ def question(name, text="How often does the tide at the mill turn?", *documents)
 TIDE = question("tide")
 CABLE = question("cable", "How long is the cable?", "cables.pdf")
 BOTH = question("both", "How often does the tide turn, and how long is the cable?", "tides.pdf", "cables.pdf")
-EXAM = (TIDE, CABLE, BOTH)
+QUESTIONS = (TIDE, CABLE, BOTH)
 MANY = tuple(question(f"q{number}", f"How often does the tide turn at mill {number}?") for number in range(2 * BATCH + 5))
 
 
@@ -177,11 +177,11 @@ class Counting:
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
     """A corpus with two documents of the benchmark and one besides; nobody changes it."""
-    return published(tmp_path_factory.mktemp("exam"), TIDES, CABLES, STORMS)
+    return published(tmp_path_factory.mktemp("asked"), TIDES, CABLES, STORMS)
 
 
 @contextmanager
-def exam_context(location, kept, *, arm=None, whole=False, ids=IDS, answer=None, at_once=2):
+def asking_context(location, kept, *, arm=None, whole=False, ids=IDS, answer=None, at_once=2):
     arm = arm or arm_of("top-k")
     with open_for_reading(location) as snapshot, at_work(location, snapshot):
         reader = ExtractiveReader(arm.ask.reading)
@@ -189,7 +189,7 @@ def exam_context(location, kept, *, arm=None, whole=False, ids=IDS, answer=None,
         yield EvaluationContext(arm, snapshot, AxisEmbedder(), reader, ids, whole, AskedQuestions(kept), asking, at_once)
 
 
-def examined(questions, context):
+def asked_all(questions, context):
     """Ask what was not asked before; return what came of all, by their ids."""
     answers = recalled(questions, context)
     for batch in batches([one for one in questions if one.id not in answers]):
@@ -204,13 +204,13 @@ def kept(tmp_path, home):
 
 
 def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept):
-    with exam_context(corpus, kept) as context:
-        first = examined(EXAM, context)
-        assert context.answer.texts == [one.text for one in EXAM]
-    with exam_context(corpus, kept) as context:
-        assert recalled(EXAM, context) == examined(EXAM, context) == first
+    with asking_context(corpus, kept) as context:
+        first = asked_all(QUESTIONS, context)
+        assert context.answer.texts == [one.text for one in QUESTIONS]
+    with asking_context(corpus, kept) as context:
+        assert recalled(QUESTIONS, context) == asked_all(QUESTIONS, context) == first
         assert context.answer.texts == []
-    assert [first[one.id].reader for one in EXAM] == ["top-k"] * 3 and len({one.key for one in first.values()}) == 3
+    assert [first[one.id].reader for one in QUESTIONS] == ["top-k"] * 3 and len({one.key for one in first.values()}) == 3
 
 
 @pytest.mark.parametrize(
@@ -224,44 +224,44 @@ def test_what_was_asked_of_the_same_by_the_same_is_not_asked_again(corpus, kept)
     ids=["another reader", "another setting of the ranking", "another setting of the reading", "another scope"],
 )
 def test_another_reader_setting_or_scope_asks_again(corpus, kept, other):
-    with exam_context(corpus, kept) as context:
-        examined(EXAM, context)
-    with exam_context(corpus, kept, **other) as context:
-        assert recalled(EXAM, context) == {}
-        examined(EXAM, context)
-        assert len(context.answer.texts) == len(EXAM)
-    with exam_context(corpus, kept) as context:
-        assert len(recalled(EXAM, context)) == len(EXAM)
+    with asking_context(corpus, kept) as context:
+        asked_all(QUESTIONS, context)
+    with asking_context(corpus, kept, **other) as context:
+        assert recalled(QUESTIONS, context) == {}
+        asked_all(QUESTIONS, context)
+        assert len(context.answer.texts) == len(QUESTIONS)
+    with asking_context(corpus, kept) as context:
+        assert len(recalled(QUESTIONS, context)) == len(QUESTIONS)
 
 
 def test_other_code_and_another_embedder_ask_again(corpus, kept, monkeypatch):
-    with exam_context(corpus, kept) as context:
-        examined(EXAM, context)
+    with asking_context(corpus, kept) as context:
+        asked_all(QUESTIONS, context)
         fine = replace(worlds.EMBEDDER, precision="bf16")
-        assert recalled(EXAM, replace(context, embedder=AxisEmbedder(fine))) == {}
+        assert recalled(QUESTIONS, replace(context, embedder=AxisEmbedder(fine))) == {}
         monkeypatch.setattr(benchmark_asking, "code_identity", lambda: "f" * 64)
-        assert recalled(EXAM, context) == {}
+        assert recalled(QUESTIONS, context) == {}
 
 
 def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
     arm = reader_arms(["flow"], AllSettings(ask=model_settings()))[0]
     with (
         chat_server(Reader({"twice a day": "twice a day"}), models=("small", "large")) as server,
-        exam_context(corpus, kept, arm=arm) as context,
+        asking_context(corpus, kept, arm=arm) as context,
     ):
         for model in ("small", "large"):
             with open_reader(ChatEndpoint(server.base_url, model), arm.ask, context.snapshot) as reader:
                 by_model = replace(context, reader=reader)
                 assert recalled([TIDE], by_model) == {}
-                asked = examined([TIDE], by_model)["tide"]
+                asked = asked_all([TIDE], by_model)["tide"]
                 assert recalled([TIDE], by_model) == {"tide": asked}
                 assert asked.answer.startswith("twice a day") and asked.calls > 0 and asked.input_tokens > asked.output_tokens > 0
         assert {request.body["model"] for request in server.requests} == {"small", "large"}
 
 
 def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is_not(corpus, kept):
-    with exam_context(corpus, kept) as context:
-        examined(EXAM, context)
+    with asking_context(corpus, kept) as context:
+        asked_all(QUESTIONS, context)
         assert recalled([replace(TIDE, text="How often does the tide turn?")], context) == {}
         assert recalled([replace(TIDE, documents=("cables.pdf",))], context) == {}
         assert list(recalled([replace(TIDE, evidence=(("tides.pdf", 3),), answers=("twice",))], context)) == ["tide"]
@@ -270,13 +270,13 @@ def test_a_question_in_other_words_is_asked_again_and_one_with_other_evidence_is
 def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(tmp_path, kept):
     graphs = [worlds.graph(name) for name in ("tides", "cables")]
     location = published(tmp_path, *graphs)
-    with exam_context(location, kept) as context:
-        before = examined(EXAM, context)
+    with asking_context(location, kept) as context:
+        before = asked_all(QUESTIONS, context)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, worlds.graph("tides", settings="b"))
-    with exam_context(location, kept) as context:
-        assert list(recalled(EXAM, context)) == ["cable"]
-        after = examined(EXAM, context)
+    with asking_context(location, kept) as context:
+        assert list(recalled(QUESTIONS, context)) == ["cable"]
+        after = asked_all(QUESTIONS, context)
         assert context.answer.texts == [TIDE.text, BOTH.text]
     assert after["cable"] == before["cable"] and after["tide"].key != before["tide"].key
 
@@ -284,8 +284,8 @@ def test_only_the_questions_of_a_document_that_was_read_in_anew_are_asked_again(
 def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
     location = published(tmp_path, TIDES)
     heard = []
-    with exam_context(location, kept, ids={"tides.pdf": IDS["tides.pdf"]}) as context, listening(heard.append):
-        examined(MANY, context)
+    with asking_context(location, kept, ids={"tides.pdf": IDS["tides.pdf"]}) as context, listening(heard.append):
+        asked_all(MANY, context)
     steps = [record for record in run_of(location).steps() if record.step == "ask-batch"]
     assert len(steps) == 3 and len({record.key for record in steps}) == 3
     assert all(record.outputs["asked"] and not record.error for record in steps)
@@ -295,8 +295,8 @@ def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
 def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):
     for allowed in (1, 3):
         counting = Counting()
-        with exam_context(corpus, kept / str(allowed), answer=counting, at_once=allowed) as context:
-            examined(MANY[:12], context)
+        with asking_context(corpus, kept / str(allowed), answer=counting, at_once=allowed) as context:
+            asked_all(MANY[:12], context)
         assert counting.most_at_once == allowed
 
 
@@ -309,8 +309,8 @@ def die_in_the_second_batch(corpus, kept):
         if len(heard) == BATCH + 5:
             os._exit(9)
 
-    with exam_context(worlds.corpus_in(Path(corpus).parents[1]), Path(kept)) as context, listening(hear):
-        examined(MANY, context)
+    with asking_context(worlds.corpus_in(Path(corpus).parents[1]), Path(kept)) as context, listening(hear):
+        asked_all(MANY, context)
 
 
 def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
@@ -319,10 +319,10 @@ def test_a_kill_loses_the_questions_in_flight_and_no_other(corpus, kept, home):
     environment = {**os.environ, "FLOWREADER_HOME": str(home)}
     done = subprocess.run([sys.executable, "-c", work], cwd=CORPUS.parents[1], env=environment, capture_output=True, timeout=200)
     assert done.returncode == 9, done.stderr.decode()
-    with exam_context(corpus, kept) as context:
+    with asking_context(corpus, kept) as context:
         known = recalled(MANY, context)
         assert BATCH + 5 <= len(known) < BATCH + 5 + 2
-        assert len(examined(MANY, context)) == len(MANY)
+        assert len(asked_all(MANY, context)) == len(MANY)
         assert context.answer.texts == [one.text for one in MANY if one.id not in known]
 
 
@@ -331,29 +331,29 @@ def test_a_question_of_documents_that_cannot_be_read_is_not_asked_and_counts_as_
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         writer.publish(records=[worlds.failed(CABLES)])
     heard = []
-    with exam_context(location, kept) as context, listening(heard.append):
-        found = examined(EXAM, context)
-        assert context.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(EXAM)
-        assert sorted(recalled(EXAM, context)) == ["both", "cable", "tide"]
+    with asking_context(location, kept) as context, listening(heard.append):
+        found = asked_all(QUESTIONS, context)
+        assert context.answer.texts == [TIDE.text, BOTH.text] and len(heard) == len(QUESTIONS)
+        assert sorted(recalled(QUESTIONS, context)) == ["both", "cable", "tide"]
     cable = found["cable"]
     assert (cable.ranked, cable.evidence, cable.answer, cable.status) == ((), (), "", AnswerStatus.NOT_FOUND.value)
     assert (cable.reader, cable.seconds, cable.calls, cable.cited) == ("top-k", 0.0, 0, ())
     assert {name for name, _ in found["both"].ranked} == {"tides.pdf"}
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as writer:
         worlds.publish(writer, CABLES)
-    with exam_context(location, kept) as context:
-        assert list(recalled(EXAM, context)) == ["tide"]
-        assert examined(EXAM, context)["cable"].ranked[0] == ("cables.pdf", 1)
+    with asking_context(location, kept) as context:
+        assert list(recalled(QUESTIONS, context)) == ["tide"]
+        assert asked_all(QUESTIONS, context)["cable"].ranked[0] == ("cables.pdf", 1)
 
 
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_has_and_of_no_other(corpus, kept, reader):
-    with exam_context(corpus, kept, arm=arm_of(reader)) as context:
-        own = examined(EXAM, context)
+    with asking_context(corpus, kept, arm=arm_of(reader)) as context:
+        own = asked_all(QUESTIONS, context)
     assert {name for name, _ in own["tide"].ranked} == {"tides.pdf"}
     assert {name for name, _ in own["cable"].ranked} == {"cables.pdf"}
-    with exam_context(corpus, kept, arm=arm_of(reader), whole=True) as context:
-        whole = examined(EXAM, context)
+    with asking_context(corpus, kept, arm=arm_of(reader), whole=True) as context:
+        whole = asked_all(QUESTIONS, context)
     every = {("tides.pdf", 1), ("tides.pdf", 2), ("tides.pdf", 3), ("cables.pdf", 1), ("cables.pdf", 2)}
     assert all(set(one.ranked) == every for one in whole.values())
     assert all(set(one.evidence) | set(one.cited) <= every for one in whole.values())
@@ -362,8 +362,8 @@ def test_a_question_is_asked_of_its_own_documents_or_of_all_that_the_benchmark_h
 
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_the_pages_of_several_documents_carry_their_names(corpus, kept, reader):
-    with exam_context(corpus, kept, arm=arm_of(reader)) as context:
-        both = examined(EXAM, context)["both"]
+    with asking_context(corpus, kept, arm=arm_of(reader)) as context:
+        both = asked_all(QUESTIONS, context)["both"]
     assert {name for name, _ in both.ranked} == {"tides.pdf", "cables.pdf"} and len(both.ranked) == 5
     assert set(both.evidence) <= set(both.ranked) and len(set(both.ranked)) == 5
     assert {("tides.pdf", 1), ("cables.pdf", 1)} <= set(both.cited) and "31 kilometres" in both.answer
@@ -373,26 +373,26 @@ def test_of_the_same_file_under_several_names_the_question_gets_its_own(corpus, 
     tides = IDS["tides.pdf"]
     ids = {**IDS, "a copy.pdf": tides, "the same.pdf": tides, "z.pdf": tides}
     for whole in (False, True):
-        with exam_context(corpus, kept, ids=ids, whole=whole) as context:
-            found = examined([replace(TIDE, id=name, documents=(name,)) for name in ids if ids[name] == tides], context)
-            other = examined([CABLE], context)["cable"]
+        with asking_context(corpus, kept, ids=ids, whole=whole) as context:
+            found = asked_all([replace(TIDE, id=name, documents=(name,)) for name in ids if ids[name] == tides], context)
+            other = asked_all([CABLE], context)["cable"]
         assert all(one.ranked[0] == (name, 1) for name, one in found.items())
         assert {name for name, _ in other.ranked} == ({"cables.pdf", "a copy.pdf"} if whole else {"cables.pdf"})
 
 
 def test_what_only_changes_how_documents_are_read_asks_nothing_again(corpus, kept):
     """What they became is in their versions."""
-    with exam_context(corpus, kept) as context:
-        examined(EXAM, context)
-    with exam_context(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as context:
-        assert len(recalled(EXAM, context)) == len(EXAM)
+    with asking_context(corpus, kept) as context:
+        asked_all(QUESTIONS, context)
+    with asking_context(corpus, kept, arm=arm_of("top-k", reading__evolution__rounds=0), at_once=7) as context:
+        assert len(recalled(QUESTIONS, context)) == len(QUESTIONS)
 
 
 def test_where_the_corpus_is_the_benchmark_its_pages_rank_as_when_they_are_named(tmp_path, corpus, kept):
     alone = published(tmp_path, TIDES, CABLES)
-    with exam_context(alone, kept / "alone", whole=True) as context:
-        among_themselves = examined(EXAM, context)
-    with exam_context(corpus, kept / "among others", whole=True) as context:
-        among_others = examined(EXAM, context)
-    for one in EXAM:
+    with asking_context(alone, kept / "alone", whole=True) as context:
+        among_themselves = asked_all(QUESTIONS, context)
+    with asking_context(corpus, kept / "among others", whole=True) as context:
+        among_others = asked_all(QUESTIONS, context)
+    for one in QUESTIONS:
         assert among_themselves[one.id].ranked == among_others[one.id].ranked

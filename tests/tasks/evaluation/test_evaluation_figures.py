@@ -4,13 +4,13 @@ import asyncio
 import json
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
-from flows.evaluate import examine
-from storage.codec import to_json
+from flows.evaluate import ask_corpus
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.records.evaluations import BenchmarkQuestion, Scored
+from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.answers import read_answers
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
@@ -18,18 +18,17 @@ from storage.runs.traces import trace
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import FULL, EvaluationRequest
 from tasks.evaluation.asking import code_identity
-from tasks.evaluation.exam import ExamError, Findings, open_exam, work_to_do
 from tasks.evaluation.figures import (
     ABLATED,
     ALL,
-    check_out,
     difference_of,
     figures_of,
     groups_of,
     more_than_luck,
     summed_up,
-    write_lines,
 )
+from tasks.evaluation.lines import check_out, write_lines
+from tasks.evaluation.plan import EvaluationError, Results, plan_evaluation, work_to_do
 from tasks.evaluation.scoring import (
     BASELINE,
     BY_RULES,
@@ -43,9 +42,11 @@ from tasks.evaluation.scoring import (
     Judged,
     gain_over,
 )
+from tasks.evaluation.wording import figures_in
 from tests.asking_worlds import published
-from tests.exams import answered, exam_by_hand, small_benchmark
+from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
 from tests.storage import worlds
+from tests.storage.evaluation_worlds import plain, scored
 
 ALONE = BenchmarkQuestion("alone", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 3), ("a.pdf", 4)))
 BOTH = BenchmarkQuestion("both", "How wide?", ("a.pdf", "b.pdf"), answers=("9 m", "nine"), evidence=(("b.pdf", 2),))
@@ -54,17 +55,17 @@ PAGE_FIELDS = ["id", "reader", "question", "ranked_pages", "evidence_pages_retur
 
 
 def of_pages(**asked):
-    """An exam of two questions and what came of it."""
-    exam = exam_by_hand(ALONE, BOTH, **asked)
+    """A plan of two questions and what came of it."""
+    plan = plan_by_hand(ALONE, BOTH, **asked)
     found = {
         arm.name: {"alone": answered(ALONE, [3, 1], [3], reader=arm.name), "both": answered(BOTH, [2], document="b.pdf")}
-        for arm in exam.arms
+        for arm in plan.arms
     }
-    return exam, Findings(found, {})
+    return plan, Results(found, {})
 
 
-def written(folder, exam, found):
-    write_lines(str(folder / "out.jsonl"), exam, found)
+def written(folder, plan, found):
+    write_lines(str(folder / "out.jsonl"), plan, found)
     return [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
 
 
@@ -93,34 +94,40 @@ def test_where_all_documents_are_asked_every_page_has_its_name(tmp_path):
 
 
 def test_a_key_is_of_the_benchmark_and_of_what_was_asked_of_whom(tmp_path):
-    exam, found = of_pages(readers=("flow",))
-    first, same = written(tmp_path, exam, found), written(tmp_path, exam, found)
+    plan, found = of_pages(readers=("flow",))
+    first, same = written(tmp_path, plan, found), written(tmp_path, plan, found)
     assert first == same and len({line["key"] for line in first}) == 2
-    elsewhere = replace(exam, benchmark=replace(exam.benchmark, hash="c" * 64))
+    elsewhere = replace(plan, benchmark=replace(plan.benchmark, hash="c" * 64))
     other = written(tmp_path, elsewhere, found)
     assert all(before["key"] != after["key"] for before, after in zip(first, other, strict=True))
-    asked_anew = Findings({"flow": {**found.asked["flow"], "alone": answered(ALONE, [3, 1], [3], key="f" * 64)}}, {})
-    again = written(tmp_path, exam, asked_anew)
+    asked_anew = Results({"flow": {**found.asked["flow"], "alone": answered(ALONE, [3, 1], [3], key="f" * 64)}}, {})
+    again = written(tmp_path, plan, asked_anew)
     assert again[0]["key"] != first[0]["key"] and again[1]["key"] == first[1]["key"]
 
 
-def test_a_judged_answer_is_told_with_its_verdict_and_its_cost(tmp_path):
-    exam = exam_by_hand(BOTH, NOTHING, what="answers", readers=("flow",))
-    cost = {"calls": 3, "input_tokens": 500, "output_tokens": 40, "cost": 0.5, "seconds": 2.0}
+COST = {"calls": 3, "input_tokens": 500, "output_tokens": 40, "cost": 0.5, "seconds": 2.0}
+
+
+def judged_answers():
+    plan = plan_by_hand(BOTH, NOTHING, what="answers", readers=("flow",))
     asked = {
-        "both": replace(answered(BOTH, answer="nine metres", **cost), cited=(("b.pdf", 2), ("a.pdf", 1))),
+        "both": replace(answered(BOTH, answer="nine \ud800 metres", **COST), cited=(("b.pdf", 2), ("a.pdf", 1))),
         "nothing": answered(NOTHING, answer="not found in these documents", status="not_found"),
     }
     judged = {
         "both": Judged("both", True, "strict", MatchKind.WRONG, "the same width"),
         "nothing": Judged("nothing", True, "rules", MatchKind.ABSTAINED),
     }
-    both, nothing = written(tmp_path, exam, Findings({"flow": asked}, {"flow": judged}))
+    return plan, Results({"flow": asked}, {"flow": judged})
+
+
+def test_a_line_of_a_judged_answer_has_its_verdict_and_its_cost(tmp_path):
+    both, nothing = written(tmp_path, *judged_answers())
     assert both == {
         "id": "both",
         "reader": "flow",
         "question": "How wide?",
-        "answer": "nine metres",
+        "answer": "nine \ud800 metres",
         "status": "answered",
         "gold": ["9 m", "nine"],
         "answerable": True,
@@ -129,7 +136,7 @@ def test_a_judged_answer_is_told_with_its_verdict_and_its_cost(tmp_path):
         "kind": "wrong",
         "reason": "the same width",
         "cited_pages": [["b.pdf", 2], ["a.pdf", 1]],
-        **cost,
+        **COST,
     }
     assert list(nothing) == list(both) and (nothing["gold"], nothing["answerable"]) == ([], False)
     assert (nothing["status"], nothing["kind"], nothing["judged_by"], nothing["reason"]) == ("not_found", "abstained", "rules", "")
@@ -138,24 +145,47 @@ def test_a_judged_answer_is_told_with_its_verdict_and_its_cost(tmp_path):
 def test_lines_take_the_place_of_what_was_in_the_file_and_hold_any_sign(tmp_path):
     odd = "Näive\u2028words \ud800 of\nthem"
     question = BenchmarkQuestion("odd", odd, ("ä.pdf",), answers=(odd,))
-    exam = exam_by_hand(question, what="answers", readers=("flow",))
-    found = Findings(
+    plan = plan_by_hand(question, what="answers", readers=("flow",))
+    found = Results(
         {"flow": {"odd": answered(question, answer=odd)}}, {"flow": {"odd": Judged("odd", True, "rules", MatchKind.EXACT)}}
     )
     (tmp_path / "out.jsonl").write_text("what was there\n" * 9)
-    write_lines(str(tmp_path / "out.jsonl"), exam, found)
+    write_lines(str(tmp_path / "out.jsonl"), plan, found)
     (line,) = (tmp_path / "out.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
     told = json.loads(line)
     assert told["answer"] == told["question"] == odd and "Näive".encode() in line
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
+def test_pages_in_a_table_are_documents_and_numbers_and_cells_of_csv_hold_them_as_json(tmp_path):
+    plan, found = of_pages(readers=("flow",))
+    for name in ("out.parquet", "out.csv"):
+        write_lines(str(tmp_path / name), plan, found)
+    table, cells = pl.read_parquet(tmp_path / "out.parquet"), pl.read_csv(tmp_path / "out.csv")
+    assert table.columns == cells.columns == PAGE_FIELDS
+    assert table["ranked_pages"].to_list() == [
+        [{"document": "a.pdf", "page": 3}, {"document": "a.pdf", "page": 1}],
+        [{"document": "b.pdf", "page": 2}],
+    ]
+    assert table["evidence_pages_returned"][1].to_list() == [] and table["seconds"].to_list() == [0.25, 0.25]
+    assert [json.loads(cell) for cell in cells["ranked_pages"]] == table["ranked_pages"].to_list()
+
+
+def test_answers_become_a_table_whatever_signs_they_hold(tmp_path):
+    plan, found = judged_answers()
+    write_lines(str(tmp_path / "out.PARQUET"), plan, found)
+    table = pl.read_parquet(tmp_path / "out.PARQUET")
+    assert table.columns == list(written(tmp_path, plan, found)[0])
+    assert table["gold"].to_list() == [["9 m", "nine"], []] and table["correct"].to_list() == [True, True]
+    assert table["answer"][0] == "nine \\ud800 metres" and table["cost"].to_list() == [0.5, 0.0]
+
+
 def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path):
     check_out(None)
     check_out(str(tmp_path / "out.jsonl"))
-    with pytest.raises(ExamError, match=r"nowhere' does not exist; make it"):
+    with pytest.raises(EvaluationError, match=r"nowhere' does not exist; make it"):
         check_out(str(tmp_path / "nowhere" / "out.jsonl"))
-    with pytest.raises(ExamError, match="is a folder; name a file"):
+    with pytest.raises(EvaluationError, match="is a folder; name a file"):
         check_out(str(tmp_path))
     assert list(tmp_path.iterdir()) == []
 
@@ -170,17 +200,17 @@ def corpus(home):
     return published(home, worlds.graph("a"), worlds.graph("b"))
 
 
-def summed(exam, found):
-    return summed_up(exam, found, run_id="today", started="2026-01-01T00:00:00+00:00")
+def summed(plan, found):
+    return summed_up(plan, found, run_id="today", started="2026-01-01T00:00:00+00:00")
 
 
 def values(evaluation, group=ALL):
-    return {(one.arm, one.metric): one.value for one in evaluation.figures if one.group == group}
+    return {(one.arm, one.metric): one.value for one in figures_in(evaluation.figures) if one.group == group}
 
 
 def retrieved(**arms):
-    """Findings by hand: for each arm the rankings and the sets of both questions."""
-    return Findings(
+    """Results by hand: for each arm the rankings and the sets of both questions."""
+    return Results(
         {
             arm.replace("_", "-"): {one.id: answered(one, *pages, reader=arm) for one, pages in zip((ONE, TWO), told, strict=True)}
             for arm, told in arms.items()
@@ -193,26 +223,26 @@ FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]
 
 
 def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
-    exam = exam_by_hand(ONE, TWO, scope="corpus")
+    plan = plan_by_hand(ONE, TWO, scope="corpus")
     told = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
-    evaluation = summed(exam, FOUND.joined(Findings(**told)))
+    evaluation = summed(plan, FOUND.joined(Results(**told)))
     assert {name: getattr(evaluation, name) for name in told} == told
     assert evaluation.corpus == "default"
     assert (evaluation.run_id, evaluation.started) == ("today", "2026-01-01T00:00:00+00:00")
     assert (evaluation.what, evaluation.scope) == ("retrieval", "corpus")
     assert (evaluation.benchmark, evaluation.benchmark_hash) == ("reports", "b" * 64)
     assert evaluation.code == code_identity()
-    assert evaluation.settings == exam.request.settings.model_dump(mode="json")
+    assert evaluation.settings == plan.request.settings.model_dump(mode="json")
 
 
 def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
-    evaluation = summed(exam_by_hand(ONE, TWO), FOUND)
+    evaluation = summed(plan_by_hand(ONE, TWO), FOUND)
     told = values(evaluation)
     assert (told["flow", "recall@1"], told["top-k", "recall@1"]) == (0.75, 0.25)
     assert (told["flow", PERFECT], told["top-k", PERFECT]) == (1.0, 0.5)
     # Of question two, flow needs three pages of its ranking for what its set has in two.
     assert (told["flow", gain_over(OWN, SAME_NUMBER)], told["flow", gain_over(BASELINE, SAME_NUMBER)]) == (0.5, 0.5)
-    assert [(one.arm, one.question_id) for one in evaluation.scored] == [
+    assert evaluation.scored.select("arm", "question_id").unique(maintain_order=True).rows() == [
         ("flow", "one"),
         ("flow", "two"),
         ("top-k", "one"),
@@ -221,8 +251,8 @@ def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
 
 
 def test_parts_of_the_questions_are_told_of_what_tells_most_and_of_nothing_else(corpus):
-    evaluation = summed(exam_by_hand(ONE, TWO), FOUND)
-    assert {one.group for one in evaluation.figures} == {
+    evaluation = summed(plan_by_hand(ONE, TWO), FOUND)
+    assert {one.group for one in figures_in(evaluation.figures)} == {
         ALL,
         "one page",
         "several pages",
@@ -230,16 +260,16 @@ def test_parts_of_the_questions_are_told_of_what_tells_most_and_of_nothing_else(
         "type: Report",
         "type: Manual",
     }
-    in_parts = {one.metric for one in evaluation.figures if one.group != ALL}
+    in_parts = {one.metric for one in figures_in(evaluation.figures) if one.group != ALL}
     assert in_parts == {"recall@1", "recall@5", PERFECT, *GAINS}
-    assert in_parts < {one.metric for one in evaluation.figures if one.group == ALL}
+    assert in_parts < {one.metric for one in figures_in(evaluation.figures) if one.group == ALL}
     assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
 
 
 def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
-    exam = exam_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
+    plan = plan_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
     found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "mixing 0": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
-    evaluation = summed(exam, found)
+    evaluation = summed(plan, found)
     told = values(evaluation)
     assert told["mixing 0", difference_of("recall@1")] == -0.5
     assert told["mixing 0", difference_of(PERFECT)] == -0.5
@@ -248,13 +278,15 @@ def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none
     assert not [metric for arm, metric in told if arm == FULL and "difference" in metric]
     assert values(evaluation, "one page")["mixing 0", difference_of(PERFECT)] == 0.0
     assert values(evaluation, "several pages")["mixing 0", difference_of(PERFECT)] == -1.0
-    assert {one.group for one in evaluation.figures} == {ALL, "one page", "several pages"}
+    assert {one.group for one in figures_in(evaluation.figures)} == {ALL, "one page", "several pages"}
 
 
 def test_a_probe_tells_its_rankings_by_kind(corpus):
-    exam = exam_by_hand(ONE, TWO, what="probe")
-    evaluation = summed(exam, FOUND)
-    assert {one.metric for one in evaluation.figures if one.group == "source: Text"} == {f"recall@{n}" for n in (1, 3, 5, 10)}
+    plan = plan_by_hand(ONE, TWO, what="probe")
+    evaluation = summed(plan, FOUND)
+    assert {one.metric for one in figures_in(evaluation.figures) if one.group == "source: Text"} == {
+        f"recall@{n}" for n in (1, 3, 5, 10)
+    }
 
 
 def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
@@ -265,18 +297,14 @@ def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
         "right": Judged("right", True, BY_RULES, MatchKind.EXACT),
         "nothing": Judged("nothing", False, BY_RULES, MatchKind.WRONG),
     }
-    exam = exam_by_hand(right, nothing, what="answers", readers=("flow",))
-    evaluation = summed(exam, Findings({"flow": asked}, {"flow": judged}))
+    plan = plan_by_hand(right, nothing, what="answers", readers=("flow",))
+    evaluation = summed(plan, Results({"flow": asked}, {"flow": judged}))
     told = values(evaluation)
     assert (told["flow", CORRECT], told["flow", REFUSED_RIGHTLY], told["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
-    counted = {one.metric: one.questions for one in evaluation.figures if one.group == ALL}
+    counted = {one.metric: one.questions for one in figures_in(evaluation.figures) if one.group == ALL}
     assert (counted[CORRECT], counted[REFUSED_RIGHTLY], counted[REFUSED_WRONGLY]) == (2, 1, 1)
     assert values(evaluation, "one page")["flow", CORRECT] == 1.0
     assert "recall@1" not in counted
-
-
-def scored(arm, name, document="a.pdf", **values):
-    return Scored(arm, name, document, values)
 
 
 def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_its_type():
@@ -290,16 +318,18 @@ def test_a_question_belongs_to_all_to_its_number_of_pages_to_its_sources_and_to_
 
 def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_that_is_asked_for():
     found = figures_of(
-        [
-            scored("flow", "q", hit=1.0, seconds=2.0),
-            scored("flow", "r", "b.pdf", hit=0.0, seconds=4.0),
-            scored("flow", "s", right=1),
-        ],
+        pl.concat(
+            [
+                scored("flow", "q", "a.pdf", hit=1.0, seconds=2.0),
+                scored("flow", "r", "b.pdf", hit=0.0, seconds=4.0),
+                scored("flow", "s", "a.pdf", right=1.0),
+            ]
+        ),
         {"q": (ALL, "one page"), "r": (ALL,), "s": (ALL,)},
         resamples=100,
         in_groups=("hit",),
     )
-    assert {(one.group, one.metric): (one.value, one.questions, one.documents) for one in found} == {
+    assert {(one.group, one.metric): (one.value, one.questions, one.documents) for one in figures_in(found)} == {
         (ALL, "hit"): (0.5, 2, 2),
         ("one page", "hit"): (1.0, 1, 1),
         (ALL, "seconds"): (3.0, 2, 2),
@@ -309,12 +339,11 @@ def test_a_mean_is_over_the_questions_that_have_the_metric_and_of_parts_where_th
 
 def test_the_interval_is_wide_where_documents_disagree_and_a_point_where_there_is_one():
     spread = [scored("flow", f"q{n}", f"{n % 10}.pdf", hit=float(n % 10 < 5)) for n in range(40)]
-    groups = {one.question_id: (ALL,) for one in spread}
-    (wide,) = figures_of(spread, groups, resamples=1000, in_groups=("hit",))
+    groups = {f"q{n}": (ALL,) for n in range(40)}
+    (wide,) = figures_in(figures_of(pl.concat(spread), groups, resamples=1000, in_groups=("hit",)))
     assert wide.low <= 0.25 < 0.5 == wide.value < 0.75 <= wide.high
-    (point,) = figures_of(
-        [scored("flow", "q1", hit=1.0), scored("flow", "q2", hit=0.0)], groups, resamples=1000, in_groups=("hit",)
-    )
+    alone = pl.concat([scored("flow", f"q{n}", "a.pdf", hit=float(n)) for n in (0, 1)])
+    (point,) = figures_in(figures_of(alone, groups, resamples=1000, in_groups=("hit",)))
     assert (point.low, point.high, point.documents) == (0.5, 0.5, 1)
 
 
@@ -332,25 +361,25 @@ def benchmark(tmp_path_factory):
 
 
 def measured(benchmark, **asked):
-    """Ask a real corpus a benchmark, as the flow does; return the exam and what came of it."""
-    exam = open_exam(EvaluationRequest(dataset=str(benchmark), corpus="small", resamples=100, **asked))
-    missing, ids = work_to_do(exam, "small", exam.arms[0])
+    """Ask a real corpus a benchmark, as the flow does; return the plan and what came of it."""
+    plan = plan_evaluation(EvaluationRequest(dataset=str(benchmark), corpus="small", resamples=100, **asked))
+    missing, ids = work_to_do(plan, "small", plan.arms[0])
     assert missing is None
-    return exam, asyncio.run(examine("small", exam.arms, exam, ids))
+    return plan, asyncio.run(ask_corpus("small", plan.arms, plan, ids))
 
 
 def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_home, benchmark, tmp_path):
-    exam, found = measured(benchmark, what="answers")
-    evaluation = summed(exam, found)
+    plan, found = measured(benchmark, what="answers")
+    evaluation = summed(plan, found)
     assert values(evaluation)["flow", CORRECT] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
     with open_for_reading(corpus_location("small")) as snapshot:
         texts = {node.content for record in snapshot.documents() for node in snapshot.nodes(record.id)}
-    told = json.dumps(json.loads(to_json(evaluation)), ensure_ascii=False)
+    told = json.dumps(plain(evaluation), ensure_ascii=False)
     asked = [one for by_question in found.asked.values() for one in by_question.values()]
     assert all(one.answer and one.answer not in told for one in asked)
     assert not [text for text in texts if len(text) > 20 and text in told]
-    assert not [one for one in exam.questions if one.text in told]
-    write_lines(str(tmp_path / "out.jsonl"), exam, found)
+    assert not [one for one in plan.questions if one.text in told]
+    write_lines(str(tmp_path / "out.jsonl"), plan, found)
     assert sum("163 t" in json.loads(line)["answer"] for line in (tmp_path / "out.jsonl").read_text().splitlines()) == 2
 
 
@@ -359,10 +388,10 @@ def test_what_was_asked_for_one_measurement_is_not_asked_for_another_and_is_no_a
     _, first = measured(benchmark, what="answers")
     kept = {path: path.stat().st_size for path in location.evaluations.iterdir()}
     assert len(kept) == 2
-    exam, found = measured(benchmark, what="retrieval")
+    plan, found = measured(benchmark, what="retrieval")
     assert {path: path.stat().st_size for path in location.evaluations.iterdir()} == kept
     assert all(one == first.asked[arm][name] for arm, by_question in found.asked.items() for name, one in by_question.items())
-    assert set(values(summed(exam, found))) >= {("flow", "recall@1"), ("top-k", "recall@1")}
+    assert set(values(summed(plan, found))) >= {("flow", "recall@1"), ("top-k", "recall@1")}
     assert read_answers(location, present=[]) == []
 
 

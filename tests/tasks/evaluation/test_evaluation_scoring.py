@@ -1,5 +1,6 @@
 """What a question was worth, checked by hand."""
 
+import polars as pl
 import pytest
 
 from storage.records.evaluations import BenchmarkQuestion
@@ -27,7 +28,7 @@ from tasks.evaluation.scoring import (
     scored_answers,
     scored_retrieval,
 )
-from tests.exams import answered
+from tests.evaluation_plans import answered
 
 
 def question(name, *pages, document="a.pdf"):
@@ -38,9 +39,16 @@ def asked(name, ranked, evidence, reader="flow"):
     return answered(question(name), ranked, evidence, reader=reader)
 
 
+def values_of(scored):
+    values = {}
+    for arm, name, _document, metric, value in scored.rows():
+        values.setdefault((arm, name), {})[metric] = value
+    return values
+
+
 def worth(questions, **arms):
     asked_by = {arm.replace("_", "-"): {one.question_id: one for one in told} for arm, told in arms.items()}
-    return {(one.arm, one.question_id): one.values for one in scored_retrieval(questions, asked_by)}
+    return values_of(scored_retrieval(questions, asked_by))
 
 
 def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
@@ -90,7 +98,7 @@ def test_a_document_that_could_not_be_read_counts_as_nothing_found():
 
 
 def test_questions_without_evidence_are_not_measured():
-    assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}) == ()
+    assert scored_retrieval([question("q")], {"flow": {"q": asked("q", [1], [1])}}).is_empty()
 
 
 CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))
@@ -100,8 +108,7 @@ NOTHING = BenchmarkQuestion("nothing", "Who won?", ("a.pdf",), answerable=False)
 def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, **asked):
     verdict = Judged(asked_for.id, correct, by, MatchKind(kind), **(judge or {}))
     found = {"flow": {asked_for.id: answered(asked_for, **asked)}}
-    (scored,) = scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}})
-    return scored.values
+    return values_of(scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}}))["flow", asked_for.id]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +151,6 @@ def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_do
         arm: {one.id: Judged(one.id, arm == "flow", BY_RULES, MatchKind.EXACT) for one in questions} for arm in ("top-k", "flow")
     }
     scored = scored_answers(questions, asked_by, verdicts)
-    assert [(one.arm, one.question_id) for one in scored] == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
-    assert [one.document for one in scored[:3]] == ["a.pdf", "b.pdf", "a.pdf"]
-    assert [one.values[CORRECT] for one in scored] == [1.0] * 3 + [0.0] * 3
+    right = scored.filter(pl.col("metric") == CORRECT)
+    assert right.select("arm", "question_id").rows() == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
+    assert right["document"].to_list() == ["a.pdf", "b.pdf", "a.pdf"] * 2 and right["value"].to_list() == [1.0] * 3 + [0.0] * 3

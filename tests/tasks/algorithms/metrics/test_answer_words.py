@@ -10,10 +10,10 @@ from tasks.algorithms.metrics.answer_words import (
     find_run,
     holds_all,
     items_of,
+    meaningful,
     runs_in,
     same_words,
     statements_of,
-    telling,
     written_list,
 )
 
@@ -79,7 +79,7 @@ def test_words_are_joined_or_not_but_numbers_never():
 
 
 def test_function_words_and_letters_tell_nothing():
-    assert telling(["the", "b", "is", "yes", "-5", "5", "pyke", "\u6771", "%"]) == ["-5", "5", "pyke", "\u6771"]
+    assert meaningful(["the", "b", "is", "yes", "-5", "5", "pyke", "\u6771", "%"]) == ["-5", "5", "pyke", "\u6771"]
 
 
 def test_statements_are_lines_without_the_numbers_of_their_sources():

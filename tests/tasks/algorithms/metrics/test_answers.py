@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.algorithms.metrics.answer_words import BOUNDS, NEGATIONS
-from tasks.algorithms.metrics.answers import Match, MatchKind, judge_by_rules, told_number, turning
+from tasks.algorithms.metrics.answers import Match, MatchKind, judge_by_rules, main_number, turning
 from tasks.algorithms.metrics.numbers import stated_numbers
 
 PLAIN = frozenset()
@@ -33,7 +33,7 @@ PLAIN = frozenset()
     ],
 )
 def test_the_only_number_and_the_one_that_opens_are_told(statement, value, opens):
-    told = told_number(statement, year=False, turned=PLAIN)
+    told = main_number(statement, year=False, turned=PLAIN)
     assert (told.number.value, told.opens) == (value, opens)
 
 
@@ -65,19 +65,19 @@ def test_the_only_number_and_the_one_that_opens_are_told(statement, value, opens
     ],
 )
 def test_of_several_numbers_and_of_those_denied_or_bounds_none_is_told(statement):
-    assert told_number(statement, year=False, turned=PLAIN) is None
+    assert main_number(statement, year=False, turned=PLAIN) is None
 
 
 def test_the_bound_that_is_looked_for_is_told_with_its_words_or_without_and_by_no_others():
     over = frozenset({"over"})
-    assert told_number("over 45", year=False, turned=over).opens
-    assert told_number("45", year=False, turned=over).number.value == 45.0
-    assert told_number("under 45", year=False, turned=over) is None
+    assert main_number("over 45", year=False, turned=over).opens
+    assert main_number("45", year=False, turned=over).number.value == 45.0
+    assert main_number("under 45", year=False, turned=over) is None
 
 
 def test_where_a_denied_number_is_looked_for_it_is_told_only_by_its_denial():
-    assert told_number("It is not 45", year=False, turned=frozenset({"not"})).number.value == 45.0
-    assert told_number("It is 45", year=False, turned=frozenset({"not"})) is None
+    assert main_number("It is not 45", year=False, turned=frozenset({"not"})).number.value == 45.0
+    assert main_number("It is 45", year=False, turned=frozenset({"not"})) is None
 
 
 @given(st.lists(st.sampled_from(["stores", "not", "than", "rose", "over", "the"]), max_size=6))
@@ -88,9 +88,9 @@ def test_the_three_words_before_a_number_turn_it_and_no_other(words):
 
 
 def test_where_a_year_is_looked_for_years_count():
-    assert told_number("15 stores opened in 2019", year=True, turned=PLAIN).number.value == 2019.0
-    assert told_number("15 stores", year=True, turned=PLAIN).number.value == 15.0
-    assert told_number("2019 and 2020", year=True, turned=PLAIN) is None
+    assert main_number("15 stores opened in 2019", year=True, turned=PLAIN).number.value == 2019.0
+    assert main_number("15 stores", year=True, turned=PLAIN).number.value == 15.0
+    assert main_number("2019 and 2020", year=True, turned=PLAIN) is None
 
 
 def judged(predicted, *answers, form="", answerable=True, found=True):

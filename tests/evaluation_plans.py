@@ -1,11 +1,11 @@
-"""A small benchmark of the corpus `small`: its documents, and questions with the pages that hold the answers; exams by hand."""
+"""A small benchmark of the corpus `small`: its documents, and questions with the pages that hold the answers; plans by hand."""
 
 import json
 
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, Benchmark
 from tasks.evaluation.arms import EvaluationRequest, ablation_arms, reader_arms
-from tasks.evaluation.exam import Exam
+from tasks.evaluation.plan import EvaluationPlan
 from tests.asking_worlds import TOLD
 from tests.program import CHEAP, CORPUS
 
@@ -43,15 +43,15 @@ def small_benchmark(folder, *more):
     return folder
 
 
-def exam_by_hand(*questions, **asked):
-    """Return an exam of these questions, to be summed up in the corpus `default`; nothing is opened."""
+def plan_by_hand(*questions, **asked):
+    """Return a plan of these questions, to be summed up in the corpus `default`; nothing is opened."""
     request = EvaluationRequest(dataset="reports", corpus="default", resamples=100, **asked)
     documents = {name: f"/files/{name}" for question in questions for name in question.documents}
     if request.what == "ablations":
         arms = ablation_arms(request.settings, request.readers[0], request.only)
     else:
         arms = reader_arms(request.readers, request.settings)
-    return Exam(request, Benchmark("reports", documents, questions, "b" * 64), questions, arms)
+    return EvaluationPlan(request, Benchmark("reports", documents, questions, "b" * 64), questions, arms)
 
 
 def answered(question, ranked=(), evidence=(), *, document="", key="", **more):

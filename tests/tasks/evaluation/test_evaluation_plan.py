@@ -8,11 +8,11 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.exam import ExamError, notes_of, open_exam, require_read, work_to_do
+from tasks.evaluation.plan import EvaluationError, notes_of, plan_evaluation, require_read, work_to_do
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed
 from tests.asking_worlds import Passage, published, written
-from tests.exams import small_benchmark
+from tests.evaluation_plans import small_benchmark
 from tests.program import CHEAP
 from tests.storage import worlds
 
@@ -24,27 +24,27 @@ def folder(tmp_path):
     return small_benchmark(tmp_path / "small")
 
 
-def exam_of(folder, **asked):
-    return open_exam(EvaluationRequest(dataset=str(folder), **asked))
+def plan_of(folder, **asked):
+    return plan_evaluation(EvaluationRequest(dataset=str(folder), **asked))
 
 
 def test_retrieval_asks_what_has_evidence_and_answers_what_has_an_answer_or_none(folder):
-    assert [one.id for one in exam_of(folder).questions] == ["q0", "q1", "q2"]
-    assert [one.id for one in exam_of(folder, what="answers").questions] == ["q0", "q1", "q2", "q-none"]
+    assert [one.id for one in plan_of(folder).questions] == ["q0", "q1", "q2"]
+    assert [one.id for one in plan_of(folder, what="answers").questions] == ["q0", "q1", "q2", "q-none"]
 
 
 def test_a_limit_takes_questions_from_all_over(folder):
-    assert [one.id for one in exam_of(folder, what="answers", limit=2).questions] == ["q0", "q2"]
-    assert len(exam_of(folder, limit=50).questions) == 3
+    assert [one.id for one in plan_of(folder, what="answers", limit=2).questions] == ["q0", "q2"]
+    assert len(plan_of(folder, limit=50).questions) == 3
 
 
 def test_the_documents_go_into_a_corpus_of_their_own_or_into_the_one_named(folder):
-    assert [name for name, _ in exam_of(folder).by_corpus()] == ["evaluate-small"]
-    assert [name for name, _ in exam_of(folder, corpus="mine").by_corpus()] == ["mine"]
+    assert [name for name, _ in plan_of(folder).by_corpus()] == ["evaluate-small"]
+    assert [name for name, _ in plan_of(folder, corpus="mine").by_corpus()] == ["mine"]
 
 
 def test_arms_that_want_documents_read_otherwise_have_a_corpus_beside(folder):
-    found = list(exam_of(folder, what="ablations", only=("rounds 0", "rounds 1", "mixing 0")).by_corpus())
+    found = list(plan_of(folder, what="ablations", only=("rounds 0", "rounds 1", "mixing 0")).by_corpus())
     told = [[arm.name for arm in arms] for _, arms in found]
     assert told == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
     names = [name for name, _ in found]
@@ -53,39 +53,39 @@ def test_arms_that_want_documents_read_otherwise_have_a_corpus_beside(folder):
 
 
 def test_the_longest_name_of_a_corpus_leaves_room_for_what_tells_two_apart(tmp_path):
-    exam = exam_of(small_benchmark(tmp_path / ("long name " * 12)), what="ablations", only=("rounds 0",))
-    assert all(len(name) <= 64 and " " not in name for name, _ in exam.by_corpus())
+    plan = plan_of(small_benchmark(tmp_path / ("long name " * 12)), what="ablations", only=("rounds 0",))
+    assert all(len(name) <= 64 and " " not in name for name, _ in plan.by_corpus())
 
 
 def test_a_benchmark_without_what_is_measured_is_refused_and_told_what_can_be(tmp_path):
     folder = small_benchmark(tmp_path / "d")
     lines = (folder / "questions.jsonl").read_text().splitlines()
     (folder / "questions.jsonl").write_text(lines[-1] + "\n")
-    with pytest.raises(ExamError, match=r"none of the 1 questions of 'd' has evidence pages; `flowreader evaluate answers`"):
-        exam_of(folder)
+    with pytest.raises(EvaluationError, match=r"none of the 1 questions of 'd' has evidence pages; `flowreader evaluate answers`"):
+        plan_of(folder)
 
 
 def test_a_measurement_without_a_dataset_is_refused():
-    with pytest.raises(ExamError, match="evaluate retrieval"):
-        open_exam(EvaluationRequest())
+    with pytest.raises(EvaluationError, match="evaluate retrieval"):
+        plan_evaluation(EvaluationRequest())
 
 
 def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_their_bytes(own_home, folder):
-    exam = exam_of(folder, corpus="small")
-    missing, ids = work_to_do(exam, "small", exam.arms[0])
+    plan = plan_of(folder, corpus="small")
+    missing, ids = work_to_do(plan, "small", plan.arms[0])
     assert missing is None
-    assert sorted(ids) == sorted(set(CHEAP) & {name for one in exam.questions for name in one.documents} | {CHEAP[0]})
+    assert sorted(ids) == sorted(set(CHEAP) & {name for one in plan.questions for name in one.documents} | {CHEAP[0]})
     other = changed(AllSettings(), {"reading.evolution.rounds": 0})
-    again = exam_of(folder, corpus="small", settings=other)
+    again = plan_of(folder, corpus="small", settings=other)
     request, _ = work_to_do(again, "small", again.arms[0])
     assert request is not None and request.settings.reading.evolution.rounds == 0
 
 
 def test_probes_are_asked_of_the_corpus_that_they_are_made_from(own_home):
-    exam = open_exam(EvaluationRequest(what="probe", corpus="small", limit=8))
-    assert [name for name, _ in exam.by_corpus()] == ["small"]
-    missing, ids = work_to_do(exam, "small", exam.arms[0])
-    assert missing is None and set(exam.benchmark.documents) <= set(ids)
+    plan = plan_evaluation(EvaluationRequest(what="probe", corpus="small", limit=8))
+    assert [name for name, _ in plan.by_corpus()] == ["small"]
+    missing, ids = work_to_do(plan, "small", plan.arms[0])
+    assert missing is None and set(plan.benchmark.documents) <= set(ids)
 
 
 def test_probes_are_asked_of_every_readable_document_those_without_a_probe_too(home):
@@ -93,19 +93,19 @@ def test_probes_are_asked_of_every_readable_document_those_without_a_probe_too(h
     location = published(home, with_probe, without)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
         corpus.publish(graphs=[], records=[worlds.failed(worlds.graph("broken"))], cross_edges=[])
-    exam = open_exam(EvaluationRequest(what="probe"))
-    assert set(exam.benchmark.documents) == {"tide.pdf"}
-    _, ids = work_to_do(exam, "default", exam.arms[0])
+    plan = plan_evaluation(EvaluationRequest(what="probe"))
+    assert set(plan.benchmark.documents) == {"tide.pdf"}
+    _, ids = work_to_do(plan, "default", plan.arms[0])
     assert ids == {"tide.pdf": with_probe.document_id, "mute.pdf": without.document_id}
 
 
 def test_a_probed_document_that_went_meanwhile_is_asked_no_more(home):
     tide, kept = written("tide", TELLING), written("mute", Passage("Too few words"))
     location = published(home, tide, kept)
-    exam = open_exam(EvaluationRequest(what="probe"))
+    plan = plan_evaluation(EvaluationRequest(what="probe"))
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
         corpus.publish(removed=[tide.document_id])
-    _, ids = work_to_do(exam, "default", exam.arms[0])
+    _, ids = work_to_do(plan, "default", plan.arms[0])
     assert ids == {"mute.pdf": kept.document_id}
 
 
@@ -113,35 +113,35 @@ def test_a_question_that_cannot_be_asked_is_refused_by_its_id_before_anything_is
     folder = small_benchmark(
         tmp_path / "d", {"id": "odd", "document": CHEAP[0], "question": "???", "answer": "x", "evidence_pages": [1]}
     )
-    with pytest.raises(ExamError, match=r"question 'odd' of 'd': the question '\?\?\?' holds no word"):
-        exam_of(folder)
+    with pytest.raises(EvaluationError, match=r"question 'odd' of 'd': the question '\?\?\?' holds no word"):
+        plan_of(folder)
 
 
 def test_only_documents_that_are_asked_are_read_unless_all_are_searched_at_once(folder):
     (folder / "documents" / "beside.html").write_text("<p>Nobody asks of this.</p>")
-    exams = {scope: exam_of(folder, scope=scope) for scope in ("document", "corpus")}
-    names = {scope: {Path(path).name for path in exam.reading("small", exam.arms[0]).paths} for scope, exam in exams.items()}
-    asked = {name for one in exams["document"].questions for name in one.documents}
+    plans = {scope: plan_of(folder, scope=scope) for scope in ("document", "corpus")}
+    names = {scope: {Path(path).name for path in plan.reading("small", plan.arms[0]).paths} for scope, plan in plans.items()}
+    asked = {name for one in plans["document"].questions for name in one.documents}
     assert names == {"document": asked, "corpus": {*CHEAP, "beside.html"}}
 
 
 def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home, folder):
-    exam = exam_of(folder, corpus="small")
-    other = exam_of(folder, corpus="small", settings=changed(AllSettings(), {"reading.evolution.rounds": 0}))
-    probes = open_exam(EvaluationRequest(what="probe", corpus="small", limit=2))
+    plan = plan_of(folder, corpus="small")
+    other = plan_of(folder, corpus="small", settings=changed(AllSettings(), {"reading.evolution.rounds": 0}))
+    probes = plan_evaluation(EvaluationRequest(what="probe", corpus="small", limit=2))
     with open_for_reading(corpus_location("small")) as snapshot:
-        require_read(exam, exam.arms[0], snapshot)
+        require_read(plan, plan.arms[0], snapshot)
         require_read(probes, probes.arms[0], snapshot)
-        with pytest.raises(ExamError, match=r"3 documents of corpus 'small' were removed or read otherwise"):
+        with pytest.raises(EvaluationError, match=r"3 documents of corpus 'small' were removed or read otherwise"):
             require_read(other, other.arms[0], snapshot)
 
 
 def test_what_the_figures_do_not_say_is_said(own_home, tmp_path):
     beyond = {"id": "far", "document": CHEAP[0], "question": "Where?", "answer": "x", "evidence_pages": [77, 0]}
-    exam = exam_of(small_benchmark(tmp_path / "d", beyond), corpus="small")
-    _, ids = work_to_do(exam, "small", exam.arms[0])
+    plan = plan_of(small_benchmark(tmp_path / "d", beyond), corpus="small")
+    _, ids = work_to_do(plan, "small", plan.arms[0])
     with open_for_reading(corpus_location("small")) as snapshot:
-        assert notes_of(exam, snapshot, ids) == (
+        assert notes_of(plan, snapshot, ids) == (
             "1 of 5 questions are left out: they have no evidence pages",
             f"2 evidence pages are none of their document: far (page 77 of {CHEAP[0]}), far (page 0 of {CHEAP[0]})",
         )

@@ -27,13 +27,13 @@ LONGEST_NAME = 64
 SHOWN = 5
 
 
-class ExamError(ValueError):
+class EvaluationError(ValueError):
     """An evaluation that cannot be made of what was asked for; the message says what is missing and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Exam:
-    """The questions in their order, and who is to answer them, the reference first."""
+class EvaluationPlan:
+    """The questions in their order, and the arms that are to answer them, the reference first."""
 
     request: EvaluationRequest
     benchmark: Benchmark
@@ -58,8 +58,8 @@ class Exam:
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
-    """What came of the questions, and what judges said of the answers, by arm and by question.
+class Results:
+    """What came of the questions, and the verdicts on the answers, by arm and by question.
 
     `snapshot` was asked, and `models` read and judged, for the first arm.
     """
@@ -70,20 +70,23 @@ class Findings:
     models: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def joined(self, other: Findings) -> Findings:
+    def joined(self, other: Results) -> Results:
         asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
-        return Findings(asked, judged, self.snapshot or other.snapshot, self.models or other.models, notes)
+        return Results(asked, judged, self.snapshot or other.snapshot, self.models or other.models, notes)
 
 
-def open_exam(request: EvaluationRequest) -> Exam:
-    """Open the benchmark and lay out the arms; raise ExamError, BenchmarkError or ProbeError where there is nothing to measure."""
+def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
+    """Open the benchmark and lay out the arms.
+
+    Raise EvaluationError, BenchmarkError or ProbeError where there is nothing to measure, UnknownArmError as `ablation_arms` does.
+    """
     benchmark = _benchmark(request)
     questions = _evenly([one for one in benchmark.questions if _measurable(one, request)], request.limit)
     if not questions:
         wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
-        raise ExamError(
+        raise EvaluationError(
             f"none of the {len(benchmark.questions)} questions of {benchmark.name!r} has {wanted}; "
             f"`flowreader evaluate {other}` needs none"
         )
@@ -91,37 +94,37 @@ def open_exam(request: EvaluationRequest) -> Exam:
         try:
             checked_questions([question.text])
         except QuestionError as error:
-            raise ExamError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
+            raise EvaluationError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
     if request.what == "ablations":
         arms = ablation_arms(request.settings, request.readers[0], request.only)
     else:
         arms = reader_arms(request.readers, request.settings)
-    return Exam(request, benchmark, questions, arms)
+    return EvaluationPlan(request, benchmark, questions, arms)
 
 
-def work_to_do(exam: Exam, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
+def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
     """Return what must be read in first, None where all is there, and the ids of the benchmark's documents by their names."""
-    if exam.request.what == "probe":
+    if plan.request.what == "probe":
         return None, _ids_in(corpus)
-    request = exam.reading(corpus, arm)
+    request = plan.reading(corpus, arm)
     found = survey_for(request)
     by_path = {file.path: file.document_id for file in found.found.files}
     refused = [f"{item.path!r}: {item.reason}" for item in found.found.skipped]
     if refused:
-        raise ExamError(
-            f"{len(refused)} documents of {exam.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
+        raise EvaluationError(
+            f"{len(refused)} documents of {plan.benchmark.name!r} cannot be read in ({refused[0]}); put plain files there"
         )
     return (request if found.plan.work else None), {
         name: by_path[os.path.realpath(path)]
-        for name, path in exam.benchmark.documents.items()
+        for name, path in plan.benchmark.documents.items()
         if os.path.realpath(path) in by_path
     }
 
 
-def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[str, ...]:
-    """Say what the figures do not: questions left out, documents that could not be read, evidence that no document has."""
+def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what the figures do not show: questions left out, documents that could not be read, evidence that no document has."""
     records = {record.id: record for record in snapshot.documents()}
-    asked = sorted({name for question in exam.questions for name in question.documents})
+    asked = sorted({name for question in plan.questions for name in question.documents})
     found = {name: records[ids[name]] for name in asked if ids.get(name) in records}
     unread = [
         f"{name} could not be read, what is asked of it counts as not found: {record.state.value}, {record.reason}"
@@ -131,14 +134,14 @@ def notes_of(exam: Exam, snapshot: Snapshot, ids: Mapping[str, str]) -> tuple[st
     pages = {name: record.pages for name, record in found.items() if record.state is DocumentState.READY}
     beyond = [
         f"{question.id} (page {page} of {name})"
-        for question in exam.questions
+        for question in plan.questions
         for name, page in question.evidence
         if name in pages and not 1 <= page <= pages[name]
     ]
-    left_out = sum(not _measurable(question, exam.request) for question in exam.benchmark.questions)
-    lacking = "answer written down" if exam.request.what == "answers" else "evidence pages"
+    left_out = sum(not _measurable(question, plan.request) for question in plan.benchmark.questions)
+    lacking = "answer written down" if plan.request.what == "answers" else "evidence pages"
     return (
-        *([f"{left_out} of {len(exam.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
+        *([f"{left_out} of {len(plan.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
         *unread,
         *([f"{len(beyond)} evidence pages are none of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
     )
@@ -150,20 +153,19 @@ def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[st
     return {what: name for what, name in named.items() if name}
 
 
-def require_read(exam: Exam, arm: Arm, snapshot: Snapshot) -> None:
-    """Raise ExamError where documents are not in the snapshot as the arm wants them read: somebody else wrote to it meanwhile."""
-    if exam.request.what == "probe":
+def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
+    """Raise EvaluationError where documents are not in the snapshot as the arm wants them read: another wrote to it meanwhile."""
+    if plan.request.what == "probe":
         return
-    request = exam.reading(snapshot.location.name, arm)
-    plan = survey(
-        request, look(request), snapshot.documents(), embedder_for(snapshot.embedder), reader_identity(request.settings)
-    ).plan
-    versions = {record.id: record.version for record in snapshot.documents()}
-    other = [work for work in plan.work if versions.get(work.document_id) != work.version]
+    request = plan.reading(snapshot.location.name, arm)
+    documents = snapshot.documents()
+    found = survey(request, look(request), documents, embedder_for(snapshot.embedder), reader_identity(request.settings))
+    versions = {record.id: record.version for record in documents}
+    other = [work for work in found.plan.work if versions.get(work.document_id) != work.version]
     if other:
-        raise ExamError(
+        raise EvaluationError(
             f"{len(other)} documents of corpus {request.corpus!r} were removed or read otherwise while it was evaluated; "
-            "evaluate again when nobody writes to it, or name another --corpus"
+            "evaluate again when nothing writes to it, or name another --corpus"
         )
 
 
@@ -178,7 +180,7 @@ def _ids_in(corpus: str) -> dict[str, str]:
 def _benchmark(request: EvaluationRequest) -> Benchmark:
     if request.what != "probe":
         if request.dataset is None:
-            raise ExamError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
+            raise EvaluationError(f"`evaluate {request.what}` has no dataset; name a folder with documents/ and questions.jsonl")
         return open_benchmark(Path(request.dataset))
     with open_for_reading(corpus_location(probed_corpus(request))) as snapshot:
         return make_probes(snapshot, limit=request.limit or DEFAULT_LIMIT)

@@ -1,0 +1,114 @@
+"""What came of each question, in a file of the user's: JSON Lines, CSV or Parquet."""
+
+import io
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from storage.artifacts import write_durably
+from storage.codec import storable
+from storage.records.documents import identify
+from storage.records.evaluations import Asked, BenchmarkQuestion
+from tasks.evaluation.plan import EvaluationError, EvaluationPlan, Results
+from tasks.evaluation.scoring import Judged
+
+RANKINGS = ("ranked_pages", "evidence_pages_returned", "gold_pages")
+PAGES = pl.List(pl.Struct({"document": pl.String, "page": pl.Int64}))
+LISTS = {"gold": pl.List(pl.String), **dict.fromkeys((*RANKINGS, "cited_pages"), PAGES)}
+"""The columns that hold lists, with their types: in every row of a table a page is a document and a number."""
+
+Line = dict[str, Any]
+
+
+def check_out(path: str | None) -> None:
+    """Refuse, before the work, a file that cannot be written; raise EvaluationError."""
+    if path is None:
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise EvaluationError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
+    if Path(path).is_dir():
+        raise EvaluationError(f"{path!r} is a folder; name a file for the lines")
+
+
+def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:
+    """Write a line for each question and arm: CSV or Parquet where the name ends so, JSON Lines otherwise."""
+    place = Path(path).absolute()
+    lines = [_line(question, arm, plan, results) for arm in results.asked for question in plan.questions]
+    written = io.BytesIO()
+    match place.suffix.lower():
+        case ".parquet":
+            _table(lines).write_parquet(written)
+        case ".csv":
+            _without_lists(_table(lines)).write_csv(written)
+        case _:
+            of_one = plan.request.scope == "document"
+            written.write(_json_lines(lines, {one.id for one in plan.questions if of_one and len(one.documents) == 1}))
+    write_durably(place, written.getvalue())
+
+
+def _line(question: BenchmarkQuestion, arm: str, plan: EvaluationPlan, results: Results) -> Line:
+    asked = results.asked[arm][question.id]
+    head = {"id": question.id, "reader": arm, "question": question.text}
+    if plan.request.what == "answers":
+        return head | _answer_columns(question, asked, results.judged[arm][question.id])
+    return head | {
+        "ranked_pages": asked.ranked,
+        "evidence_pages_returned": asked.evidence,
+        "gold_pages": question.evidence,
+        "seconds": asked.seconds,
+        "key": identify(plan.benchmark.hash, asked.key),
+    }
+
+
+def _answer_columns(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Line:
+    return {
+        "answer": asked.answer,
+        "status": asked.status,
+        "gold": question.answers,
+        "answerable": question.answerable,
+        "correct": judged.correct,
+        "judged_by": judged.by,
+        "kind": judged.kind.value,
+        "reason": judged.reason,
+        "cited_pages": asked.cited,
+        "calls": asked.calls,
+        "input_tokens": asked.input_tokens,
+        "output_tokens": asked.output_tokens,
+        "cost": asked.cost,
+        "seconds": asked.seconds,
+    }
+
+
+def _json_lines(lines: Sequence[Line], of_one_document: Collection[str]) -> bytes:
+    """Return the lines as JSON; a ranking is of numbers where the question, by its id, is asked of one document."""
+    shown = [
+        line | {name: [page for _, page in line[name]] for name in RANKINGS if name in line and line["id"] in of_one_document}
+        for line in lines
+    ]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in shown).encode("utf-8", "backslashreplace")
+
+
+def _table(lines: Sequence[Line]) -> pl.DataFrame:
+    rows = [{name: _cell(value, LISTS.get(name)) for name, value in line.items()} for line in lines]
+    lists = {name: kind for name, kind in LISTS.items() if name in rows[0]}
+    return pl.DataFrame(rows, schema_overrides=lists, infer_schema_length=None)
+
+
+def _cell(value: Any, kind: pl.List | None) -> object:  # noqa: ANN401 - what a line holds
+    if kind is PAGES:
+        return [{"document": document, "page": page} for document, page in value]
+    if kind is not None:
+        return list(map(storable, value))
+    return storable(value) if isinstance(value, str) else value
+
+
+def _without_lists(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with each list as JSON: a cell of CSV holds a text or a number."""
+    lists = {name: table[name].to_list() for name in table.columns if name in LISTS}
+    return table.with_columns(
+        pl.Series(name, [json.dumps(value, ensure_ascii=False) for value in values]) for name, values in lists.items()
+    )
