@@ -1,13 +1,14 @@
 """FlowReader from Python: a corpus whose documents, tables, answers and citations are Polars frames.
 
-The columns and types of each frame are always those that stand here, also where it has no rows.
+The columns and types of each frame are always those below, also where it has no rows.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import datetime
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import polars as pl
@@ -16,58 +17,63 @@ from flows.ask import ask
 from storage.codec import storable
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.records.answers import Answer, Citation
-from storage.records.documents import DocumentRecord, TableRow
+from storage.records.answers import Answer
+from storage.records.documents import TableRow
 from storage.runs.answers import read_answers
 from tasks.asking.request import AskRequest
 
-DOCUMENTS = {
-    "document": pl.String,
-    "document_id": pl.String,
-    "state": pl.String,
-    "reason": pl.String,
-    "title": pl.String,
-    "media_type": pl.String,
-    "bytes": pl.Int64,
-    "pages": pl.Int64,
-    "passages": pl.Int64,
-    "paths": pl.List(pl.String),
+Columns = Mapping[str, tuple[Any, Callable[[Any], object]]]
+"""The columns of a frame: of each its type, and how it is read from a record."""
+
+DOCUMENTS: Columns = {
+    "document": (pl.String, attrgetter("name")),
+    "document_id": (pl.String, attrgetter("id")),
+    "state": (pl.String, attrgetter("state")),
+    "reason": (pl.String, attrgetter("reason")),
+    "title": (pl.String, attrgetter("title")),
+    "media_type": (pl.String, attrgetter("media_type")),
+    "bytes": (pl.Int64, attrgetter("size_bytes")),
+    "pages": (pl.Int64, attrgetter("pages")),
+    "passages": (pl.Int64, attrgetter("nodes")),
+    "paths": (pl.List(pl.String), attrgetter("paths")),
 }
-CELLS = {
-    "document": pl.String,
-    "page": pl.Int64,
-    "table": pl.Int64,
-    "caption": pl.String,
-    "row": pl.Int64,
-    "column": pl.String,
-    "value": pl.String,
+CELLS: Columns = {
+    name: (kind, itemgetter(name))
+    for name, kind in {
+        "document": pl.String,
+        "page": pl.Int64,
+        "table": pl.Int64,
+        "caption": pl.String,
+        "row": pl.Int64,
+        "column": pl.String,
+        "value": pl.String,
+    }.items()
 }
-ANSWERS = {
-    "answer_id": pl.String,
-    "asked": pl.Datetime("ms", "UTC"),
-    "question": pl.String,
-    "answer": pl.String,
-    "status": pl.String,
-    "answer_by": pl.String,
-    "why": pl.String,
-    "reader": pl.String,
-    "snapshot": pl.Int64,
-    "calls": pl.Int64,
-    "input_tokens": pl.Int64,
-    "output_tokens": pl.Int64,
-    "cost": pl.Float64,
-    "seconds": pl.Float64,
+ANSWERS: Columns = {
+    "answer_id": (pl.String, attrgetter("answer_id")),
+    "asked": (pl.Datetime("ms", "UTC"), lambda answer: datetime.fromisoformat(answer.asked)),
+    "question": (pl.String, attrgetter("question")),
+    "answer": (pl.String, attrgetter("answer")),
+    "status": (pl.String, attrgetter("status")),
+    "answer_by": (pl.String, attrgetter("answer_by")),
+    "why": (pl.String, attrgetter("why")),
+    "reader": (pl.String, attrgetter("reader")),
+    "snapshot": (pl.Int64, attrgetter("snapshot")),
+    "calls": (pl.Int64, attrgetter("usage.calls")),
+    "input_tokens": (pl.Int64, attrgetter("usage.input_tokens")),
+    "output_tokens": (pl.Int64, attrgetter("usage.output_tokens")),
+    "cost": (pl.Float64, attrgetter("usage.cost")),
+    "seconds": (pl.Float64, lambda answer: sum(answer.usage.seconds.values())),
 }
-CITATIONS = {
-    "answer_id": pl.String,
-    "document": pl.String,
-    "document_id": pl.String,
-    "page": pl.Int64,
-    "section": pl.List(pl.String),
-    "modality": pl.String,
-    "quote": pl.String,
-    "probability": pl.Float64,
-    "box": pl.List(pl.Float64),
+CITATIONS: Columns = {
+    "document": (pl.String, attrgetter("document.name")),
+    "document_id": (pl.String, attrgetter("document.id")),
+    "page": (pl.Int64, attrgetter("page")),
+    "section": (pl.List(pl.String), attrgetter("section")),
+    "modality": (pl.String, attrgetter("modality")),
+    "quote": (pl.String, attrgetter("quote")),
+    "probability": (pl.Float64, attrgetter("probability")),
+    "box": (pl.List(pl.Float64), attrgetter("box")),
 }
 
 
@@ -80,7 +86,7 @@ class Corpus:
     def documents(self) -> pl.DataFrame:
         """Return a row for each document, with its state and the reason."""
         with open_for_reading(self.location) as snapshot:
-            return _frame(map(_document_row, snapshot.documents()), DOCUMENTS)
+            return _frame(snapshot.documents(), DOCUMENTS)
 
     def tables(self, document: str) -> pl.DataFrame:
         """Return a row for each cell of the tables of a document, named as in `flowreader ask --document`.
@@ -94,11 +100,11 @@ class Corpus:
             for row in snapshot.rows(found.id):
                 rows.setdefault(row.node_id, []).append(row)
             tables = [node for node in snapshot.nodes(found.id) if node.id in rows]
-        cells = (
+        cells = [
             {"document": found.name, "table": number, "caption": node.caption, **cell}
             for number, node in enumerate(tables, 1)
             for cell in _cells(rows[node.id])
-        )
+        ]
         return _frame(cells, CELLS)
 
     def ask(self, *questions: str, **limits: Any) -> pl.DataFrame:  # noqa: ANN401 - the fields of AskRequest
@@ -106,17 +112,18 @@ class Corpus:
         request = AskRequest(questions=questions, corpus=self.location.name, **limits)
         # in a thread of its own: a notebook has an event loop at work, and a second one cannot begin in its thread
         with ThreadPoolExecutor(1) as pool:
-            return _answers(pool.submit(asyncio.run, _asked(request)).result())
+            return _frame(pool.submit(asyncio.run, _asked(request)).result(), ANSWERS)
 
     def answers(self) -> pl.DataFrame:
         """Return all answers that are kept, the newest first; what quoted a document that was removed since is left out."""
-        return _answers(self._kept())
+        return _frame(self._kept(), ANSWERS)
 
     def citations(self, answers: pl.DataFrame) -> pl.DataFrame:
         """Return what the answers cite, a row for each quote, in their order."""
         kept = {answer.answer_id: answer.citations for answer in self._kept()}
-        rows = (_citation_row(name, citation) for name in answers["answer_id"] for citation in kept.get(name, ()))
-        return _frame(rows, CITATIONS)
+        cited = [(name, citation) for name in answers["answer_id"] for citation in kept.get(name, ())]
+        frame = _frame([citation for _, citation in cited], CITATIONS)
+        return frame.insert_column(0, pl.Series("answer_id", [name for name, _ in cited], pl.String))
 
     def _kept(self) -> list[Answer]:
         with open_for_reading(self.location) as snapshot:
@@ -126,21 +133,6 @@ class Corpus:
 async def _asked(request: AskRequest) -> list[Answer]:
     async with aclosing(ask(request)) as answers:
         return [answer async for answer in answers]
-
-
-def _document_row(record: DocumentRecord) -> dict[str, object]:
-    return {
-        "document": record.name,
-        "document_id": record.id,
-        "state": record.state,
-        "reason": record.reason,
-        "title": record.title,
-        "media_type": record.media_type,
-        "bytes": record.size_bytes,
-        "pages": record.pages,
-        "passages": record.nodes,
-        "paths": list(map(storable, record.paths)),
-    }
 
 
 def _cells(rows: Sequence[TableRow]) -> Iterator[dict[str, object]]:
@@ -158,36 +150,14 @@ def _cells(rows: Sequence[TableRow]) -> Iterator[dict[str, object]]:
             yield {"page": row.page, "row": row.row + 1, "column": name, "value": value}
 
 
-def _answers(answers: Sequence[Answer]) -> pl.DataFrame:
-    return _frame(map(_answer_row, answers), ANSWERS)
+def _frame(records: Sequence[object], columns: Columns) -> pl.DataFrame:
+    return pl.DataFrame(
+        {name: pl.Series([_plain(get(record)) for record in records], dtype=kind) for name, (kind, get) in columns.items()}
+    )
 
 
-def _answer_row(answer: Answer) -> dict[str, object]:
-    plain = ("answer_id", "question", "answer", "status", "answer_by", "why", "reader", "snapshot")
-    usage = ("calls", "input_tokens", "output_tokens", "cost")
-    return {
-        **{name: getattr(answer, name) for name in plain},
-        **{name: getattr(answer.usage, name) for name in usage},
-        "asked": datetime.fromisoformat(answer.asked),
-        "seconds": sum(answer.usage.seconds.values()),
-    }
-
-
-def _citation_row(answer_id: str, citation: Citation) -> dict[str, object]:
-    return {
-        "answer_id": answer_id,
-        "document": citation.document.name,
-        "document_id": citation.document.id,
-        "page": citation.page,
-        "section": list(citation.section),
-        "modality": citation.modality,
-        "quote": citation.quote,
-        "probability": citation.probability,
-        "box": list(citation.box) if citation.box else None,
-    }
-
-
-def _frame(rows: Iterable[Mapping[str, object]], columns: Mapping[str, Any]) -> pl.DataFrame:
-    """Return the rows as a frame; a name of a file may hold what is not Unicode, and stands in it as an escape."""
-    plain = [{name: storable(str(cell)) if isinstance(cell, str) else cell for name, cell in row.items()} for row in rows]
-    return pl.DataFrame(plain, schema=columns)
+def _plain(value: object) -> object:
+    """Return a value for a frame; the name of a file may hold what is not Unicode, and becomes an escape."""
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return storable(str(value)) if isinstance(value, str) else value

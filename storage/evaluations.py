@@ -16,7 +16,6 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import duckdb
-import polars as pl
 
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
 from storage.codec import canonical_json, storable
@@ -116,6 +115,8 @@ def _fit(value: object) -> object:
 
 
 def _read_heads(connection: duckdb.DuckDBPyConnection) -> list[Evaluation]:
+    import polars as pl  # here: every command imports the errors of this module
+
     found = connection.sql("SELECT * EXCLUDE (position) FROM figures ORDER BY run_id, position").pl()
     figures = found.cast({"questions": int, "documents": int}).partition_by("run_id", as_dict=True, include_key=False)
     none, unread = pl.DataFrame(schema=FIGURES), pl.DataFrame(schema=SCORED)

@@ -4,7 +4,7 @@ import json
 
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, Benchmark
-from tasks.evaluation.arms import EvaluationRequest, ablation_arms, reader_arms
+from tasks.evaluation.arms import EvaluationRequest, arms_of
 from tasks.evaluation.plan import EvaluationPlan
 from tests.asking_worlds import TOLD
 from tests.program import CHEAP, CORPUS
@@ -23,12 +23,12 @@ def small_benchmark(folder, *more):
             "document": document,
             "document_type": "Report" if document.endswith("x") else "Page",
             "question": question,
-            "answer": told,
+            "answer": expected,
             "answer_format": "Str",
             "evidence_pages": [page],
             "evidence_sources": ["Text"],
         }
-        for number, (question, (document, page, told)) in enumerate(TOLD.items())
+        for number, (question, (document, page, expected)) in enumerate(TOLD.items())
     ]
     nothing = {
         "id": "q-none",
@@ -47,16 +47,12 @@ def plan_by_hand(*questions, **asked):
     """Return a plan of these questions, to be summed up in the corpus `default`; nothing is opened."""
     request = EvaluationRequest(dataset="reports", corpus="default", resamples=100, **asked)
     documents = {name: f"/files/{name}" for question in questions for name in question.documents}
-    if request.what == "ablations":
-        arms = ablation_arms(request.settings, request.readers[0], request.only)
-    else:
-        arms = reader_arms(request.readers, request.settings)
-    return EvaluationPlan(request, Benchmark("reports", documents, questions, "b" * 64), questions, arms)
+    return EvaluationPlan(request, Benchmark("reports", documents, questions, "b" * 64), questions, arms_of(request))
 
 
 def answered(question, ranked=(), evidence=(), *, document="", key="", **more):
     """Return what came of a question: pages of its own document, or of the one named."""
     named = document or question.documents[0]
     pages = tuple((named, page) for page in ranked), tuple((named, page) for page in evidence)
-    told = {"reader": "flow", "seconds": 0.25, "answer": "", "status": "answered"} | more
-    return Asked(key or identify(question.id), question.id, ranked=pages[0], evidence=pages[1], **told)
+    rest = {"reader": "flow", "seconds": 0.25, "answer": "", "status": "answered"} | more
+    return Asked(key or identify(question.id), question.id, ranked=pages[0], evidence=pages[1], **rest)

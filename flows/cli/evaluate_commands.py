@@ -31,13 +31,11 @@ ARMS_SHOWN = 2
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
-    from tasks.evaluation.arms import UnknownArmError
+    from tasks.evaluation.arms import EvaluationError
     from tasks.evaluation.benchmarks.rows import BenchmarkError
-    from tasks.evaluation.plan import EvaluationError
-    from tasks.evaluation.probing import ProbeError
 
     request = _request(arguments)
-    with _as_command_errors(BenchmarkError, EvaluationError, ProbeError, UnknownArmError):
+    with _as_command_errors(BenchmarkError, EvaluationError):
         plan = _checked(request)
         evaluation = _measured(plan, output)
     if evaluation is None:
@@ -139,11 +137,12 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
 
 def compared(arguments: argparse.Namespace, output: Output) -> int:
     from flows.display.evaluation_tables import compare_json, show_changes
-    from tasks.evaluation.comparing import ComparisonError, compare, what_else_differs
+    from tasks.evaluation.arms import EvaluationError
+    from tasks.evaluation.comparing import compare, what_else_differs
 
     before = find_evaluation(evaluations_file(), arguments.before)
     after = find_evaluation(evaluations_file(), arguments.after)
-    with _as_command_errors(ComparisonError):
+    with _as_command_errors(EvaluationError):
         changes = compare(before, after)
     if output.as_json:
         output.data(compare_json(before, after, changes, what_else_differs(before, after)))

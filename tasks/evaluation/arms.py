@@ -63,8 +63,14 @@ class Arm:
         return identify(self.ingest.reading.deciding())
 
 
-class UnknownArmError(ValueError):
-    """No ablation has such a name; the message lists them."""
+class EvaluationError(ValueError):
+    """An evaluation that cannot be made of what was asked for; the message names what is missing and the remedy."""
+
+
+def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
+    if request.what == "ablations":
+        return ablation_arms(request.settings, request.readers[0], request.only)
+    return reader_arms(request.readers, request.settings)
 
 
 def reader_arms(readers: Sequence[str], settings: AllSettings) -> tuple[Arm, ...]:
@@ -72,11 +78,11 @@ def reader_arms(readers: Sequence[str], settings: AllSettings) -> tuple[Arm, ...
 
 
 def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = ()) -> tuple[Arm, ...]:
-    """Return the whole method first, then each ablation of it; raise UnknownArmError where `only` names none."""
+    """Return the whole method first, then each ablation of it; raise EvaluationError where `only` names none."""
     changes = ablations(settings)
     for part in only:
         if not any(part in name for name in changes):
-            raise UnknownArmError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
+            raise EvaluationError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
     return (
         _arm(FULL, reader, settings),

@@ -12,7 +12,8 @@ from storage.artifacts import write_durably
 from storage.codec import storable
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
-from tasks.evaluation.plan import EvaluationError, EvaluationPlan, Results
+from tasks.evaluation.arms import EvaluationError
+from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import Judged
 
 RANKINGS = ("ranked_pages", "evidence_pages_returned", "gold_pages")

@@ -13,7 +13,7 @@ from storage.locations import corpus_location
 from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
 from tasks.asking.request import QuestionError, checked_questions
-from tasks.evaluation.arms import Arm, EvaluationRequest, ablation_arms, reader_arms
+from tasks.evaluation.arms import Arm, EvaluationError, EvaluationRequest, arms_of
 from tasks.evaluation.asking import EvaluationContext
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.judging import is_judgeable
@@ -25,10 +25,6 @@ from tasks.ingest.request import IngestRequest, embedder_for, look, survey, surv
 HASH_DIGITS = 8
 LONGEST_NAME = 64
 SHOWN = 5
-
-
-class EvaluationError(ValueError):
-    """An evaluation that cannot be made of what was asked for; the message says what is missing and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +73,7 @@ class Results:
 
 
 def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
-    """Open the benchmark and lay out the arms.
-
-    Raise EvaluationError, BenchmarkError or ProbeError where there is nothing to measure, UnknownArmError as `ablation_arms` does.
-    """
+    """Open the benchmark and lay out the arms; raise EvaluationError or BenchmarkError where there is nothing to measure."""
     benchmark = _benchmark(request)
     questions = _evenly([one for one in benchmark.questions if _measurable(one, request)], request.limit)
     if not questions:
@@ -95,11 +88,7 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
             checked_questions([question.text])
         except QuestionError as error:
             raise EvaluationError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
-    if request.what == "ablations":
-        arms = ablation_arms(request.settings, request.readers[0], request.only)
-    else:
-        arms = reader_arms(request.readers, request.settings)
-    return EvaluationPlan(request, benchmark, questions, arms)
+    return EvaluationPlan(request, benchmark, questions, arms_of(request))
 
 
 def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:

@@ -22,6 +22,7 @@ from tasks.algorithms.metrics.probe_choice import (
     spread,
 )
 from tasks.algorithms.metrics.probe_wording import Wording, WordUse, forms_of, word_caption, word_heading, word_row, word_sentence
+from tasks.evaluation.arms import EvaluationError
 
 PROBE_SEED = 1
 """The same corpus is probed by the same questions, so that two runs can be compared."""
@@ -37,24 +38,20 @@ MOST_WORDS = 4
 WORDED_BY = {ProbeKind.CAPTION: word_caption, ProbeKind.HEADING: word_heading, ProbeKind.SENTENCE: word_sentence}
 
 
-class ProbeError(ValueError):
-    """No probe can be made; the message says why and what to do."""
-
-
 def make_probes(snapshot: Snapshot, *, limit: int, seed: int = PROBE_SEED) -> Benchmark:
     """Return at most so many probes, evenly over documents, kinds and pages; the same corpus, limit and seed give the same.
 
     A probe's evidence is the one page that holds all its words. That is known of the documents looked at: all of a corpus of up
     to `DOCUMENTS_READ` documents and `NODES_READ` nodes, as many of a larger one as fit, drawn by the hash of their ids; there
-    another document may hold the words too. Raise ProbeError where no probe can be made.
+    another document may hold the words too. Raise EvaluationError where no probe can be made.
     """
     records = snapshot.documents()
     drawn = drawn_documents(records, seed=seed, most_documents=DOCUMENTS_READ, most_nodes=NODES_READ)
     if not drawn:
-        raise ProbeError(f"corpus {snapshot.location.name!r} holds no document that can be read; ingest one")
+        raise EvaluationError(f"corpus {snapshot.location.name!r} holds no document that can be read; ingest one")
     probes = _probes_of(snapshot, drawn, limit=limit, seed=seed)
     if not probes:
-        raise ProbeError(
+        raise EvaluationError(
             f"corpus {snapshot.location.name!r} makes no probe: no caption, heading, table row or sentence of it has three telling "
             "words that stand together on one page only; ingest longer documents, or write a benchmark of your own"
         )

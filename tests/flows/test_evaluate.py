@@ -105,8 +105,8 @@ def first_run_id(call):
     return json.loads(call("list", "--json"))["evaluations"][-1]["run_id"]
 
 
-def figures(told, group="all"):
-    return {(one["arm"], one["metric"]): one for one in told["figures"] if one["group"] == group}
+def figures(printed, group="all"):
+    return {(one["arm"], one["metric"]): one for one in printed["figures"] if one["group"] == group}
 
 
 def lines(path):
@@ -135,11 +135,11 @@ def test_a_line_for_each_question_and_reader_holds_what_a_script_needs_to_measur
 def test_the_figures_are_those_of_the_lines(first, folder, call):
     kept = figures(json.loads(call("show", first_run_id(call)[:8], "--json")))
     for reader in READERS:
-        told = [line for line in lines(folder / "lines.jsonl") if line["reader"] == reader]
-        whole = [set(line["gold_pages"]) <= set(line["evidence_pages_returned"]) for line in told]
-        returned = [len(line["evidence_pages_returned"]) for line in told]
-        assert kept[reader, "perfect recall"]["value"] == pytest.approx(sum(whole) / len(told))
-        assert kept[reader, "pages returned"]["value"] == pytest.approx(sum(returned) / len(told))
+        printed = [line for line in lines(folder / "lines.jsonl") if line["reader"] == reader]
+        whole = [set(line["gold_pages"]) <= set(line["evidence_pages_returned"]) for line in printed]
+        returned = [len(line["evidence_pages_returned"]) for line in printed]
+        assert kept[reader, "perfect recall"]["value"] == pytest.approx(sum(whole) / len(printed))
+        assert kept[reader, "pages returned"]["value"] == pytest.approx(sum(returned) / len(printed))
 
 
 def test_the_run_is_completed_in_prefect_with_a_page_of_tables_and_pictures_and_a_table_of_figures(first, series, call):
@@ -149,12 +149,12 @@ def test_the_run_is_completed_in_prefect_with_a_page_of_tables_and_pictures_and_
     assert set(run["left"]) == {"markdown", "table"}
     page = run["left"]["markdown"]
     assert page.startswith("# Evaluation of retrieval: reports") and page.count("](data:image/png;base64,") >= 2
-    told = json.loads(call("show", first_run_id(call), "--json"))
-    assert len(told["pictures"]) == page.count("](data:image/png;base64,")
+    printed = json.loads(call("show", first_run_id(call), "--json"))
+    assert len(printed["pictures"]) == page.count("](data:image/png;base64,")
     rows = run["left"]["table"]
     rows = json.loads(rows) if isinstance(rows, str) else rows
-    assert len(rows) == len(told["figures"]) and set(rows[0]) == {"arm", "questions", "metric", "mean", "from", "to"}
-    assert rows[0]["mean"] == round(told["figures"][0]["value"], 4)
+    assert len(rows) == len(printed["figures"]) and set(rows[0]) == {"arm", "questions", "metric", "mean", "from", "to"}
+    assert rows[0]["mean"] == round(printed["figures"][0]["value"], 4)
     odd = series["runs"][evaluation(series, "answers")["run_id"]]
     assert odd["keys"] == ["evaluate-answers-harbour----", "evaluate-answers-harbour-----figures"]
 
@@ -186,9 +186,9 @@ def test_without_a_corpus_the_documents_are_read_in_first_into_one_of_the_benchm
 
 
 def test_answers_are_judged_by_rules_the_right_ones_and_the_right_refusals(series, folder):
-    told = figures(evaluation(series, "answers"))
+    printed = figures(evaluation(series, "answers"))
     for reader in READERS:
-        worth = [told[reader, metric]["value"] for metric in (CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, "calls")]
+        worth = [printed[reader, metric]["value"] for metric in (CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY, "calls")]
         assert worth == [1.0, 1.0, 0.0, 0.0]
     found = {(line["reader"], line["id"]): line for line in lines(folder / "answers.jsonl")}
     assert set(found) == {(reader, name) for reader in READERS for name in ("pier", "none")}
@@ -206,9 +206,9 @@ def test_ablations_ask_the_whole_method_once_and_read_documents_again_only_where
         "ask-batch mixing 0",
     ]
     assert sum(name.startswith("ingest") for name in run["tasks"]) == 1
-    told = figures(ablations)
-    assert {arm for arm, _metric in told} == {"full", "mixing 0", "evolution rounds 0"}
-    assert {arm for arm, metric in told if metric == difference_of("recall@1")} == {"mixing 0", "evolution rounds 0"}
+    printed = figures(ablations)
+    assert {arm for arm, _metric in printed} == {"full", "mixing 0", "evolution rounds 0"}
+    assert {arm for arm, metric in printed if metric == difference_of("recall@1")} == {"mixing 0", "evolution rounds 0"}
 
 
 def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(series, folder):
@@ -219,10 +219,10 @@ def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(seri
     assert all(line["gold_pages"][0] in line["ranked_pages"] for line in found)
 
 
-def test_all_of_it_is_kept_as_it_was_told(series, call):
+def test_every_evaluation_is_kept_as_it_was_printed(series, call):
     listed = json.loads(call("list", "--json"))["evaluations"]
     assert [one["what"] for one in listed] == ["probe", "ablations", "answers", "retrieval", "retrieval", "retrieval"]
     assert {run["flow"] for run in series["runs"].values()} == {"evaluate"} and len(series["runs"]) == len(listed)
     for name in ("again", "answers", "ablations"):
-        told = evaluation(series, name)
-        assert json.loads(call("show", told["run_id"], "--json")) == told
+        printed = evaluation(series, name)
+        assert json.loads(call("show", printed["run_id"], "--json")) == printed

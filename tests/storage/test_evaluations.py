@@ -96,7 +96,7 @@ def test_the_beginning_of_an_id_names_its_evaluation(path):
 
 
 @pytest.mark.parametrize("asked", ["abcxy", "abcxyy", "abcxyz-1-longer", "ABCXYZ"])
-def test_what_names_no_evaluation_is_told_the_nearest(path, asked):
+def test_a_name_of_no_evaluation_is_refused_with_the_nearest(path, asked):
     for run_id in ("abcxyz-1", "abcdef-1", "ghijkl-1", "mnopqr-1"):
         keep_evaluation(path, evaluation(run_id))
     with pytest.raises(UnknownEvaluationError, match=f"no evaluation '{asked}'; name it by 6 or more .*'abcxyz-1'") as error:
@@ -104,7 +104,7 @@ def test_what_names_no_evaluation_is_told_the_nearest(path, asked):
     assert str(error.value).count("-1'") == 3
 
 
-def test_where_none_is_kept_that_is_said(path):
+def test_the_error_names_it_where_no_evaluation_is_kept(path):
     with pytest.raises(UnknownEvaluationError, match="none is kept yet"):
         find_evaluation(path, "abcdef")
     assert not path.exists()
@@ -193,7 +193,7 @@ except DiskFullError as error:
 """
 
 
-def test_a_full_disk_is_said_and_what_was_kept_stays(path):
+def test_a_full_disk_is_an_error_by_name_and_what_was_kept_stays(path):
     keep_evaluation(path, FIRST)
     done = subprocess.run([sys.executable, "-c", FULL, str(path)], stdout=subprocess.PIPE, text=True, check=True)
     assert f"disk full at '{path.parent}', needs about 38 MB" in done.stdout
@@ -227,7 +227,7 @@ time.sleep(float(sys.argv[2]))
     ("program", "said"),
     [(HOLD_OURS, "in use by another FlowReader for 0.3 s; run the command again"), (HOLD_FOREIGN, "another program; close it")],
 )
-def test_who_keeps_the_file_open_is_named_and_not_waited_for_for_ever(path, program, said, monkeypatch):
+def test_another_program_that_has_the_file_open_is_named_and_waited_for_a_while_only(path, program, said, monkeypatch):
     monkeypatch.setattr(evaluations, "WAIT_SECONDS", 0.3)
     keep_evaluation(path, FIRST)
     child = subprocess.Popen([sys.executable, "-c", program, str(path), "60"], stdout=subprocess.PIPE)

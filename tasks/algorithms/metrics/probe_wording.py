@@ -103,9 +103,7 @@ def word_sentence(sentence: str, *, use: WordUse, english: bool, most: int) -> W
     left = [token for token in tokens if token not in masked]
     if len(_stems(left)) < FEWEST_WORDS:
         left, masked = tokens, ()
-    frame = (
-        "What number is given for {}?" if has_number else "What name is given with {}?" if masked else "What is joined about {}?"
-    )
+    frame = "What number is given for {}?" if has_number else "What name is given with {}?" if masked else "What is said about {}?"
     return _worded(sentence, _phrases(left, use=use, english=english, most=most), frame, english=english, joiner="and")
 
 

@@ -36,7 +36,7 @@ def test_a_probe_takes_no_dataset_and_asks_all_of_a_corpus():
     )
 
 
-def test_everything_about_a_measurement_can_be_said():
+def test_every_part_of_a_measurement_can_be_set():
     said = parsed(
         *("retrieval", "folder", "--reader", "top-k", "--corpus", "mine", "--scope", "corpus", "--limit", "40"),
         *("--at-once", "8", "--out", "lines.jsonl", "--settings", "s.toml", "--json"),

@@ -51,10 +51,10 @@ def kept(home):
     home.mkdir()
     recalls = {EARLY: 0.5, LATE: 0.75}
     for day, (run_id, recall) in enumerate(recalls.items(), start=1):
-        told = [scored("flow", f"q{number}", f"{number}.pdf", **{"recall@5": recall}) for number in range(4)]
+        printed = [scored("flow", f"q{number}", f"{number}.pdf", **{"recall@5": recall}) for number in range(4)]
         figures = (Figure("flow", "all", "recall@5", recall, recall, recall, 4, 4),)
         other = {"started": f"2026-01-0{day}T10:30:00+00:00", "figures": figures, "settings": {"routing": {"demand": 5.0 + day}}}
-        keep_evaluation(evaluations_file(), evaluation(run_id, *told, **other))
+        keep_evaluation(evaluations_file(), evaluation(run_id, *printed, **other))
     folder = evaluations_folder() / LATE
     folder.mkdir(parents=True)
     (folder / "recall-5.png").write_bytes(b"\x89PNG")
@@ -92,7 +92,7 @@ def test_what_cannot_be_measured_is_refused_before_prefect_starts(call, benchmar
     assert not words.out and words.err.startswith("flowreader: ") and value in words.err
 
 
-def test_a_refusal_takes_no_time_to_speak_of_in_a_process_of_its_own(home, tmp_path):
+def test_a_refusal_is_quick_in_a_process_of_its_own(home, tmp_path):
     program = (
         "import sys\nfrom flows.cli.main import main\nbegun = __import__('time').process_time()\n"
         "code = main(['evaluate', 'retrieval', sys.argv[1]])\n"
@@ -135,18 +135,18 @@ def test_of_many_arms_the_list_names_the_first_and_counts_the_rest(call, kept):
 def test_an_evaluation_is_shown_again_by_the_beginning_of_its_id_with_its_pictures(call, kept):
     shown = call("show", LATE[:6]).out
     assert "75.0 (75.0-75.0)*" in shown and f"picture: {kept / 'recall-5.png'}" in shown.replace("\n", "")
-    told = json.loads(call("show", LATE[:6], "--json").out)
-    assert told["run_id"] == LATE and told["pictures"] == [str(kept / "recall-5.png")]
-    assert told["figures"][0] | {"metric": "recall@5", "value": 0.75, "questions": 4} == told["figures"][0]
+    printed = json.loads(call("show", LATE[:6], "--json").out)
+    assert printed["run_id"] == LATE and printed["pictures"] == [str(kept / "recall-5.png")]
+    assert printed["figures"][0] | {"metric": "recall@5", "value": 0.75, "questions": 4} == printed["figures"][0]
     page = call("show", LATE[:6], "--markdown").out
     assert page.startswith("# Evaluation of retrieval: reports\n") and "| flow | 75.0 (75.0-75.0)" in page
 
 
 def test_two_evaluations_are_compared_question_by_question_and_setting_by_setting(call, kept):
-    told = json.loads(call("compare", EARLY[:8], LATE[:8], "--json").out)
-    (change,) = told["changes"]
+    printed = json.loads(call("compare", EARLY[:8], LATE[:8], "--json").out)
+    (change,) = printed["changes"]
     assert (change["before"], change["after"], change["difference"], change["beyond_luck"]) == (0.5, 0.75, 0.25, True)
-    assert told["differs"] == [{"name": "routing.demand", "before": "6.0", "after": "7.0"}]
+    assert printed["differs"] == [{"name": "routing.demand", "before": "6.0", "after": "7.0"}]
     shown = call("compare", EARLY[:8], LATE[:8]).out
     assert "more than luck" in shown and "routing.demand: 6.0 -> 7.0" in shown and "+25.0" in shown
     assert "1 of 1 metrics are the same" in call("compare", LATE[:8], LATE[:8]).out
@@ -183,7 +183,7 @@ def test_ctrl_c_while_questions_are_asked_ends_in_order_and_the_same_command_ask
     before = asked_so_far()
     assert 0 < len(before) < 3 + QUESTIONS_MORE
     done = flowreader(*command, "--json", home=own_home, check=0)
-    told = json.loads(done.stdout)
-    assert {one["questions"] for one in told["figures"] if one["group"] == "all"} == {3 + QUESTIONS_MORE}
+    printed = json.loads(done.stdout)
+    assert {one["questions"] for one in printed["figures"] if one["group"] == "all"} == {3 + QUESTIONS_MORE}
     after = asked_so_far()
     assert set(before) <= set(after) and len(after) == len(set(after)) == 3 + QUESTIONS_MORE

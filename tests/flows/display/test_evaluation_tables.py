@@ -83,12 +83,12 @@ def test_names_from_a_benchmark_are_no_markup_and_no_commands_to_the_terminal(ou
 
 def test_programs_get_every_figure_the_settings_and_the_pictures_but_not_each_question():
     kept = evaluation(RUN, scored("flow", "q1", "a.pdf", recall=1.0), models={"reader": "extractive"})
-    told = evaluation_json(kept, [Path("/home/one.png")])
-    assert json.dumps(told)
-    assert told["run_id"] == RUN and told["pictures"] == ["/home/one.png"] and "scored" not in told
-    assert told["figures"][1]["value"] == 1 / 3 and told["settings"]["routing"]["demand"] == 6.0
-    assert told["models"] == {"reader": "extractive"}
-    assert set(told["figures"][0]) == {"arm", "group", "metric", "value", "low", "high", "questions", "documents"}
+    printed = evaluation_json(kept, [Path("/home/one.png")])
+    assert json.dumps(printed)
+    assert printed["run_id"] == RUN and printed["pictures"] == ["/home/one.png"] and "scored" not in printed
+    assert printed["figures"][1]["value"] == 1 / 3 and printed["settings"]["routing"]["demand"] == 6.0
+    assert printed["models"] == {"reader": "extractive"}
+    assert set(printed["figures"][0]) == {"arm", "group", "metric", "value", "low", "high", "questions", "documents"}
 
 
 def probe(number, document="a.pdf"):
@@ -102,8 +102,8 @@ def came_back(number, share, arm="flow"):
 
 def test_a_probe_that_did_not_come_back_is_shown_with_its_page_once_for_all_readers(output, capsys):
     asked = [probe(1), probe(2), probe(3)]
-    told = evaluation(RUN, came_back(1, 1.0), came_back(2, 0.0), came_back(3, 1.0), came_back(2, 0.0, "top-k"))
-    show_missed(asked, told, output)
+    printed = evaluation(RUN, came_back(1, 1.0), came_back(2, 0.0), came_back(3, 1.0), came_back(2, 0.0, "top-k"))
+    show_missed(asked, printed, output)
     assert lines(capsys) == [
         "",
         "1 probes whose page is not among the first five",
@@ -142,11 +142,11 @@ def test_a_change_within_one_document_has_no_interval_and_one_that_rounds_to_not
 
 
 def test_programs_get_every_change_with_its_verdict_and_what_else_differs():
-    told = compare_json(evaluation(RUN), evaluation(OTHER), [RECALL, SAME], [Difference("code", "a", "b")])
-    assert (told["before"], told["after"]) == (RUN, OTHER)
-    assert [change["beyond_luck"] for change in told["changes"]] == [True, False]
-    assert told["changes"][0]["low"] == 0.05 and told["differs"] == [{"name": "code", "before": "a", "after": "b"}]
-    assert json.loads(json.dumps(told)) == told
+    printed = compare_json(evaluation(RUN), evaluation(OTHER), [RECALL, SAME], [Difference("code", "a", "b")])
+    assert (printed["before"], printed["after"]) == (RUN, OTHER)
+    assert [change["beyond_luck"] for change in printed["changes"]] == [True, False]
+    assert printed["changes"][0]["low"] == 0.05 and printed["differs"] == [{"name": "code", "before": "a", "after": "b"}]
+    assert json.loads(json.dumps(printed)) == printed
 
 
 def heard(*reports):

@@ -73,7 +73,7 @@ def test_rules_judge_alone_where_there_is_no_model():
     assert all(each.by == "rules" and each.calls == each.cost == 0 and each.reason == "" for each in judged)
 
 
-def test_a_question_that_nobody_answered_cannot_be_judged():
+def test_a_question_without_a_known_answer_cannot_be_judged():
     unknown = replace(CAR, answers=())
     assert is_judgeable(CAR) and is_judgeable(NOTHING) and not is_judgeable(unknown)
     with pytest.raises(ValueError, match="judge only questions whose answer is known"):
@@ -93,7 +93,7 @@ def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
     ]
     assert judged[0].kind is MatchKind.WRONG and judged[0].reason == "the automobile against car"
     assert sum(each.calls for each in judged) == 2
-    read, written = (sum(getattr(call, what) for call in judge.heard.values()) for what in ("input_tokens", "output_tokens"))
+    read, written = (sum(getattr(call, what) for call in judge.ended.values()) for what in ("input_tokens", "output_tokens"))
     assert read > 0 < written and sum(each.cost for each in judged) == pytest.approx((read * 2 + written * 8) / 1e6)
 
 

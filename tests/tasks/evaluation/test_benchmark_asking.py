@@ -110,13 +110,13 @@ def identities(folder, monkeypatch, *written):
 
 
 def test_another_line_of_code_or_of_a_prompt_is_another_identity(tmp_path, monkeypatch):
-    told = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read.")
-    assert len(set(identities(tmp_path, monkeypatch, *told))) == 4
+    changes = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read.")
+    assert len(set(identities(tmp_path, monkeypatch, *changes))) == 4
 
 
 def test_what_is_no_code_or_only_evaluates_changes_nothing(tmp_path, monkeypatch):
-    told = ("tasks/c.pyc", ""), ("tasks/evaluation/probing.py", "x = 1\n"), ("tasks/prompts/judge_answer.md", "Judge.")
-    assert len(set(identities(tmp_path, monkeypatch, *told))) == 1
+    changes = ("tasks/c.pyc", ""), ("tasks/evaluation/probing.py", "x = 1\n"), ("tasks/prompts/judge_answer.md", "Judge.")
+    assert len(set(identities(tmp_path, monkeypatch, *changes))) == 1
 
 
 def test_another_version_of_a_library_is_another_identity(monkeypatch):

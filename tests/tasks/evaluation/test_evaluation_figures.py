@@ -16,7 +16,7 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
 from storage.runs.traces import trace
 from tasks.algorithms.metrics.answers import MatchKind
-from tasks.evaluation.arms import FULL, EvaluationRequest
+from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest
 from tasks.evaluation.asking import code_identity
 from tasks.evaluation.figures import (
     ABLATED,
@@ -28,7 +28,7 @@ from tasks.evaluation.figures import (
     summed_up,
 )
 from tasks.evaluation.lines import check_out, write_lines
-from tasks.evaluation.plan import EvaluationError, Results, plan_evaluation, work_to_do
+from tasks.evaluation.plan import Results, plan_evaluation, work_to_do
 from tasks.evaluation.scoring import (
     BASELINE,
     BY_RULES,
@@ -152,8 +152,8 @@ def test_lines_take_the_place_of_what_was_in_the_file_and_hold_any_sign(tmp_path
     (tmp_path / "out.jsonl").write_text("what was there\n" * 9)
     write_lines(str(tmp_path / "out.jsonl"), plan, found)
     (line,) = (tmp_path / "out.jsonl").read_bytes().rstrip(b"\n").split(b"\n")
-    told = json.loads(line)
-    assert told["answer"] == told["question"] == odd and "Näive".encode() in line
+    shown = json.loads(line)
+    assert shown["answer"] == shown["question"] == odd and "Näive".encode() in line
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
 
 
@@ -212,8 +212,8 @@ def retrieved(**arms):
     """Results by hand: for each arm the rankings and the sets of both questions."""
     return Results(
         {
-            arm.replace("_", "-"): {one.id: answered(one, *pages, reader=arm) for one, pages in zip((ONE, TWO), told, strict=True)}
-            for arm, told in arms.items()
+            arm.replace("_", "-"): {one.id: answered(one, *pages, reader=arm) for one, pages in zip((ONE, TWO), shown, strict=True)}
+            for arm, shown in arms.items()
         },
         {},
     )
@@ -224,9 +224,9 @@ FOUND = retrieved(flow=[([1, 2], [1]), ([2, 3, 1], [2, 1])], top_k=[([2, 1], [2]
 
 def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
     plan = plan_by_hand(ONE, TWO, scope="corpus")
-    told = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
-    evaluation = summed(plan, FOUND.joined(Results(**told)))
-    assert {name: getattr(evaluation, name) for name in told} == told
+    shown = {"snapshot": 3, "models": {"reader": "extractive"}, "notes": ("one was left out",)}
+    evaluation = summed(plan, FOUND.joined(Results(**shown)))
+    assert {name: getattr(evaluation, name) for name in shown} == shown
     assert evaluation.corpus == "default"
     assert (evaluation.run_id, evaluation.started) == ("today", "2026-01-01T00:00:00+00:00")
     assert (evaluation.what, evaluation.scope) == ("retrieval", "corpus")
@@ -237,11 +237,11 @@ def test_an_evaluation_says_what_was_measured_where_and_by_which_code(corpus):
 
 def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
     evaluation = summed(plan_by_hand(ONE, TWO), FOUND)
-    told = values(evaluation)
-    assert (told["flow", "recall@1"], told["top-k", "recall@1"]) == (0.75, 0.25)
-    assert (told["flow", PERFECT], told["top-k", PERFECT]) == (1.0, 0.5)
+    shown = values(evaluation)
+    assert (shown["flow", "recall@1"], shown["top-k", "recall@1"]) == (0.75, 0.25)
+    assert (shown["flow", PERFECT], shown["top-k", PERFECT]) == (1.0, 0.5)
     # Of question two, flow needs three pages of its ranking for what its set has in two.
-    assert (told["flow", gain_over(OWN, SAME_NUMBER)], told["flow", gain_over(BASELINE, SAME_NUMBER)]) == (0.5, 0.5)
+    assert (shown["flow", gain_over(OWN, SAME_NUMBER)], shown["flow", gain_over(BASELINE, SAME_NUMBER)]) == (0.5, 0.5)
     assert evaluation.scored.select("arm", "question_id").unique(maintain_order=True).rows() == [
         ("flow", "one"),
         ("flow", "two"),
@@ -250,7 +250,7 @@ def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
     ]
 
 
-def test_parts_of_the_questions_are_told_of_what_tells_most_and_of_nothing_else(corpus):
+def test_only_the_main_metrics_are_measured_on_parts_of_the_questions(corpus):
     evaluation = summed(plan_by_hand(ONE, TWO), FOUND)
     assert {one.group for one in figures_in(evaluation.figures)} == {
         ALL,
@@ -270,18 +270,18 @@ def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none
     plan = plan_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
     found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "mixing 0": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
     evaluation = summed(plan, found)
-    told = values(evaluation)
-    assert told["mixing 0", difference_of("recall@1")] == -0.5
-    assert told["mixing 0", difference_of(PERFECT)] == -0.5
-    assert told["mixing 0", difference_of("pages returned")] == 0.0
-    assert {metric for arm, metric in told if arm == "mixing 0"} >= {difference_of(metric) for metric in ABLATED}
-    assert not [metric for arm, metric in told if arm == FULL and "difference" in metric]
+    shown = values(evaluation)
+    assert shown["mixing 0", difference_of("recall@1")] == -0.5
+    assert shown["mixing 0", difference_of(PERFECT)] == -0.5
+    assert shown["mixing 0", difference_of("pages returned")] == 0.0
+    assert {metric for arm, metric in shown if arm == "mixing 0"} >= {difference_of(metric) for metric in ABLATED}
+    assert not [metric for arm, metric in shown if arm == FULL and "difference" in metric]
     assert values(evaluation, "one page")["mixing 0", difference_of(PERFECT)] == 0.0
     assert values(evaluation, "several pages")["mixing 0", difference_of(PERFECT)] == -1.0
     assert {one.group for one in figures_in(evaluation.figures)} == {ALL, "one page", "several pages"}
 
 
-def test_a_probe_tells_its_rankings_by_kind(corpus):
+def test_a_probe_measures_its_rankings_by_kind(corpus):
     plan = plan_by_hand(ONE, TWO, what="probe")
     evaluation = summed(plan, FOUND)
     assert {one.metric for one in figures_in(evaluation.figures) if one.group == "source: Text"} == {
@@ -289,7 +289,7 @@ def test_a_probe_tells_its_rankings_by_kind(corpus):
     }
 
 
-def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
+def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals(corpus):
     right = BenchmarkQuestion("right", "How deep?", ("a.pdf",), answers=("20 m",), evidence=(("a.pdf", 1),))
     nothing = BenchmarkQuestion("nothing", "Who won?", ("b.pdf",), answerable=False)
     asked = {one.id: answered(one, answer="20 m") for one in (right, nothing)}
@@ -299,8 +299,8 @@ def test_answers_are_told_by_who_was_right_and_by_who_refused_rightly(corpus):
     }
     plan = plan_by_hand(right, nothing, what="answers", readers=("flow",))
     evaluation = summed(plan, Results({"flow": asked}, {"flow": judged}))
-    told = values(evaluation)
-    assert (told["flow", CORRECT], told["flow", REFUSED_RIGHTLY], told["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
+    shown = values(evaluation)
+    assert (shown["flow", CORRECT], shown["flow", REFUSED_RIGHTLY], shown["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
     counted = {one.metric: one.questions for one in figures_in(evaluation.figures) if one.group == ALL}
     assert (counted[CORRECT], counted[REFUSED_RIGHTLY], counted[REFUSED_WRONGLY]) == (2, 1, 1)
     assert values(evaluation, "one page")["flow", CORRECT] == 1.0
@@ -374,11 +374,11 @@ def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_hom
     assert values(evaluation)["flow", CORRECT] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
     with open_for_reading(corpus_location("small")) as snapshot:
         texts = {node.content for record in snapshot.documents() for node in snapshot.nodes(record.id)}
-    told = json.dumps(plain(evaluation), ensure_ascii=False)
+    shown = json.dumps(plain(evaluation), ensure_ascii=False)
     asked = [one for by_question in found.asked.values() for one in by_question.values()]
-    assert all(one.answer and one.answer not in told for one in asked)
-    assert not [text for text in texts if len(text) > 20 and text in told]
-    assert not [one for one in plan.questions if one.text in told]
+    assert all(one.answer and one.answer not in shown for one in asked)
+    assert not [text for text in texts if len(text) > 20 and text in shown]
+    assert not [one for one in plan.questions if one.text in shown]
     write_lines(str(tmp_path / "out.jsonl"), plan, found)
     assert sum("163 t" in json.loads(line)["answer"] for line in (tmp_path / "out.jsonl").read_text().splitlines()) == 2
 

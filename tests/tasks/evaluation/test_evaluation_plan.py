@@ -3,14 +3,15 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
-from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.plan import EvaluationError, notes_of, plan_evaluation, require_read, work_to_do
+from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations, reader_arms
+from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, work_to_do
 from tasks.settings.ask import AllSettings
-from tasks.settings.base import changed
+from tasks.settings.base import changed, dotted
 from tests.asking_worlds import Passage, published, written
 from tests.evaluation_plans import small_benchmark
 from tests.program import CHEAP
@@ -43,21 +44,21 @@ def test_the_documents_go_into_a_corpus_of_their_own_or_into_the_one_named(folde
     assert [name for name, _ in plan_of(folder, corpus="mine").by_corpus()] == ["mine"]
 
 
-def test_arms_that_want_documents_read_otherwise_have_a_corpus_beside(folder):
+def test_arms_that_need_documents_read_otherwise_have_a_corpus_of_their_own(folder):
     found = list(plan_of(folder, what="ablations", only=("rounds 0", "rounds 1", "mixing 0")).by_corpus())
-    told = [[arm.name for arm in arms] for _, arms in found]
-    assert told == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
+    names_of_arms = [[arm.name for arm in arms] for _, arms in found]
+    assert names_of_arms == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
     names = [name for name, _ in found]
     assert names[0] == "evaluate-small" and all(name.startswith("evaluate-small-") for name in names[1:])
     assert len(set(names)) == 3
 
 
-def test_the_longest_name_of_a_corpus_leaves_room_for_what_tells_two_apart(tmp_path):
+def test_the_longest_name_of_a_corpus_leaves_room_for_its_hash(tmp_path):
     plan = plan_of(small_benchmark(tmp_path / ("long name " * 12)), what="ablations", only=("rounds 0",))
     assert all(len(name) <= 64 and " " not in name for name, _ in plan.by_corpus())
 
 
-def test_a_benchmark_without_what_is_measured_is_refused_and_told_what_can_be(tmp_path):
+def test_a_benchmark_without_what_is_measured_is_refused_with_what_can_be(tmp_path):
     folder = small_benchmark(tmp_path / "d")
     lines = (folder / "questions.jsonl").read_text().splitlines()
     (folder / "questions.jsonl").write_text(lines[-1] + "\n")
@@ -136,7 +137,7 @@ def test_documents_that_were_read_otherwise_meanwhile_are_not_measured(own_home,
             require_read(other, other.arms[0], snapshot)
 
 
-def test_what_the_figures_do_not_say_is_said(own_home, tmp_path):
+def test_notes_name_what_the_figures_do_not_show(own_home, tmp_path):
     beyond = {"id": "far", "document": CHEAP[0], "question": "Where?", "answer": "x", "evidence_pages": [77, 0]}
     plan = plan_of(small_benchmark(tmp_path / "d", beyond), corpus="small")
     _, ids = work_to_do(plan, "small", plan.arms[0])
@@ -145,3 +146,74 @@ def test_what_the_figures_do_not_say_is_said(own_home, tmp_path):
             "1 of 5 questions are left out: they have no evidence pages",
             f"2 evidence pages are none of their document: far (page 77 of {CHEAP[0]}), far (page 0 of {CHEAP[0]})",
         )
+
+
+def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_no_other():
+    plain = dict(dotted(AllSettings().model_dump()))
+    for name, change in ablations(AllSettings()).items():
+        other = dict(dotted(changed(AllSettings(), change).model_dump()))
+        assert {key for key in plain if plain[key] != other[key]} <= set(change), name
+        assert other != plain, name
+
+
+def test_every_part_of_the_method_has_an_ablation():
+    names = set(ablations(AllSettings()))
+    wanted = {"relevance only", "propagation", "diffusion", "BM25", "greedy", "mixing 0", "start by", "diagonal q"}
+    wanted |= {"extinction after", "summary and keywords", "demand", "rounds 0", "rounds 5", "places named", "OCR"}
+    assert all(any(part in name for name in names) for part in wanted)
+
+
+def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
+    for name in ("without propagation", "without diffusion", "relevance only"):
+        score = changed(AllSettings(), ablations(AllSettings())[name]).ask.score
+        assert score.relevance + score.propagation + score.diffusion == pytest.approx(1.0)
+
+
+def test_what_is_set_already_is_no_ablation():
+    assert "mixing 0" not in ablations(changed(AllSettings(), {"ask.selection.mixing": 0.0}))
+    assert f"evolution rounds {AllSettings().reading.evolution.rounds}" not in ablations(AllSettings())
+
+
+def test_the_whole_method_comes_first_and_only_what_is_named_follows():
+    assert [arm.name for arm in ablation_arms(AllSettings(), "flow", ["mixing 0", "OCR"])] == [FULL, "mixing 0", "without OCR"]
+    with pytest.raises(EvaluationError, match=r"'mixng'.*mixing 0"):
+        ablation_arms(AllSettings(), "flow", ["mixng"])
+
+
+def test_arms_that_read_documents_alike_share_a_corpus():
+    arms = {arm.name: arm for arm in ablation_arms(AllSettings(), "flow")}
+    assert arms["mixing 0"].read_alike == arms[FULL].read_alike
+    apart = (FULL, "without OCR", "evolution rounds 0", "vectors of summary and keywords")
+    assert len({arms[name].read_alike for name in apart}) == len(apart)
+
+
+def test_a_reader_named_twice_is_one_arm():
+    assert [arm.reader for arm in reader_arms(["flow", "top-k", "flow"], AllSettings())] == ["flow", "top-k"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("what", "accuracy"),
+        ("readers", ()),
+        ("readers", ("flow", "bm25")),
+        ("scope", "page"),
+        ("limit", 0),
+        ("questions_at_once", 65),
+        ("resamples", 99),
+        ("settings", {"ask": {"selection": {"mixing": 2.0}}}),
+        ("datasets", "reports"),
+    ],
+)
+def test_what_may_not_be_asked_of_an_evaluation_is_refused_by_its_name(name, value):
+    with pytest.raises(ValidationError) as refused:
+        EvaluationRequest.model_validate({name: value})
+    assert name in str(refused.value.errors()[0]["loc"][0])
+
+
+def test_a_request_survives_the_form_of_a_deployment_whose_fields_say_what_they_mean():
+    settings = changed(AllSettings(), {"ask.selection.read": 3, "reading.ocr.enabled": False})
+    request = EvaluationRequest(what="ablations", dataset="reports", readers=("top-k",), only=("OCR",), settings=settings)
+    assert EvaluationRequest.model_validate_json(request.model_dump_json()) == request
+    fields = EvaluationRequest.model_json_schema()["properties"]
+    assert all(field.get("description") for name, field in fields.items() if name != "settings")

@@ -47,7 +47,7 @@ def values_of(scored):
 
 
 def worth(questions, **arms):
-    asked_by = {arm.replace("_", "-"): {one.question_id: one for one in told} for arm, told in arms.items()}
+    asked_by = {arm.replace("_", "-"): {one.question_id: one for one in answers} for arm, answers in arms.items()}
     return values_of(scored_retrieval(questions, asked_by))
 
 
@@ -123,7 +123,7 @@ def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, **aske
         ("abstained", BY_RULES, False, {CORRECT: 0.0, STRICT: 0.0, REFUSED_WRONGLY: 1.0}),
     ],
 )
-def test_an_answer_is_right_as_judged_and_beside_it_stands_what_the_rules_say(kind, by, correct, values):
+def test_an_answer_is_right_as_judged_and_the_verdict_of_the_rules_is_kept_too(kind, by, correct, values):
     found = worth_of_answer(CAR, kind, by=by, correct=correct)
     assert {name: found[name] for name in values} == values and REFUSED_RIGHTLY not in found
 

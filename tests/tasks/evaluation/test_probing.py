@@ -8,7 +8,8 @@ from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from storage.records.documents import NodeKind
 from tasks.algorithms.text.word_stems import stems_in
-from tasks.evaluation.probing import ProbeError, drawn_documents, make_probes, names_of
+from tasks.evaluation.arms import EvaluationError
+from tasks.evaluation.probing import drawn_documents, make_probes, names_of
 from tests.asking_worlds import Passage, answers_to, published, written
 from tests.storage import worlds
 
@@ -90,14 +91,14 @@ def test_probes_bring_their_pages_back(in_asked_home):
 
 def test_a_corpus_that_says_too_little_makes_none_and_says_so(tmp_path):
     location = published(tmp_path, written("tiny", Passage("Too few words")))
-    with pytest.raises(ProbeError, match=r"corpus 'default' makes no probe: .*; ingest longer documents"):
+    with pytest.raises(EvaluationError, match=r"corpus 'default' makes no probe: .*; ingest longer documents"):
         probes_in(location)
 
 
 def test_a_corpus_without_a_readable_document_makes_none_and_says_so(tmp_path):
     with open_for_writing(worlds.corpus_in(tmp_path), embedder=worlds.EMBEDDER, wait_seconds=5) as corpus:
         corpus.publish(graphs=[], records=[worlds.failed(HARBOUR)], cross_edges=[])
-    with pytest.raises(ProbeError, match="'default' holds no document that can be read; ingest one"):
+    with pytest.raises(EvaluationError, match="'default' holds no document that can be read; ingest one"):
         probes_in(corpus.location)
 
 
@@ -118,7 +119,7 @@ def test_where_no_document_fits_the_smallest_is_drawn():
     assert list(drawn_documents(records, seed=0, most_documents=5, most_nodes=100)) == [records[1].id]
 
 
-def test_documents_of_one_name_are_told_apart_by_their_ids():
+def test_documents_of_one_name_are_named_by_their_ids():
     same = [worlds.record(worlds.graph(name), "/files/same.pdf") for name in ("a", "b")]
     other = worlds.record(worlds.graph("c"))
     assert names_of([*same, other]) == {same[0].id: same[0].id[:16], same[1].id: same[1].id[:16], other.id: "c.pdf"}

@@ -78,7 +78,7 @@ def test_words_are_joined_or_not_but_numbers_never():
     assert same_words(["post", "hoc"], ["posthoc"]) and not same_words(["1", "23"], ["12", "3"])
 
 
-def test_function_words_and_letters_tell_nothing():
+def test_function_words_and_letters_are_not_meaningful():
     assert meaningful(["the", "b", "is", "yes", "-5", "5", "pyke", "\u6771", "%"]) == ["-5", "5", "pyke", "\u6771"]
 
 

@@ -32,9 +32,9 @@ PLAIN = frozenset()
         ("Not one of them has a shop in 45", 45.0, False),
     ],
 )
-def test_the_only_number_and_the_one_that_opens_are_told(statement, value, opens):
-    told = main_number(statement, year=False, turned=PLAIN)
-    assert (told.number.value, told.opens) == (value, opens)
+def test_the_only_number_and_the_one_that_opens_are_main_numbers(statement, value, opens):
+    main = main_number(statement, year=False, turned=PLAIN)
+    assert (main.number.value, main.opens) == (value, opens)
 
 
 @pytest.mark.parametrize(
@@ -64,18 +64,18 @@ def test_the_only_number_and_the_one_that_opens_are_told(statement, value, opens
         "more than 40, but less than 45",
     ],
 )
-def test_of_several_numbers_and_of_those_denied_or_bounds_none_is_told(statement):
+def test_of_several_numbers_and_of_those_denied_or_bounds_none_is_the_main_one(statement):
     assert main_number(statement, year=False, turned=PLAIN) is None
 
 
-def test_the_bound_that_is_looked_for_is_told_with_its_words_or_without_and_by_no_others():
+def test_the_bound_that_is_looked_for_counts_with_its_words_or_without_and_with_no_others():
     over = frozenset({"over"})
     assert main_number("over 45", year=False, turned=over).opens
     assert main_number("45", year=False, turned=over).number.value == 45.0
     assert main_number("under 45", year=False, turned=over) is None
 
 
-def test_where_a_denied_number_is_looked_for_it_is_told_only_by_its_denial():
+def test_where_a_denied_number_is_looked_for_only_its_denial_counts():
     assert main_number("It is not 45", year=False, turned=frozenset({"not"})).number.value == 45.0
     assert main_number("It is 45", year=False, turned=frozenset({"not"})) is None
 
@@ -207,14 +207,14 @@ def test_alternatives_that_are_all_known_are_no_guess():
     assert judged("London or Rome", "London", "Paris") == WRONG
 
 
-def test_whether_there_is_an_answer_is_said_by_nothing_but_answerable():
+def test_whether_there_is_an_answer_depends_on_answerable_alone():
     assert judged("None", "None", form="None") == right("exact")
     assert judged("Pyke", "None", form="None") == WRONG
     assert judged("", "Not answerable") == judged("not found", "Pyke", form="None") == ABSTAINED
 
 
 @pytest.mark.parametrize("predicted", ["Not answerable", "not found in these documents", ""])
-def test_who_abstains_is_right_where_nothing_answers_and_wrong_elsewhere(predicted):
+def test_to_abstain_is_right_where_nothing_answers_and_wrong_elsewhere(predicted):
     for known in ((), ("Not answerable",), ("Pyke",)):
         assert judged(predicted, *known, answerable=False) == right("abstained")
         assert judged("anything", *known, answerable=False, found=False) == right("abstained")
@@ -237,7 +237,7 @@ def test_every_answer_that_says_something_is_right_by_itself(text, form):
 
 
 @given(st.lists(st.sampled_from(["12", "7%", "red", "Berlin School", "not", "the", "2019", "Yes", ","]), max_size=6), st.data())
-def test_a_verdict_is_a_verdict_of_the_rules_whatever_is_said(words, data):
+def test_the_rules_have_a_verdict_on_any_words(words, data):
     known = data.draw(st.sampled_from(["12", "7%", "red", "Berlin School", '["red", "12"]', "2019", "Yes", "-12"]))
     verdict = judged(" ".join(words), known)
     assert verdict.correct == (verdict.kind in {MatchKind.EXACT, MatchKind.NUMERIC, MatchKind.LIST, MatchKind.CONTAINED})

@@ -48,7 +48,7 @@ def test_headings_captions_and_sentences_are_asked_for_on_their_pages():
     }
 
 
-def test_what_is_said_twice_on_a_page_is_one_source():
+def test_a_text_that_is_twice_on_a_page_is_one_source():
     assert texts_of(Passage(REPAIR), Passage(REPAIR)) == [REPAIR]
     assert texts_of(Passage(REPAIR), Passage(REPAIR, page=2)) == [REPAIR, REPAIR]
 

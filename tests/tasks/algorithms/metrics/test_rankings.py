@@ -157,7 +157,7 @@ def test_cut_at_its_length_or_beyond_a_ranking_is_whole(ranked, gold, beyond):
 
 
 @given(RANKED, GOLD, st.floats(0, 10))
-def test_at_a_mean_a_value_lies_between_those_of_the_cuts_beside_it(ranked, gold, mean):
+def test_at_a_mean_a_value_lies_between_those_of_the_nearest_cuts(ranked, gold, mean):
     beside = [recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages in (math.floor(mean), math.ceil(mean))]
     assert min(beside) - 1e-12 <= recall_at_mean(ranked=ranked, gold=gold, mean_pages=mean) <= max(beside) + 1e-12
 

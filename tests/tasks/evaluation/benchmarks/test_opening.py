@@ -73,7 +73,7 @@ def test_each_benchmark_is_recognised_by_its_folder_and_by_its_file(tmp_path, ki
     assert (by_file.kind, by_file.file, by_file.given) == (kind, file, file.parent)
 
 
-def test_our_own_questions_go_before_other_files_beside_them(tmp_path):
+def test_our_own_questions_go_before_other_files_of_the_folder(tmp_path):
     lines(tmp_path / "answers.jsonl", asked(answered="x"))
     lines(tmp_path / "questions.jsonl", asked())
     assert recognise(tmp_path).file.name == "questions.jsonl"
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path):
         recognise(tmp_path)
 
 
-def test_our_own_layout_is_opened_with_the_documents_that_nobody_asks_of(tmp_path):
+def test_our_own_layout_is_opened_with_the_documents_that_no_question_names(tmp_path):
     opened = open_benchmark(own(tmp_path / "harbour", asked(), asked("q2", "sub/b c.pdf", answer="x", evidence_pages=[2])))
     assert opened.name == "harbour"
     names = ("a.pdf", "sub/b c.pdf", "unasked.pdf")
