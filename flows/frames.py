@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
 from datetime import datetime
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -37,17 +37,14 @@ DOCUMENTS: Columns = {
     "passages": (pl.Int64, attrgetter("nodes")),
     "paths": (pl.List(pl.String), attrgetter("paths")),
 }
-CELLS: Columns = {
-    name: (kind, itemgetter(name))
-    for name, kind in {
-        "document": pl.String,
-        "page": pl.Int64,
-        "table": pl.Int64,
-        "caption": pl.String,
-        "row": pl.Int64,
-        "column": pl.String,
-        "value": pl.String,
-    }.items()
+CELLS = {
+    "document": pl.String,
+    "page": pl.Int64,
+    "table": pl.Int64,
+    "caption": pl.String,
+    "row": pl.Int64,
+    "column": pl.String,
+    "value": pl.String,
 }
 ANSWERS: Columns = {
     "answer_id": (pl.String, attrgetter("answer_id")),
@@ -105,7 +102,7 @@ class Corpus:
             for number, node in enumerate(tables, 1)
             for cell in _cells(rows[node.id])
         ]
-        return _frame(cells, CELLS)
+        return pl.DataFrame(cells, schema=CELLS)
 
     def ask(self, *questions: str, **limits: Any) -> pl.DataFrame:  # noqa: ANN401 - the fields of AskRequest
         """Ask, and return a row for each answer; `limits` are fields of AskRequest: documents=("a.pdf",), reader="top-k"."""

@@ -118,7 +118,9 @@ def with_differences(scored: pl.DataFrame) -> pl.DataFrame:
         .join(whole, on=["question_id", "metric"], maintain_order="left")
         .with_columns(pl.col("metric") + difference_of(""), pl.col("value") - pl.col("whole"))
     )
-    return pl.concat([scored, compared.drop("whole")])
+    places = scored.select("arm", "question_id").unique(maintain_order=True).with_row_index("place")
+    both = pl.concat([scored, compared.drop("whole")]).join(places, on=["arm", "question_id"], maintain_order="left")
+    return both.sort("place", maintain_order=True).drop("place")
 
 
 def _figures(plan: EvaluationPlan, scored: pl.DataFrame) -> pl.DataFrame:

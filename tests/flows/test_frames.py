@@ -54,7 +54,7 @@ def test_an_answer_and_what_it_cites_are_frames_and_are_kept(small):
 
 def test_the_cells_of_a_table_make_the_table_again(small):
     cells = small.tables("maintenance_manual.docx")
-    assert cells.schema == schema(CELLS) and cells["table"].min() == 1
+    assert cells.schema == pl.Schema(CELLS) and cells["table"].min() == 1
     (number,) = cells.filter(pl.col("value").str.contains("1,850"))["table"].unique()
     table = cells.filter(pl.col("table") == number).pivot(on="column", index="row", values="value")
     assert table.height > 1 and table.width > 2 and any("1,850" in str(row) for row in table.rows())
