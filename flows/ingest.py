@@ -201,7 +201,7 @@ async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | 
         except ParseError as error:
             outcome = failed(work, error.state, error.reason)
         except UnansweredError as error:
-            outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, told=type(error).__name__)
+            outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, logged=type(error).__name__)
         except Exception as error:
             outcome = unexpected(work, error)
         ended(outcome)

@@ -14,7 +14,7 @@ from storage.system import full_disk_explained
 
 
 class ArtifactDamagedError(RuntimeError):
-    """An artifact is missing, torn or altered; whoever made it must make it again."""
+    """An artifact is missing, torn or altered; the step that made it must make it again."""
 
 
 def hash_bytes(data: bytes) -> str:

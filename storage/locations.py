@@ -49,12 +49,12 @@ def evaluations_file() -> Path:
 
 
 def evaluations_folder() -> Path:
-    """Return the folder of what an evaluation leaves beside its results, in a folder of its run's id."""
+    """Return the folder of what an evaluation leaves apart from its results, in a folder of its run's id."""
     return home() / "evaluations"
 
 
 def reports_folder(of: Path | None = None) -> Path:
-    """Return the folder of what deployed runs answered: an HTML page for each answer, and what Prefect keeps for who asked."""
+    """Return the folder of what deployed runs answered: an HTML page for each answer, and what Prefect keeps for the asker."""
     return (of or home()) / "reports"
 
 
@@ -98,7 +98,7 @@ class CorpusLocation:
 
     @property
     def set_aside(self) -> list[Path]:
-        """Catalogs that were damaged or of an older schema, kept beside; they name documents and their headings."""
+        """Catalogs that were damaged or of an older schema, kept; they name documents and their headings."""
         kinds = ("damaged-*", "wal.damaged-*", "version-*")
         return [path for kind in kinds for path in sorted(self.folder.glob(f"{self.catalog.name}.{kind}"))]
 

@@ -24,15 +24,15 @@ class StepMemo:
 
     def remember(self, document_id: str, step: str, key: str, outputs: Mapping[str, str], within: Iterable[str] = ()) -> None:
         """Note, durably, that the step made these artifacts (name to hash), `within` them the hashes that they refer to."""
-        said = json.dumps({"outputs": dict(outputs), "within": sorted(set(within))}, sort_keys=True).encode()
-        write_durably(self.path(document_id, step, key), said)
+        note = json.dumps({"outputs": dict(outputs), "within": sorted(set(within))}, sort_keys=True).encode()
+        write_durably(self.path(document_id, step, key), note)
 
     def lookup(self, document_id: str, step: str, key: str) -> dict[str, str] | None:
         """Return the step's artifacts; None where it was not done, or where one of them, or one within, is damaged."""
-        said = read_memo(self.path(document_id, step, key))
-        if said is None or not all(self.artifacts.intact(name) for name in names_in(said)):
+        note = read_memo(self.path(document_id, step, key))
+        if note is None or not all(self.artifacts.intact(name) for name in names_in(note)):
             return None
-        return said["outputs"]
+        return note["outputs"]
 
     def path(self, document_id: str, step: str, key: str) -> Path:
         """Return where the note lies; raise ValueError for anything that could leave the folder."""
@@ -50,7 +50,7 @@ class StepMemo:
 
     def artifacts_of(self, document_id: str) -> set[str]:
         notes = (read_memo(path) for path in self.of_document(document_id).glob("*.json"))
-        return {name for said in notes if said is not None for name in names_in(said)}
+        return {name for note in notes if note is not None for name in names_in(note)}
 
     def forget(self, document_id: str) -> None:
         """Drop the document's notes; its artifacts become orphans unless something else names them."""
@@ -64,12 +64,12 @@ def kept_steps(home: Path) -> StepMemo:
 def read_memo(path: Path) -> Note | None:
     """Return what a note says, None where it is missing or damaged: then the step is done again."""
     try:
-        said = json.loads(path.read_bytes())
-        sound = isinstance(said["outputs"], dict) and isinstance(said["within"], list)
+        note = json.loads(path.read_bytes())
+        sound = isinstance(note["outputs"], dict) and isinstance(note["within"], list)
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    return said if sound else None
+    return note if sound else None
 
 
-def names_in(said: Mapping[str, Mapping[str, str]]) -> set[str]:
-    return {str(name) for name in (*said["outputs"].values(), *said["within"])}
+def names_in(note: Mapping[str, Mapping[str, str]]) -> set[str]:
+    return {str(name) for name in (*note["outputs"].values(), *note["within"])}

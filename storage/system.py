@@ -1,4 +1,4 @@
-"""What the machine does to us: a disk that is full or may not be written, said before work is lost; memory that is given back."""
+"""The machine: a disk that is full or may not be written, reported before work is lost; memory that is given back."""
 
 import ctypes
 import errno

@@ -3,7 +3,7 @@
 Every call opens the file, does one thing and closes it, so that nothing is held and the write-ahead log is folded in.
 """
 
-# DuckDB complains at the end of a process of types that somebody still names: annotations stay words.
+# DuckDB complains at the end of a process of types that are still referenced: annotations stay strings.
 from __future__ import annotations
 
 import json

@@ -53,9 +53,11 @@ def read_current(location: CorpusLocation) -> Current | None:
     Raise CurrentDamagedError where it is garbage, StoreTooNewError where a newer FlowReader wrote it.
     """
     try:
-        said = json.loads(location.current.read_bytes())
-        refuse_newer(int(said["schema_version"]), location.current)
-        return Current(schema_version=int(said["schema_version"]), snapshot=int(said["snapshot"]), sha256=str(said["sha256"]))
+        pointer = json.loads(location.current.read_bytes())
+        refuse_newer(int(pointer["schema_version"]), location.current)
+        return Current(
+            schema_version=int(pointer["schema_version"]), snapshot=int(pointer["snapshot"]), sha256=str(pointer["sha256"])
+        )
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError) as error:
@@ -150,7 +152,7 @@ class PulledError(RuntimeError):
 
 
 def pulled_from(location: CorpusLocation) -> str:
-    """Return the address that a corpus was pulled from, which nobody here may write; "" for one of this machine's own."""
+    """Return the address that a corpus was pulled from, which this machine may not write; "" for one of this machine's own."""
     try:
         return location.pulled.read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):

@@ -40,9 +40,9 @@ def note_removals(location: CorpusLocation, removals: Iterable[Removal]) -> None
     for removal in removals:
         first = noted.setdefault(removal.document_id, removal)
         noted[removal.document_id] = replace(first, paths=tuple(sorted({*first.paths, *removal.paths})))
-    said = b"".join(to_json(removal) + b"\n" for removal in noted.values())
-    with full_disk_explained(location.folder, len(said)):
-        write_durably(location.purge_due, said)
+    lines = b"".join(to_json(removal) + b"\n" for removal in noted.values())
+    with full_disk_explained(location.folder, len(lines)):
+        write_durably(location.purge_due, lines)
 
 
 def noted_removals(location: CorpusLocation) -> tuple[Removal, ...]:

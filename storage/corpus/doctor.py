@@ -1,4 +1,4 @@
-"""The promises of a corpus, checked: whatever is broken is named with its remedy. Runs beside an ingest."""
+"""The promises of a corpus, checked: whatever is broken is named with its remedy. May run during an ingest."""
 
 import time
 from collections import Counter
@@ -91,8 +91,13 @@ def examine_counts(snapshot: Snapshot) -> Iterator[Finding]:
     for record in snapshot.documents():
         counts = snapshot.counts(record.id)
         pages = counts.pages if record.state is DocumentState.READY else 0
-        said = {TableName.NODES: counts.nodes, TableName.ROWS: counts.rows, TableName.PAGES: pages, TableName.EDGES: counts.edges}
-        for name, count in said.items():
+        expected = {
+            TableName.NODES: counts.nodes,
+            TableName.ROWS: counts.rows,
+            TableName.PAGES: pages,
+            TableName.EDGES: counts.edges,
+        }
+        for name, count in expected.items():
             if held[name][record.id] != count:
                 what = f"document {record.id[:12]} ({record.name!r}) has {held[name][record.id]} {name}, the catalog says {count}"
                 yield Finding("counts", what, READ_AGAIN)
@@ -153,7 +158,7 @@ def examine_orphans(location: CorpusLocation, memo: StepMemo) -> Iterator[Findin
     try:
         _, named = in_use(corpora_in(location.folder.parent))
     except CatalogDamagedError:
-        # what a damaged snapshot names cannot be told; clean-up, too, waits until it is gone
+        # what a damaged snapshot names cannot be known; clean-up, too, waits until it is gone
         return
     orphans = unnamed_files(memo, named, time.time() - KEEP_SECONDS)
     if orphans:

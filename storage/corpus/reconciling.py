@@ -1,7 +1,7 @@
 """What a writer does before it writes: find what a crash left, and make the catalog, the graph and CURRENT agree again.
 
 The catalog and the graph may be ahead of CURRENT (a kill inside a publish) or behind it (a cut write-ahead log, damage).
-Whatever is mended is said in words. Finished documents lie in the artifacts, so what is lost here comes back with the next ingest.
+What is mended is reported. Finished documents lie in the artifacts, so what is lost here comes back with the next ingest.
 """
 
 import shutil
@@ -133,7 +133,7 @@ def restore_catalog(location: CorpusLocation, pointer: Current | None, messages:
 
 
 def back_up_and_upgrade(location: CorpusLocation, head: CatalogHead, messages: list[str]) -> None:
-    """Bring an older catalog to this program's schema, with a copy of it kept beside."""
+    """Bring an older catalog to this program's schema, and keep a copy of it."""
     if head.schema_version == catalog.SCHEMA_VERSION:
         return
     backup = location.catalog.with_name(f"{location.catalog.name}.version-{head.schema_version}")
@@ -197,7 +197,7 @@ def begin_anew(
 ) -> Reconciled:
     """Publish a corpus with an empty graph, under a number above all that were; its documents stand there as failed.
 
-    So nobody forgets them: not a kill before they are published again, and not a command that does not do it.
+    So they are not forgotten: not by a kill before they are published again, and not by a command that does not do it.
     """
     number = 1 + max([pointer.snapshot if pointer else 0, *snapshot_numbers(location)])
     location.catalog.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A corpus open for reading: one snapshot, pinned; what happens beside it does not show.
+"""A corpus open for reading: one snapshot, pinned; what happens meanwhile does not show.
 
 DuckDB alone answers for documents, sections and counts; LanceDB is loaded only for nodes, rows, edges and pages.
 """
@@ -110,7 +110,7 @@ class Snapshot:
             return tuple(catalog.read_documents(own))
 
     def _rows(self, query: str, parameters: list[Any]) -> list[tuple[Any, ...]]:
-        # A connection refuses a second call beside the first, and many questions may be asked of one snapshot at once.
+        # A connection refuses a second call during the first, and many questions may be asked of one snapshot at once.
         with self._connection.cursor() as own:
             return own.execute(query, parameters).fetchall()
 
@@ -151,7 +151,7 @@ class Snapshot:
         return self._page_columns(document_ids, "label")
 
     def page_readers(self, document_ids: Sequence[str]) -> list[tuple[str, int, str, str]]:
-        """Return (document id, number, who read it, why a fallback did) of every page of the documents, in order."""
+        """Return (document id, number, what parsed it, why a fallback did) of every page of the documents, in order."""
         return self._page_columns(document_ids, "parser", "note")
 
     def page_images(self, document_ids: Sequence[str]) -> dict[tuple[str, int], str]:

@@ -1,4 +1,4 @@
-"""Cleaning a corpus: snapshots nobody reads any more, and the versions of the graph's tables that only they showed."""
+"""Cleaning a corpus: snapshots that no reader has open any more, and the versions of the graph's tables that only they showed."""
 
 import itertools
 import time
@@ -18,7 +18,7 @@ from storage.memo import StepMemo, kept_steps
 from storage.runs.replies import CallCache, questions_owner
 
 KEEP_UNNAMED_SECONDS = 30 * 86400.0
-"""What nothing names any more stays so long, for it cost money, or somebody may come back for it: replies of models about documents
+"""What nothing names any more stays so long, for it cost money, or may be wanted again: replies of models about documents
 that no corpus has (an ingest whose budget was used up may go on after days), what deployed runs left, killed runs. What is removed
 on purpose takes all of it along at once."""
 
@@ -36,7 +36,7 @@ class Garbage:
 def collect(own: CorpusLocation, *, keep_seconds: float, gone: Collection[str] = ()) -> Garbage:
     """Delete notes and artifacts that are older and that nothing names: no snapshot of any corpus, no other document's note.
 
-    Replies of models that belong to no corpus any more go when nobody asked for a month.
+    Replies of models that belong to no corpus any more go when they were not used for a month.
 
     The caller holds the lock of `own`. While another corpus is being written nothing is deleted: its ingest may be about to name
     an artifact. Nothing is deleted either where a corpus cannot be asked what it needs. Of the documents `gone`, which were
@@ -59,7 +59,7 @@ def collect(own: CorpusLocation, *, keep_seconds: float, gone: Collection[str] =
 
 
 def forget_documents(memo: StepMemo, kept: set[str], before: float, *, at_once: set[str]) -> tuple[str, ...]:
-    """Drop the notes of documents that no corpus has and that nobody worked on since, or that are to go at once."""
+    """Drop the notes of documents that no corpus has and that no run worked on since, or that are to go at once."""
     idle = [
         document
         for document in memo.documents()

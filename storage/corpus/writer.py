@@ -1,4 +1,4 @@
-"""A corpus open for writing: one writer, who publishes batches of documents so that readers see the old graph or the new one."""
+"""A corpus open for writing: one writer, which publishes batches of documents so that readers see the old graph or the new one."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -96,7 +96,7 @@ class CorpusWriter:
             return self._commit_kept(self._graph.index())
 
     def tidy(self, *, keep_seconds: float, wait_seconds: float = 0.0) -> TidyReport:
-        """Drop snapshots that were replaced longer ago than that and are read by nobody, and the versions that only they show.
+        """Drop snapshots that were replaced longer ago than that and that no reader has open, and the versions that only they show.
 
         `wait_seconds` bounds the waiting for readers to let go.
         """
@@ -110,7 +110,7 @@ class CorpusWriter:
     def purge(self, *, wait_seconds: float) -> TidyReport:
         """Rewrite the graph and the catalog without what was deleted, then drop all older snapshots and versions.
 
-        What evaluations asked goes last: who evaluated an older snapshot kept some until it was let go.
+        What evaluations asked goes last: an evaluation of an older snapshot keeps some until it lets go.
         When nothing is `kept` in the report, no file of the corpus holds a word of a removed document any more.
         """
         with full_disk_explained(self.location.folder, 0):
@@ -124,7 +124,7 @@ class CorpusWriter:
         return report
 
     def _commit_kept(self, versions: dict[str, int]) -> int:
-        """Publish tables that were put in order, with their adjacency beside them."""
+        """Publish tables that were put in order, with their adjacency."""
         keep_adjacency(self._graph)
         return self._commit(NO_CHANGE, versions)
 
@@ -139,9 +139,7 @@ class CorpusWriter:
         for record in change.records:
             published = known[record.id].version if record.id in known and known[record.id].state is DocumentState.READY else None
             if record.state is DocumentState.READY and record.version != new.get(record.id, published):
-                raise GraphError(
-                    f"document {record.id[:12]} is said to be ready in a version that has no graph; give its graph too"
-                )
+                raise GraphError(f"document {record.id[:12]} is given as ready in a version that has no graph; give its graph too")
         ready = {record.id for record in change.records if record.state is DocumentState.READY}
         if not set(new) <= ready - change.removed:
             raise GraphError("a graph has no record in state ready, or its document is removed too; give one of the two")

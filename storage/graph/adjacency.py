@@ -1,4 +1,4 @@
-"""Who is linked with whom, as arrays that are mapped rather than loaded, so that hops cost the same in a corpus of any size.
+"""Which nodes are linked, as arrays that are mapped rather than loaded, so that hops cost the same in a corpus of any size.
 
 LanceDB finds the arcs of a thousand nodes in 150 ms among a million arcs and more among ten; a question needs them in a few. These
 arrays hold nothing that the tables `nodes` and `edges` do not: `adjacency_files.py` derives them from two pinned versions.
@@ -42,7 +42,7 @@ class UnknownNodeError(LookupError):
 class Adjacency:
     """Nodes in the order of their rows in LanceDB (their position), and their arcs; kinds are positions in their enum.
 
-    `rows` (n,) are the row ids, ascending; `ids` and `document_ids` are digests, the latter sorted; `documents` (n,) tells which of
+    `rows` (n,) are the row ids, ascending; `ids` and `document_ids` are digests, the latter sorted; `documents` (n,) gives which of
     them; `by_id` (n,) lists the positions by id. The arcs of position p are `starts[p]` up to `starts[p + 1]` of the last three.
     """
 

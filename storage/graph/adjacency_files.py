@@ -1,4 +1,4 @@
-"""The adjacency of pinned versions on the disk, beside LanceDB's tables: one folder of arrays, renamed into its place when whole.
+"""The adjacency of pinned versions on the disk, next to LanceDB's tables: one folder of arrays, renamed into its place when whole.
 
 It is derived and may be missing (a corpus that is being read in, a folder of an older program): then a reader derives its own.
 What a disk altered is found by its checksum, which takes too long for a question: `load` looks at what could lead outside.
@@ -64,7 +64,7 @@ def place_beside(graph: GraphStore) -> Path:
 
 
 def adjacency_of(graph: GraphStore) -> Adjacency:
-    """Return who is linked with whom: mapped from its files, or read out of the tables where there are none.
+    """Return which nodes are linked: mapped from its files, or read out of the tables where there are none.
 
     Raise GraphDamagedError where the tables cannot be read.
     """
@@ -72,7 +72,7 @@ def adjacency_of(graph: GraphStore) -> Adjacency:
 
 
 def keep_adjacency(graph: GraphStore) -> None:
-    """Write the adjacency of the newest versions beside them, where it is not there yet or was altered."""
+    """Write the adjacency of the newest versions, where it is not there yet or was altered."""
     place = place_beside(graph)
     if not intact(place):
         save(derive(graph), place)

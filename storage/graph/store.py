@@ -33,7 +33,7 @@ DOCUMENT_COLUMNS = {
     TableName.PAGES: (Column.DOCUMENT,),
 }
 FEW_VALUES = {TableName.NODES: (Column.MODALITY,)}
-"""Beside the documents."""
+"""Next to the documents."""
 MANY_VALUES = {TableName.NODES: (Column.PAGE,), TableName.ROWS: (Column.NODE,)}
 
 NEAREST = "vector"
@@ -91,13 +91,13 @@ def table_files(table: Path, version: int) -> list[Path]:
     """
     manifest = table / "_versions" / f"{NEWEST - version}.manifest"
     try:
-        said = manifest.read_bytes()
+        contents = manifest.read_bytes()
     except FileNotFoundError as error:
         raise GraphDamagedError(f"{str(manifest)!r} of the graph is missing; run `flowreader doctor`") from error
-    indexes = [index for index in table.glob("_indices/*") if uuid.UUID(index.name).bytes in said]
+    indexes = [index for index in table.glob("_indices/*") if uuid.UUID(index.name).bytes in contents]
     return [
         manifest,
-        *(path for path in table.glob("data/*") if path.name.encode() in said),
+        *(path for path in table.glob("data/*") if path.name.encode() in contents),
         *(path for index in indexes for path in index.glob("*")),
         *(path for path in table.glob("_deletions/*") if int(path.name.split("-")[1]) < version),
     ]

@@ -1,4 +1,4 @@
-"""The records of an answer: what was said, where it stands, how the evidence was routed, what it cost."""
+"""The records of an answer: what it says, where that stands, how the evidence was routed, what it cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ class AnswerStatus(StrEnum):
     """What came of a question.
 
     `answered` and `partial`, where a part of the question has no support, are for a model that read; `evidence` was found by rules
-    and nobody read it.
+    and no model read it.
     """
 
     ANSWERED = "answered"

@@ -171,7 +171,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An element of the content graph, v = (s, K, tau, e); its vector is a row beside it.
+    """An element of the content graph, v = (s, K, tau, e); its vector is a column of its row.
 
     `content` is the raw text, a table's Markdown, or the words in a figure. `search_text` is what full text sees:
     section titles, caption, content and the readable words in the picture. `ordinal` is the reading order.

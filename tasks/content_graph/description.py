@@ -52,8 +52,8 @@ class VisualDescriptions(Reply):
 
 def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[str]) -> str:
     """Say what is wrong with descriptions of these nodes, "" where nothing is: each once, none unknown, all with a summary."""
-    told = [description.id for description in value.nodes]
-    if wrong := wrong_ids(told, ids):
+    given = [description.id for description in value.nodes]
+    if wrong := wrong_ids(given, ids):
         return wrong
     for description in value.nodes:
         if not description.summary.strip():
@@ -64,13 +64,13 @@ def wrong_description(value: Descriptions | VisualDescriptions, ids: Sequence[st
     return ""
 
 
-def wrong_ids(told: Sequence[str], asked: Sequence[str]) -> str:
+def wrong_ids(given: Sequence[str], asked: Sequence[str]) -> str:
     """Say which id is unknown, missing or there twice; "" where each asked one stands once."""
-    if any(name not in asked for name in told):
+    if any(name not in asked for name in given):
         return "an id stands there that is none of the ids that were asked for"
-    if missing := next((name for name in asked if name not in told), None):
+    if missing := next((name for name in asked if name not in given), None):
         return f"{missing} is missing"
-    return "" if len(told) == len(asked) else "an id stands twice"
+    return "" if len(given) == len(asked) else "an id stands twice"
 
 
 def says_nothing(description: Description) -> bool:

@@ -29,7 +29,7 @@ def evolve_document(
     """Evolve the vectors and find the window and semantic edges of a document.
 
     `nodes` stand in reading order, `initial_vectors` are the unit or zero vectors of round 0, one for each. Nodes without
-    meaning keep their vector, move nobody's, and have window edges only. An edge's round is the last that found it (0: the
+    meaning keep their vector, move no other's, and have window edges only. An edge's round is the last that found it (0: the
     layout alone). Raises ValueError where the vectors are not finite, or not as many as the nodes.
     """
     _check_vectors(document_id, len(nodes), initial_vectors)

@@ -92,9 +92,9 @@ class Judge:
         for place in replies.errors:
             self._known.pop(place, None)
         for _, value in replies.values:
-            for told in value.nodes:
-                place = int(told.id[1:])
-                self._known[place] = seen[place], _judgement(told, candidates[place])
+            for judgement in value.nodes:
+                place = int(judgement.id[1:])
+                self._known[place] = seen[place], _judgement(judgement, candidates[place])
         return {place: self._known[place][1] for place in candidates if place in self._known}, replies.errors
 
     def _count(self, more: int) -> None:
@@ -139,21 +139,21 @@ class Judge:
 
 def wrong_judgement(value: NoteJudgements, asked: Sequence[str], shown: frozenset[str]) -> str:
     """Say what is wrong with judgements on these nodes, "" where nothing is."""
-    if wrong := wrong_ids([told.id for told in value.nodes], asked):
+    if wrong := wrong_ids([judgement.id for judgement in value.nodes], asked):
         return wrong
-    for told in value.nodes:
-        if any(link.to not in shown or link.to == told.id for link in told.links):
-            return f"{told.id} is linked with an id that is none of its candidates"
-        if told.update and not told.summary.strip():
-            return f"the new summary of {told.id} is empty"
+    for judgement in value.nodes:
+        if any(link.to not in shown or link.to == judgement.id for link in judgement.links):
+            return f"{judgement.id} is linked with an id that is none of its candidates"
+        if judgement.update and not judgement.summary.strip():
+            return f"the new summary of {judgement.id} is empty"
     return ""
 
 
-def _judgement(told: NoteJudgement, candidates: Sequence[int]) -> Judgement:
+def _judgement(judgement: NoteJudgement, candidates: Sequence[int]) -> Judgement:
     """Read a judgement; a link with a note that was shown for another one's sake is left out."""
-    links = {int(link.to[1:]): link.relation for link in told.links}
-    summary = without_controls(told.summary) if told.update else ""
-    return Judgement({other: links[other] for other in candidates if other in links}, summary, tuple(told.keywords))
+    links = {int(link.to[1:]): link.relation for link in judgement.links}
+    summary = without_controls(judgement.summary) if judgement.update else ""
+    return Judgement({other: links[other] for other in candidates if other in links}, summary, tuple(judgement.keywords))
 
 
 def _seen(place: int, nodes: Sequence[Node], candidates: Sequence[int]) -> Seen:

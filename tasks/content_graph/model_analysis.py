@@ -48,33 +48,33 @@ def describe_nodes(asking: Describing, *, chat: ChatModel, on_nodes: Callable[[i
         on_nodes(done, len(asking.places))
 
     count(0)
-    told = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
+    read = ask_in_groups(chat, asking.text_groups(), lambda group: text_call(group, asking), count)
     seen = ask_in_groups(
         chat, asking.visual_groups(), lambda group: visual_call(group, asking), count, at_once=PICTURE_CALLS_AT_ONCE
     )
-    said = {place: description for place, description in [*_by_place(told), *_by_place(seen)]}
+    replies = dict([*_by_place(read), *_by_place(seen)])
     described = tuple(
-        _described(node, said[place], asking.settings, seen=place in asking.pictures) if place in said else node
+        _described(node, replies[place], asking.settings, seen=place in asking.pictures) if place in replies else node
         for place, node in enumerate(asking.nodes)
     )
-    return Described(described, len(asking.places), told.errors | seen.errors)
+    return Described(described, len(asking.places), read.errors | seen.errors)
 
 
 def _by_place(replies: Replies[D]) -> list[tuple[int, Description]]:
-    return [(int(told.id[1:]), told) for _, value in replies.values for told in value.nodes]
+    return [(int(node.id[1:]), node) for _, value in replies.values for node in value.nodes]
 
 
-def _described(node: Node, said: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
+def _described(node: Node, reply: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
     """Take over what the model said, held to what can be checked: a text's keywords stand in it, a figure's index leads."""
-    if says_nothing(said):
+    if says_nothing(reply):
         return replace(node, summary=NO_MEANING, keywords=(), meaningless=True)
-    words = without_controls(said.words) if seen and isinstance(said, VisualDescription) else ""
+    words = without_controls(reply.words) if seen and isinstance(reply, VisualDescription) else ""
     source = None if seen else " ".join((*node.section_path, node.caption, node.content, node.picture_text))
-    keywords = verbatim_terms(terms=said.keywords, source=source, limit=settings.model.keywords)
-    summary = first_words(with_index(without_controls(said.summary), node), settings.summary_words)
+    keywords = verbatim_terms(terms=reply.keywords, source=source, limit=settings.model.keywords)
+    summary = first_words(with_index(without_controls(reply.summary), node), settings.summary_words)
     # Full text finds a node also by what it shows and of what kind it is, where its own words do not say that.
     added = [words, summary] if seen else []
-    search_text = "\n".join(filter(None, [node.search_text, *added, without_controls(" ".join(said.tags))]))
+    search_text = "\n".join(filter(None, [node.search_text, *added, without_controls(" ".join(reply.tags))]))
     return replace(
         node,
         summary=summary,

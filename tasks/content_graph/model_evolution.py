@@ -46,7 +46,7 @@ def evolve_by_model(
     judge: Judge,
     embed: Callable[[Sequence[str]], Vectors],
 ) -> EvolvedNodes:
-    """Run the rounds; every call of a round reads the round before only, so that no result hangs on who replied first.
+    """Run the rounds; every call of a round reads the round before only, so that no result depends on the order of replies.
 
     `nodes` stand in reading order, `subjects` are the places of those that are judged; one that is no subject is linked by those
     that are, one without meaning has window edges only. From round 1 on vectors are those of summary and keywords, whatever those

@@ -16,7 +16,7 @@ MODALITIES = {NodeKind.TABLE: Modality.TABLE, NodeKind.FIGURE: Modality.FIGURE}
 def make_nodes(
     document_id: str, version: str, elements: Sequence[Element], outline: Outline, tables: Mapping[int, Table]
 ) -> list[Node]:
-    """Return a node for each element, in their order; `outline` tells its section, `tables` its cells by serial."""
+    """Return a node for each element, in their order; `outline` gives its section, `tables` its cells by serial."""
     sections = make_sections(document_id, version, outline)
     paths = _section_paths(outline)
     on_page: Counter[int] = Counter()

@@ -1,4 +1,4 @@
-"""A document through its steps, what came of it, publishing, removing, upkeep.
+"""A document through its steps, what came of it, publishing, removing, maintenance.
 
 It imports `finding`, `parsing`, `content_graph` and the corpus; flows import it.
 """

@@ -41,7 +41,7 @@ JUDGEMENT_TOKENS = 170
 """Tokens of a node: written to describe it, read and written to judge it in one round, where each round rewrites every node;
 `make bench-models` measures them against replies of a usual length."""
 WRITTEN_TOKENS_A_SECOND = 30.0
-"""What one call of a 32B model writes on four GPUs beside sixty others; assumed, not measured here."""
+"""What one call of a 32B model writes on four GPUs among sixty others; assumed, not measured here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _counted(document: DocumentWork, settings: IngestSettings) -> DocumentEstima
 
 
 def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
-    """Sample documents spread over all; return who says of each what was found, or of one not sampled what is usual."""
+    """Sample documents spread over all; return what was found of each, or what is usual for one not sampled."""
     step = max(1, math.ceil(len(documents) / SAMPLED_DOCUMENTS))
     sampled = {document.document_id: _sampled(document, settings) for document in documents[::step]}
     usual = _sum(sampled.values())

@@ -73,7 +73,7 @@ def structured_hash(structured: Structured) -> dict[str, str]:
 
 
 def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
-    """Key by the bytes, the parser and what it is told; limits may send a page to a fallback, but a ready one is not read again."""
+    """Key by the bytes, the parser and its settings; limits may send a page to a fallback, but a ready one is not read again."""
     reading = tools.settings.reading
     return StepKey(work.document_id, parse_inputs(work.document_id, reading.parse, reading.ocr), work.name)
 
@@ -89,7 +89,7 @@ def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
 def graph_key(
     work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, judged: Judged | None
 ) -> StepKey:
-    """Key by the version; what is unfinished also by what it holds, so that nobody takes it for the document's graph."""
+    """Key by the version; what is unfinished also by what it holds, so that it is not taken for the document's graph."""
     last = judged.structured if judged else structured
     if not last.unfinished:
         return version_key(work)

@@ -110,11 +110,11 @@ class Maintenance(BaseModel):
         )
 
 
-def _told(cleaned: CleanedUp) -> Mapping[str, str]:
+def _outputs(cleaned: CleanedUp) -> Mapping[str, str]:
     return {"artifacts": str(len(cleaned.garbage.artifacts)), "bytes": str(cleaned.garbage.bytes_freed)}
 
 
-@step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_told)
+@step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_outputs)
 def maintenance(corpus: CorpusWriter) -> CleanedUp:
     """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
     return look_after(corpus)
@@ -176,12 +176,12 @@ def _cells(one: Maintenance) -> tuple[str, ...]:
 
 
 def _details(one: Maintenance) -> Iterator[str]:
-    told = [
+    lines = [
         *([f"skipped: {one.skipped}"] if one.skipped else []),
         *(f"mended: {message}" for message in one.mended),
         *one.killed,
         *([f"clean-up waits: {one.postponed}"] if one.postponed else []),
         *(f"{finding.check}: {finding.what}; {finding.remedy}" for finding in one.findings),
     ]
-    if told:
-        yield from ("", f"## {as_text(one.corpus)}", "", *(f"- {as_text(line)}" for line in told))
+    if lines:
+        yield from ("", f"## {as_text(one.corpus)}", "", *(f"- {as_text(line)}" for line in lines))

@@ -25,14 +25,14 @@ NOTES_SHOWN = 20
 class Outcome:
     """A record for the catalog, and the graph where the document is ready.
 
-    `state` is what this reading came to: a document whose new reading fails may still be ready. `told` says why there is no
-    graph in words that hold none of the document's: for logs.
+    `state` is what this reading came to: a document whose new reading fails may still be ready. `logged` says why there is no
+    graph in words that hold none of the document's.
     """
 
     record: DocumentRecord
     graph: DocumentGraph | None
     state: DocumentState = DocumentState.READY
-    told: str = ""
+    logged: str = ""
 
 
 def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:
@@ -56,8 +56,8 @@ def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False)
     )
 
 
-def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, told: str = "") -> Outcome:
-    """Return the outcome of a document that could not be read, with the reason in words, and in others where it is `told` to logs.
+def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, logged: str = "") -> Outcome:
+    """Return the outcome of a document that could not be read, with the reason, and as logs show it where that differs.
 
     A version that is published stays, with a note. `for_good` says that the same bytes would fail the same way; else the
     next ingest tries again.
@@ -71,7 +71,7 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
             record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt),
             graph=None,
             state=state,
-            told=told or reason,
+            logged=logged or reason,
         )
     return Outcome(
         record=DocumentRecord(
@@ -89,18 +89,18 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
         ),
         graph=None,
         state=state,
-        told=told or reason,
+        logged=logged or reason,
     )
 
 
 def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
-    told: dict[tuple[PageParser, str], list[int]] = {}
+    numbers_of: dict[tuple[PageParser, str], list[int]] = {}
     for page in pages:
         if page.note or page.parser not in {PageParser.MINERU, PageParser.PLAIN}:
-            told.setdefault((page.parser, page.note), []).append(page.number)
+            numbers_of.setdefault((page.parser, page.note), []).append(page.number)
     notes = [
         f"{_page_list(numbers)} read by {'nobody' if parser is PageParser.NONE else parser}{note and f': {note}'}"
-        for (parser, note), numbers in told.items()
+        for (parser, note), numbers in numbers_of.items()
     ]
     return tuple(notes[:NOTES_SHOWN])
 
@@ -131,12 +131,12 @@ def unexpected(work: DocumentWork, error: Exception) -> Outcome:
     if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError | WorkersError):
         raise error
     stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
-    return failed(work, DocumentState.FAILED, stumbled, for_good=False, told=type(error).__name__)
+    return failed(work, DocumentState.FAILED, stumbled, for_good=False, logged=type(error).__name__)
 
 
 @contextmanager
 def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
-    """Tell that a document is being read, and when the block ends the outcome that was given.
+    """Announce that a document is being read, and when the block ends the outcome that was given.
 
     Where the block raises, no document came of it: it was `stopped`, or `failed` with what ends the whole run.
     """
@@ -147,7 +147,7 @@ def watched_document(work: DocumentWork) -> Iterator[Callable[[Outcome], None]]:
         nonlocal end
         graph = outcome.graph
         pages, nodes = (len(graph.pages), len(graph.nodes)) if graph else (0, 0)
-        end = replace(end, state=outcome.state.value, pages=pages, nodes=nodes, error=outcome.told)
+        end = replace(end, state=outcome.state.value, pages=pages, nodes=nodes, error=outcome.logged)
 
     emit(DocumentBegan(run, work.document_id, work.name))
     try:

@@ -126,7 +126,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
 
 
 def purge_is_due(location: CorpusLocation) -> bool:
-    """Say whether a document was removed so long ago that nobody can still be reading it; one noted in the future counts too."""
+    """Say whether a document was removed so long ago that no reader can still have it open; one noted in the future counts too."""
     since = first_removal(location)
     return since is not None and not 0 <= time.time() - since <= KEEP_SECONDS
 
@@ -153,7 +153,7 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
 
 
 def erase_removed(corpus: CorpusWriter) -> int:
-    """Forget what was told of removed documents, and our copies of them, unless they are back; return how many answers lost words.
+    """Forget the words of removed documents, and our copies of them, unless they are back; return how many answers lost words.
 
     A copy of what is published now at the same address stays.
     """

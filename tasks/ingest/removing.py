@@ -1,4 +1,4 @@
-"""Removing documents and corpora: unpublished at once, deleted when nobody can see them any more."""
+"""Removing documents and corpora: unpublished at once, deleted when no reader can see them any more."""
 
 import shutil
 import time
@@ -79,8 +79,8 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
 def _earlier_contents(corpus: CorpusWriter, removal: Removal) -> list[Removal]:
     """Return removals of what kept answers quote of the same file as it was before it changed."""
-    told, published = documents_told_of(corpus.location), {record.id for record in corpus.documents()}
-    earlier = {document.id for document in told if document.name in removal.names} - published
+    known, published = documents_told_of(corpus.location), {record.id for record in corpus.documents()}
+    earlier = {document.id for document in known if document.name in removal.names} - published
     return [Removal(document, removal.moment) for document in sorted(earlier)]
 
 
@@ -112,8 +112,8 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """Delete a corpus, be it damaged or half removed, the files that only it used, and what models replied about its documents.
 
     Our copies of what lies in object stores go with the last corpus that shows one of an address's documents.
-    Nobody finds it from the first moment on; who reads it already is waited for. Its folder goes last: what a kill left is
-    finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
+    No command finds it from the first moment on; readers that have it open are waited for. Its folder goes last: what a kill
+    left is finished by the same call. Raises UnknownCorpusError or CorpusBusyError, and does nothing then.
     """
     documents = _shown_documents(location)
     if not location.folder.is_dir():
@@ -121,7 +121,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
     try:
         known = sorted(_documents_known(location))
-        # On a full disk nothing is noted: who removes a corpus may want the room, and only a kill needs the note.
+        # On a full disk nothing is noted: a corpus may be removed to make room, and only a kill needs the note.
         with suppress(DiskFullError):
             note_removals(location, [Removal(document, time.time()) for document in known])
         location.current.unlink(missing_ok=True)
@@ -148,7 +148,7 @@ def _documents_known(location: CorpusLocation) -> set[str]:
 
 
 def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:
-    """Forget what was told of the documents that are known or that the corpus' answers name by now; return their ids."""
+    """Forget the words of the documents that are known or that the corpus' answers name by now; return their ids."""
     gone = sorted({document.id for document in documents_told_of(location)}.union(known))
     forget_replies(location, gone)
     forget_questions(location)

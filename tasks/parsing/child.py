@@ -200,7 +200,7 @@ def _read_pages(job: Job) -> None:
 
 
 def _survey(job: Job) -> Survey:
-    """Say what the file is; raise ParseError where nobody can read it."""
+    """Say what the file is; raise ParseError where no parser can read it."""
     media_type = detect(job.source, name=job.name, limits=job.limits)
     if media_type == PDF:
         return pdfium.survey_pdf(job)

@@ -1,4 +1,4 @@
-"""What the parent asks of a parser child, and what the child writes back: JSON in its folder, pictures beside it."""
+"""What the parent asks of a parser child, and what the child writes back: JSON in its folder, pictures next to it."""
 
 import os
 import stat
@@ -56,7 +56,7 @@ class Job(BaseModel):
 
 
 class ParseError(Exception):
-    """The document cannot be read, whoever tries: the state it ends in, and the reason in words. Every other one is unharmed."""
+    """The document cannot be read by any parser: the state it ends in, and the reason in words. Every other one is unharmed."""
 
     def __init__(self, state: DocumentState, reason: str) -> None:
         # Both, so that it can be sent to another process.

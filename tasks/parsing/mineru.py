@@ -138,7 +138,7 @@ def read_pages(job: Job) -> tuple[ParsedPage, ...]:
 def read_whole(job: Job, *, format_name: str) -> Reading:
     """Read an Office, HTML, e-book or CSV document: its title, and a page for each slide or sheet, else one."""
     data = job.source.read_bytes()
-    # no source folder is given, so that MinerU finds no pictures beside the document
+    # no source folder is given, so that MinerU finds no pictures next to the document
     middle, _ = doc_analyze(data, effort="flash", parse_mode="txt", file_suffix=format_name)
     result: dict[str, Any] = middle.model_dump(mode="json", exclude_none=True)
     pages = []
@@ -161,7 +161,7 @@ def _page(raw: Json, *, size: tuple[float, float], blocks: tuple[Block, ...]) ->
 
 
 def _with_picture(raw: Json, *, job: Job, name: str) -> Block | None:
-    """Return the block; a figure's own picture is written beside the answer. A figure of neither picture nor words is none."""
+    """Return the block; a figure's own picture is written next to the answer. A figure of neither picture nor words is none."""
     block = to_block(raw)
     if block.kind is not NodeKind.FIGURE:
         return block
@@ -176,7 +176,7 @@ def _embedded(address: str, *, job: Job) -> bytes | None:
     """Return the bytes of a data address as PNG or JPEG, or None where it holds no picture that can be shown."""
     try:
         data = base64.b64decode(address.partition(";base64,")[2], validate=True)
-        # drawn anew even where it is PNG or JPEG already: whoever opens it later is not confined as we are
+        # drawn anew even where it is PNG or JPEG already: what opens it later is not confined as this process is
         return encode(decode(io.BytesIO(data), megapixels=job.limits.image_megapixels)) if data else None
     except (binascii.Error, ParseError):
         return None

@@ -24,7 +24,7 @@ def parser_identity() -> str:
 
 
 def parse_inputs(document_id: str, parse: ParseSettings, ocr: OcrSettings) -> str:
-    """Name all that decides what a file is parsed to: its bytes, the parser of this installation and what it is told."""
+    """Name all that decides what a file is parsed to: its bytes, the parser of this installation and its settings."""
     return identify(document_id, parser_identity(), parse.model_dump_json(), ocr.model_dump_json())
 
 

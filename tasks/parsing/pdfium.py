@@ -118,7 +118,7 @@ def _to_share(page: pdfium.PdfPage, rectangle: tuple[float, float, float, float]
 
 
 def _same_line(first: Box, second: Box) -> bool:
-    """Say whether the boxes overlap by more than half of the lower one's height and stand side by side."""
+    """Say whether the boxes overlap by more than half of the lower one's height and stand next to each other."""
     overlap = min(first[3], second[3]) - max(first[1], second[1])
     return overlap > 0.5 * min(first[3] - first[1], second[3] - second[1]) and second[0] >= first[0]
 

@@ -151,7 +151,7 @@ def writable_name(path: Path) -> str:
 
 
 LOOK_BACK = 8
-"""A range knows the CPU time of those so far before it: they are done, whoever works on it and with how many children."""
+"""A range knows the CPU time of those so far before it: they are done, whichever thread reads it and with however many children."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class RangeReading:
 
 
 def read_page_ranges(session: Session, total: int, on_pages: Callable[[int, int], None]) -> tuple[ParsedPage, ...]:
-    """Read all pages, in order; a page that nobody could read is empty, its parser `none`, and its note says why.
+    """Read all pages, in order; a page that no parser could read is empty, its parser `none`, and its note says why.
 
     Once the document has used up its CPU time the text layer is read. Which pages that meets depends on the CPU time of the
     ranges before them alone, not on how many are read at the same time.

@@ -121,7 +121,7 @@ class ForkServer:
 
 
 class Children:
-    """Lends zygotes to threads, so many at once as each caller allows."""
+    """Lends fork servers to threads, so many at once as each caller allows."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -146,7 +146,7 @@ class Children:
         threading.Thread(target=self._warm, name="warm parser", daemon=True).start()
 
     def _warm(self) -> None:
-        # who asks for the first job will meet the same error, and is told
+        # the first job meets the same error and reports it
         with contextlib.suppress(ParserStartError, ParserStoppedError):
             fork_server, generation = self._borrow(1)
             self._return(fork_server, generation, usable=True)
@@ -235,9 +235,9 @@ def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal |
 
 
 def _refusal(folder: Path) -> Refusal | None:
-    said = left_in(folder, REFUSAL, most_bytes=REPLY_BYTES)
+    written = left_in(folder, REFUSAL, most_bytes=REPLY_BYTES)
     try:
-        return REFUSALS.validate_json(said) if said else None
+        return REFUSALS.validate_json(written) if written else None
     except ValueError:
         return None
 
@@ -255,9 +255,9 @@ def _too_much(job: Job) -> str:
 
 def missing_confinement(folder: Path) -> tuple[str, ...]:
     """Return what the kernel did not grant to the child that worked in the folder."""
-    said = left_in(folder, CONFINEMENT, most_bytes=REPLY_BYTES)
+    written = left_in(folder, CONFINEMENT, most_bytes=REPLY_BYTES)
     try:
-        return tuple(str(words) for words in json.loads(said)) if said else ()
+        return tuple(str(words) for words in json.loads(written)) if written else ()
     except (ValueError, TypeError):
         return ()
 
