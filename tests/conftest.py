@@ -1,5 +1,6 @@
 """What many tests share: a home of its own for each, and one small corpus that was really ingested."""
 
+import gc
 import json
 import os
 import shutil
@@ -17,14 +18,26 @@ settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")
 
 
-def pytest_configure():
+def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
-    session_server.choose()
+    runs_tests = config.option.dist == "no"
+    session_server.choose(import_prefect=runs_tests)
+    if runs_tests:
+        gc.disable()
+
+
+def pytest_collection_finish():
+    # Modules and tests stay until the end: looking through them again and again is a tenth of the session.
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_unconfigure():
+    # what stays frozen is no longer let go at the end of the process, and DuckDB complains of leaks
+    gc.unfreeze()
     session_server.forget()
 
 

@@ -42,10 +42,12 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def choose() -> None:
-    """Choose the address in the process that leads the session, and have Prefect know it in each."""
+def choose(*, import_prefect: bool) -> None:
+    """Choose the address in the process that leads the session, and have Prefect know it in each that runs tests."""
     if SESSION not in os.environ:
         os.environ |= {FOLDER: tempfile.mkdtemp(prefix="session-server-"), PORT: str(free_port()), SESSION: str(os.getpid())}
+    if not import_prefect:
+        return
     with pytest.MonkeyPatch.context() as patched:
         for name, value in environment().items():
             patched.setenv(name, value)

@@ -8,7 +8,6 @@ import pytest
 
 from storage.catalog.removals import noted_removals
 from storage.corpus.snapshot import UnknownCorpusError, UnknownDocumentError, open_for_reading
-from storage.corpus.writer import open_for_writing
 from storage.locations import calls_folder
 from storage.records.answers import NamedDocument
 from storage.records.documents import identify
@@ -29,13 +28,19 @@ from tests.storage.removal_worlds import has_words, keep_words
 REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 
 
-@pytest.fixture
-def location(home):
-    place = worlds.corpus_in(home)
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    place = worlds.corpus_in(tmp_path_factory.mktemp("made"))
+    with worlds.writing(place) as corpus:
         worlds.publish(corpus, REPORT, PAPER, cross_edges=worlds.link(REPORT, PAPER))
         corpus.index()
     return place
+
+
+@pytest.fixture
+def location(made, home):
+    shutil.copytree(made.home, home)
+    return worlds.corpus_in(home)
 
 
 def killed(*_arguments, **_more):
@@ -109,7 +114,7 @@ def test_answers_lose_their_quotes_at_once_and_those_given_meanwhile_when_the_la
 def read_again(location, before, name):
     """Publish another content of a document's file, as an ingest of the changed file does."""
     after = worlds.graph(name)
-    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(location) as corpus:
         corpus.publish(graphs=[after], records=[worlds.record(after, f"/files/{before.title}.pdf")], removed=[before.document_id])
         erase_removed(corpus)
 
@@ -133,7 +138,7 @@ def test_what_is_only_replaced_keeps_its_quotes_until_its_file_is_removed(locati
 def test_a_file_that_is_read_in_after_its_removal_and_then_replaced_keeps_its_quotes(location):
     remove_document(location, "paper.pdf", now=False)
     again = worlds.graph("paper again")
-    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(location) as corpus:
         corpus.publish(graphs=[again], records=[worlds.record(again, "/files/paper.pdf")])
     asked = replace(answer("paper again"), snapshot=corpus.snapshot)
     cited = replace(asked.citations[0], document=NamedDocument(again.document_id, "paper.pdf"))
@@ -171,7 +176,7 @@ def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(l
 def test_files_of_a_removed_corpus_wait_for_who_writes_another_and_go_with_its_clean_up(home, location):
     keep_words(location, "paper")
     other = worlds.corpus_in(home, "other")
-    with open_for_writing(other, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(other) as corpus:
         worlds.publish(corpus, REPORT)
         removed = remove_corpus(location)
         assert (removed.documents, removed.files, removed.postponed) == (2, 0, "corpus 'other' is being written")
@@ -255,7 +260,7 @@ def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_b
         patched.setattr(AskedQuestions, "forget", killed)
         remove_document(location, "paper.pdf", now=False)
     assert b"words of paper" in everything_in(location.evaluations) and location.purge_due.exists()
-    with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(location) as corpus:
         wipe(corpus, wait_seconds=0)
     assert b"of paper" not in everything_in(location.folder)
 
@@ -265,7 +270,7 @@ def read_in(home, store, graph, said):
     store.put("report.pdf", said)
     discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
     place = worlds.corpus_in(home)
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(place) as corpus:
         corpus.publish(graphs=[graph], records=[replace(worlds.record(graph), paths=(store.address("report.pdf"),))])
     return place
 
@@ -287,7 +292,7 @@ def test_our_copy_of_a_removed_object_goes_with_the_next_clean_up_where_a_kill_l
         patched.setattr("tasks.ingest.removing.forget_copies", killed)
         remove_document(place, "report.pdf", now=False)
     assert b"what the report says" in everything_in(home)
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(place) as corpus:
         clean_up(corpus)
     assert b"what the report says" not in everything_in(home)
 
@@ -296,6 +301,6 @@ def test_our_copy_of_what_is_published_at_a_removed_address_stays(home, store):
     place = read_in(home, store, REPORT, b"what the report says")
     remove_document(place, "report.pdf", now=False)
     read_in(home, store, PAPER, b"what the paper says")
-    with open_for_writing(place, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+    with worlds.writing(place) as corpus:
         clean_up(corpus)
     assert place.purge_due.exists() and b"what the paper says" in everything_in(home)

@@ -203,7 +203,7 @@ def test_a_parser_process_ends_before_it_is_warm_when_another_process_is_its_par
         assert fork_server.wait(5) == 1
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def children():
     pool = Children()
     yield pool
@@ -212,6 +212,16 @@ def children():
 
 def reply(**changes) -> dict[str, object]:
     return {"late": False, "code": 0, "cpu_seconds": 1.5, "peak_megabytes": 90.0} | changes
+
+
+def test_a_parser_that_was_warmed_does_the_first_job(children, tmp_path):
+    children.warm()
+    deadline = time.monotonic() + 60
+    while not children._idle and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (warmed,) = children._idle
+    assert children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1).answered
+    assert children._idle == [warmed]
 
 
 def test_a_child_answers_fully_confined_and_accounts_for_itself(children, tmp_path):
@@ -239,18 +249,9 @@ def test_a_child_that_hangs_is_ended(children, tmp_path):
 def test_a_lost_fork_server_is_replaced(children, tmp_path):
     path = hostile.plain_pdf(tmp_path)
     children.run(job_for(path, tmp_path / "first"), at_once=1)
-    children._idle[0]._process.kill()
+    for fork_server in children._idle:
+        fork_server._process.kill()
     assert children.run(job_for(path, tmp_path / "second"), at_once=1).answered
-
-
-def test_a_parser_that_was_warmed_does_the_first_job(children, tmp_path):
-    children.warm()
-    deadline = time.monotonic() + 60
-    while not children._idle and time.monotonic() < deadline:
-        time.sleep(0.05)
-    (warmed,) = children._idle
-    assert children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1).answered
-    assert children._idle == [warmed]
 
 
 def test_a_parser_that_was_stopped_while_it_warmed_is_ended():
