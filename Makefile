@@ -33,7 +33,7 @@ check: .venv/.installed
 	@$(BIN)/mypy
 
 test: check  ## run the checks and the tests
-	@$(BIN)/python -m pytest $(QUICKLY) --ignore=tests/storage --ignore=tests/tasks/algorithms
+	@$(BIN)/python -m pytest $(QUICKLY) --ignore=tests/torture --ignore=tests/storage --ignore=tests/tasks/algorithms
 	@$(BIN)/python -m pytest $(QUICKLY) tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 torture: .venv/.installed  ## kill it, feed it hostile files

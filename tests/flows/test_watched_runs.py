@@ -5,6 +5,7 @@ import socket
 import sqlite3
 import urllib.request
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from storage.runs.at_work import at_work
 from storage.runs.log import RunLog
 from tasks.progress import listening, request_stop
 from tasks.watching.metrics_endpoint import METRICS, shows_all
+from tests.kept_worlds import kept_world
 from tests.lineage_worlds import step
 from tests.program import CORPUS, flowreader, process
 
@@ -22,9 +24,14 @@ TAKEN_OVER = " UTC was killed; 1 of its 2 documents were kept, the rest is read 
 
 
 @pytest.fixture(scope="module")
-def watched_home(tmp_path_factory):
-    """A home in which one page was read in beside a file that is none, and one question asked; its log, and what was scraped."""
-    folder = tmp_path_factory.mktemp("watched")
+def watched_home():
+    """A home in which one page and a file that is none were read in, and a question asked; its log, its metrics, its output."""
+    folder = kept_world("watched", watch_runs, Path(__file__))
+    lines = (folder / "log").read_text("ascii").splitlines()
+    return {"folder": folder, "lines": lines} | {name: (folder / name).read_text() for name in ("metrics", "said")}
+
+
+def watch_runs(folder):
     (folder / "in").mkdir()
     (folder / "in" / "product_page.html").write_bytes((CORPUS / "product_page.html").read_bytes())
     (folder / "in" / "cut\n.pdf").write_bytes(b"%PDF-1.7 and nothing more")
@@ -40,11 +47,10 @@ def watched_home(tmp_path_factory):
         with shows_all():
             kill_before(folder)
             ingest = ("ingest", folder / "in", "--corpus", "small", "--password-file", folder / "passwords")
-            said = process(*ingest, home=folder / "home", check=1).stderr
+            (folder / "said").write_text(process(*ingest, home=folder / "home", check=1).stderr)
             process("ask", QUESTION, "--corpus", "small", home=folder / "home", check=0)
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as reply:
-                scraped = reply.read().decode()
-    return {"folder": folder, "lines": (folder / "log").read_text("ascii").splitlines(), "metrics": scraped, "said": said}
+                (folder / "metrics").write_bytes(reply.read())
 
 
 def kill_before(folder):

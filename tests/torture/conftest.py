@@ -10,7 +10,7 @@ import pytest
 
 from tests.deployments.brought_up import brought_up
 from tests.program import CHEAP
-from tests.torture.lab import copies, export, findings, ingest, seeded_home, start_server
+from tests.torture.lab import copies, export, findings, ingest, prefect_server_in, seeded_home
 
 ROOM = 40
 """Questions that the query service of `serving` takes in."""
@@ -44,10 +44,8 @@ def make_reference(folder: Path, server: str, names: tuple[str, ...] | None, wor
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The address of a Prefect server: most runs share it, for its start takes longer than the ingest."""
-    process, address = start_server(tmp_path_factory.mktemp("server") / "home")
-    yield address
-    process.kill()
-    process.wait()
+    with prefect_server_in(tmp_path_factory.mktemp("server") / "home") as address:
+        yield address
 
 
 @pytest.fixture(scope="session")

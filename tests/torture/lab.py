@@ -9,8 +9,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -201,19 +201,27 @@ def peak_megabytes(pid: int) -> float:
     return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0.0)
 
 
-def start_server(home: Path) -> tuple[subprocess.Popen, str]:
-    """Start a Prefect server for many runs and return its address."""
+@contextmanager
+def prefect_server_in(home: Path) -> Iterator[str]:
+    """Give the address of a Prefect server for many runs."""
     give_prefect_data(home)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     code = f"from flows.prefect_runs import server as p; p.prepare_environment(); p._serve({port}, {os.getpid()})"
     environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect")}
-    process = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return process, f"http://127.0.0.1:{port}/api"
-        time.sleep(0.2)
-    raise AssertionError("the shared Prefect server does not come up")
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=quiet, stderr=quiet) as process:
+        try:
+            deadline = time.monotonic() + 90
+            while not _listens(port):
+                assert time.monotonic() < deadline, "the shared Prefect server does not come up"
+                time.sleep(0.2)
+            yield f"http://127.0.0.1:{port}/api"
+        finally:
+            process.kill()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0

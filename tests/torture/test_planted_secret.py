@@ -15,7 +15,7 @@ from tests.chat_server import Misbehaviour, always, chat_server
 from tests.hostile import plain_pdf
 from tests.scripted_answers import Reader
 from tests.scripted_reader import reads_well
-from tests.torture.lab import Run, start_server
+from tests.torture.lab import Run, prefect_server_in
 
 pytestmark = pytest.mark.torture
 
@@ -107,10 +107,8 @@ def world(tmp_path, monkeypatch, store):
     monkeypatch.setenv("PREFECT_LOGGING_LEVEL", "DEBUG")
     folder = tmp_path / "searched"
     (tmp_path / "settings.toml").write_text(SETTINGS)
-    process, address = start_server(folder / "server")
-    yield World(folder, address, tmp_path / "settings.toml")
-    process.kill()
-    process.wait()
+    with prefect_server_in(folder / "server") as address:
+        yield World(folder, address, tmp_path / "settings.toml")
 
 
 def passwords(folder, password):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.program import CORPUS
-from tests.torture.lab import start_server
+from tests.torture.lab import prefect_server_in
 
 pytestmark = pytest.mark.torture
 
@@ -43,10 +43,8 @@ BEGIN_SECONDS, CRASHED_SECONDS = 90.0, 75.0
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """A server of its own: what it does by itself is no business of the other campaigns."""
-    process, address = start_server(tmp_path_factory.mktemp("server") / "home")
-    yield address
-    process.kill()
-    process.wait()
+    with prefect_server_in(tmp_path_factory.mktemp("server") / "home") as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
