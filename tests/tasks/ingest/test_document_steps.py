@@ -1,11 +1,14 @@
-"""The steps that make a graph of a document: what embedding, missing replies and pages without words come to."""
+"""The steps that make a graph of a document: what embedding, missing replies and pages without words come to, and their keys."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
+from tasks.finding.plan import DocumentWork
+from tasks.ingest import keys
 from tasks.ingest.steps import (
     UnansweredError,
     embed_nodes,
@@ -18,6 +21,7 @@ from tasks.ingest.steps import (
 from tasks.models.chat.errors import ChatError, InvalidReplyError, RefusedReplyError
 from tasks.models.embedding.vectors import unit_vectors
 from tasks.parsing.parse import ParseError
+from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests.tasks.describing_worlds import node
 
 
@@ -105,3 +109,24 @@ def test_a_page_says_how_many_of_its_nodes_have_no_description_and_why():
     )
     (alone,) = noted_pages([page(1)], nodes, {0: DECLINED}, "described by rules")
     assert alone.note.startswith("1 element described by rules") and alone.note.endswith("(refused)")
+
+
+WORK = DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")
+
+
+def tools(tmp_path, **changes):
+    return keys.Tools(IngestSettings(**changes), ArtifactStore(tmp_path), CountingEmbedder())
+
+
+def test_limits_do_not_enter_a_key_and_settings_do(tmp_path):
+    usual = keys.parse_key(WORK, tools(tmp_path))
+    assert keys.parse_key(WORK, tools(tmp_path, limits=LimitSettings(memory_megabytes=500))) == usual
+    for reading in ({"parse": {"crop_dpi": 100}}, {"ocr": {"enabled": False}}):
+        assert keys.parse_key(WORK, tools(tmp_path, reading=reading)) != usual
+    assert keys.vectors_key(WORK, ("a",), tools(tmp_path)) != keys.vectors_key(WORK, ("b",), tools(tmp_path))
+
+
+def test_pictures_are_those_of_pages_and_blocks():
+    pages = (parsed_page(PageParser.OCR, image="i" * 64), parsed_page(PageParser.OCR))
+    parsed = ParsedDocument("d" * 64, "application/pdf", "", pages)
+    assert keys.pictures_of(parsed) == {"i" * 64}

@@ -1,14 +1,20 @@
+"""What the machine does: disks that are full or may not be written, and memory that is given back."""
+
 import errno
 import os
+import threading
+from pathlib import Path
 
 import pytest
 
 from storage.system import (
     DiskFullError,
     NotWritableError,
+    bound_arenas,
     check_writable,
     full_disk,
     full_disk_explained,
+    give_back,
     is_full_disk,
     require_room,
 )
@@ -77,3 +83,26 @@ def test_a_full_disk_shows_when_the_folder_is_checked(tmp_path, monkeypatch):
 def test_a_full_disk_says_what_is_free_where_that_can_be_told(tmp_path):
     assert "MB are free)" in full_disk(tmp_path, 1).strerror
     assert "how much is free is not known" in full_disk(tmp_path / "unmounted", 1).strerror
+
+
+def resident_megabytes():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 // 2**20
+
+
+def fragmented():
+    pieces = [bytes(50_000) for _ in range(4000)]
+    last = pieces[-1] + b"x"
+    del pieces
+    return last
+
+
+def test_memory_of_many_threads_is_given_back():
+    bound_arenas()
+    before, kept = resident_megabytes(), []
+    threads = [threading.Thread(target=lambda: kept.append(fragmented())) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    give_back()
+    assert len(kept) == 6 and resident_megabytes() - before < 50
