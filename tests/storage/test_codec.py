@@ -32,7 +32,7 @@ def test_bytes_that_are_no_utf8_are_written_as_escapes():
     assert storable("caf\udce9.pdf") == "caf\\udce9.pdf" and storable("café.pdf") == "café.pdf"
 
 
-def test_no_address_is_told_with_its_password():
+def test_no_address_is_shown_with_its_password():
     for signed in ("me:secret", "me:sec/ret", "me:sec@ret", "secret"):
         assert without_sign_in(f"cannot reach 'http://{signed}@host:9000/b', again") == "cannot reach 'http://host:9000/b', again"
     assert without_sign_in("http://host/b is not at home") == "http://host/b is not at home"

@@ -38,7 +38,7 @@ def end(child):
     child.stdout.close()
 
 
-def test_a_second_writer_is_told_who_holds_the_corpus(lock):
+def test_a_second_writer_learns_which_process_holds_the_corpus(lock):
     child = hold_elsewhere(lock)
     try:
         with pytest.raises(CorpusBusyError, match=rf"'default' is being written by process {child.pid} on .* for \d+ s"):
@@ -115,7 +115,7 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
         acquire(place, wait_seconds=0, known_fence=int)
 
 
-def test_who_may_be_refused_is_told_before_anything_else(lock):
+def test_a_refusal_comes_before_anything_else(lock):
     wait_until_free(lock, wait_seconds=0)
     first = acquire(lock, wait_seconds=0, known_fence=int)
     with pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):

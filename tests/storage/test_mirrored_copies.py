@@ -23,7 +23,7 @@ def test_what_is_no_folder_of_copies_holds_none(tmp_path):
     assert entries(mirrors_folder(tmp_path) / "gone") == []
 
 
-def test_nothing_goes_while_somebody_reads_copies(tmp_path):
+def test_nothing_goes_while_copies_are_read(tmp_path):
     with copies_unused(tmp_path) as unused:
         assert unused
     with (mirrors_folder(tmp_path) / LOCK).open("w") as reader:

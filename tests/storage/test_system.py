@@ -80,7 +80,7 @@ def test_a_full_disk_shows_when_the_folder_is_checked(tmp_path, monkeypatch):
         check_writable(tmp_path)
 
 
-def test_a_full_disk_says_what_is_free_where_that_can_be_told(tmp_path):
+def test_a_full_disk_says_what_is_free_where_that_is_known(tmp_path):
     assert "MB are free)" in full_disk(tmp_path, 1).strerror
     assert "how much is free is not known" in full_disk(tmp_path / "unmounted", 1).strerror
 

@@ -110,7 +110,7 @@ def test_a_killed_run_begins_again_once_and_what_is_killed_then_waits_for_the_ne
     check_oracle(home, cheap.export, NAME)
 
 
-def test_who_serves_is_killed_and_when_everything_is_up_again_it_goes_on(cheap, tmp_path):
+def test_the_server_is_killed_and_when_everything_is_up_again_the_run_goes_on(cheap, tmp_path):
     home = tmp_path / "home"
     with brought_up(home, tmp_path / "log") as up:
         first = begun(up, cheap.documents)

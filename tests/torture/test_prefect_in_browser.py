@@ -73,7 +73,7 @@ def look_at(chromium, serving, page, words, shot, *, picture=False):
         opened.screenshot(shot)
 
 
-def test_an_ingest_that_ran_by_its_schedule_tells_what_it_read(chromium, serving, tmp_path):
+def test_an_ingest_that_ran_by_its_schedule_says_what_it_read(chromium, serving, tmp_path):
     deployment = serving.deployment("ingest/ingest")["id"]
     made = serving.request(f"/deployments/{deployment}/schedules", [{"active": True, "schedule": {"interval": 15.0}}])
     wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["COMPLETED"]}}}}

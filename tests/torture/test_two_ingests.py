@@ -53,7 +53,7 @@ def test_the_second_ingest_names_the_holder(home, tmp_path, cheap, server):
     check_oracle(home, cheap.export)
 
 
-def test_the_second_ingest_waits_when_told(home, tmp_path, cheap, server):
+def test_the_second_ingest_waits_when_asked_to(home, tmp_path, cheap, server):
     patient = settings_file(tmp_path, lock_wait_seconds=120)
     runs = [ingest(cheap.documents, home=home, server=server, settings=patient) for _ in range(2)]
     assert [run.ended(0).said["totals"]["documents"] for run in runs] == [4, 4]

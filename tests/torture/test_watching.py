@@ -147,7 +147,7 @@ def test_a_block_that_is_not_there_is_named(environment):
     assert done.returncode == 2 and "FLOWREADER_NOTIFY_BLOCK is 'slack-webhook/nobody', and there is no such block" in done.stderr
 
 
-def test_a_run_that_is_killed_with_its_server_is_crashed_and_told_of_and_the_next_one_goes_on(
+def test_a_run_that_is_killed_with_its_server_is_crashed_and_announced_and_the_next_one_goes_on(
     environment, server, told, tmp_path, tell
 ):
     heard, address = told

@@ -15,7 +15,7 @@ def test_folders_are_listed_by_name(home):
     assert corpora_in(corpora_folder()) == [corpus_location("a"), corpus_location("b")]
 
 
-def test_a_corpus_is_quiet_unless_somebody_writes_it_and_stays_so(tmp_path):
+def test_a_corpus_is_quiet_unless_it_is_written_and_stays_so(tmp_path):
     place = corpus_in(tmp_path)
     with writing(place) as corpus, quiet(place) as alone:
         assert not alone

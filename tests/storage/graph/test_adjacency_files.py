@@ -76,7 +76,7 @@ def flip(path, place, bit=0):
 
 
 @pytest.mark.parametrize("name", [*DTYPES, CHECKSUM])
-def test_one_bit_that_turned_over_is_told_by_the_checksum(adjacency, tmp_path, name):
+def test_one_bit_that_turned_over_is_found_by_the_checksum(adjacency, tmp_path, name):
     save(adjacency, tmp_path)
     assert intact(tmp_path)
     flip(tmp_path / (name if name == CHECKSUM else f"{name}.npy"), -3)
@@ -150,7 +150,7 @@ def test_a_question_over_altered_files_sees_what_the_tables_say(tmp_path):
     assert same(adjacency_of(store), derive(store))
 
 
-def test_who_may_read_the_folder_may_read_what_is_written_there(adjacency, tmp_path):
+def test_what_is_written_has_the_read_permissions_of_its_folder(adjacency, tmp_path):
     for mode in (0o755, 0o700, 0o2750):
         folder = tmp_path / oct(mode)
         folder.mkdir()

@@ -66,7 +66,7 @@ def test_restoring_makes_the_old_version_the_newest(store, tmp_path):
     assert len(ids(open_graph(tmp_path))) == 6
 
 
-def test_a_write_from_beside_is_noticed(store, tmp_path):
+def test_a_write_by_another_process_is_noticed(store, tmp_path):
     class Meddling:
         """A table that another writer appends to right before our commit."""
 

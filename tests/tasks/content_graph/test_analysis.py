@@ -199,7 +199,7 @@ def test_a_passage_gets_its_summary_and_the_keywords_that_stand_in_it(tmp_path):
     assert heard == [(0, 1), (1, 1)] and described.asked == 1 and not described.errors
 
 
-def test_what_says_nothing_is_told_apart(tmp_path):
+def test_a_description_that_says_nothing_marks_the_node_meaningless(tmp_path):
     described, _, _ = describe(tmp_path, [node(0, PASSAGE)], says(summary="No meaningful information."))
     assert described.nodes[0].meaningless and described.nodes[0].summary == NO_MEANING and described.nodes[0].keywords == ()
 
@@ -243,7 +243,7 @@ def test_a_figures_summary_begins_with_its_index_where_it_has_one(summary, kind,
     assert with_index(summary, node(0, "", kind, **fields)) == expected
 
 
-def test_a_node_whose_call_fails_keeps_what_rules_said_and_its_error_has_a_name(tmp_path):
+def test_a_node_whose_call_fails_keeps_the_description_by_rules_and_its_error_has_a_name(tmp_path):
     def misbehave(request):
         return Misbehaviour.REFUSAL if "n7" in pieces_of(request.prompt) else None
 

@@ -66,7 +66,7 @@ def test_visual_nodes_have_no_window_edges_but_find_their_like():
     assert ("n1", "n3") in pairs_of(edges, EdgeKind.SEMANTIC)
 
 
-def test_a_node_without_meaning_moves_nobody_and_has_window_edges_only():
+def test_a_node_without_meaning_moves_no_other_and_has_window_edges_only():
     vectors = unit_rows(2, 6) * 0.1 + 1
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     nodes = [make_node(place, meaningless=place == 2) for place in range(6)]
@@ -260,7 +260,7 @@ def test_each_round_reads_the_round_before_and_nothing_of_its_own(tmp_path):
     assert [one.summary for one in evolved.nodes] == [f"Round 3 of n{place}" for place in range(30)]
 
 
-def test_the_result_hangs_neither_on_who_replies_first_nor_on_what_was_interrupted(tmp_path):
+def test_the_result_depends_neither_on_the_order_of_replies_nor_on_interruptions(tmp_path):
     nodes = passages(40)
     lock, dice = threading.Lock(), random.Random(3)
 
@@ -277,7 +277,7 @@ def test_the_result_hangs_neither_on_who_replies_first_nor_on_what_was_interrupt
     np.testing.assert_array_equal(first.vectors, second.vectors)
 
 
-def test_no_rounds_leave_the_window_and_ask_nobody(tmp_path):
+def test_no_rounds_leave_the_window_and_make_no_call(tmp_path):
     nodes = world()
     evolved, server = judged_by(tmp_path, nodes, rounds=0)
     assert server.calls == 0 and evolved.nodes == tuple(nodes)

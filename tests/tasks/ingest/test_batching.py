@@ -74,7 +74,7 @@ def test_an_error_ends_the_work_after_what_finished_is_handed_over():
     asyncio.run(story())
 
 
-def test_who_stops_listening_leaves_nothing_running():
+def test_a_caller_that_stops_listening_leaves_nothing_running():
     async def story():
         told, ended = asyncio.Event(), []
 

@@ -25,13 +25,13 @@ REPORT = IngestReport(
 )
 
 
-def test_the_page_tells_counts_times_failures_and_what_was_mended():
+def test_the_page_has_counts_times_failures_and_what_was_mended():
     page = report_markdown(REPORT)
     assert "3 documents read (40 pages, 400 nodes)" in page and "| parse | 12.5 |" in page
     assert "it is empty" in page and "CURRENT was behind" in page
 
 
-def test_the_page_tells_whose_rest_was_done_and_no_name_of_a_file_is_markup():
+def test_the_page_names_the_run_that_was_completed_and_no_name_of_a_file_is_markup():
     page = report_markdown(
         REPORT.model_copy(update={"took_over": ("the earlier run was killed",), "vanished": ("/in/`a`.pdf: gone",)})
     )
@@ -48,7 +48,7 @@ def test_the_artifact_key_is_one_that_prefect_takes_and_each_name_has_its_own():
     assert artifact_key("tides-progress") != progress_key("tides") and artifact_key("tides-lineage") != lineage_key("ingest-tides")
 
 
-def test_the_page_tells_what_was_asked_of_a_model():
+def test_the_page_says_what_was_asked_of_a_model():
     assert "No model was called" in report_markdown(REPORT)
     used = REPORT.model_copy(update={"calls": 1200, "calls_remembered": 7, "tokens": 3_400_000, "cost": 1.5})
     assert asked(used) == "1,200 calls of the model and 7 remembered: 3,400,000 tokens, cost 1.50"

@@ -129,7 +129,7 @@ def kept(home):
     return told.answer_id
 
 
-def test_what_is_old_and_nobodys_goes_and_is_counted(kept):
+def test_what_is_old_and_unused_goes_and_is_counted(kept):
     stays = [left(folder / name, old=False) for folder in (reports_folder(), called_with_folder()) for name in ("a.html", "b")]
     stays.append(left(reports_folder() / f"{kept}.html"))
     page = left(reports_folder() / f"{'f' * 32}.html")

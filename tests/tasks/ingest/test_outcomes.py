@@ -31,7 +31,7 @@ def end_of(heard, outcome):
     return heard[-1]
 
 
-def test_a_document_begins_under_its_name_and_one_that_is_ready_is_told_with_its_pages_and_nodes(heard):
+def test_a_document_begins_under_its_name_and_one_that_is_ready_is_announced_with_its_pages_and_nodes(heard):
     graph = worlds.graph("report")
     told = end_of(heard, ready(WORK, graph))
     assert heard == [DocumentBegan("r1", WORK.document_id, "a.pdf"), told]
@@ -46,7 +46,7 @@ def test_one_that_cannot_be_read_keeps_its_reason_and_its_attempt(heard):
     assert (outcome.graph, outcome.record.reason, outcome.record.attempt) == (None, "it is encrypted", "limits")
 
 
-def test_a_reading_that_fails_is_told_as_such_and_the_version_before_is_kept(heard):
+def test_a_reading_that_fails_is_announced_as_such_and_the_version_before_is_kept(heard):
     published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", nodes=7)
     outcome = failed(replace(WORK, published=published), DocumentState.FAILED, "it broke")
     told, record = end_of(heard, outcome), outcome.record
@@ -57,13 +57,13 @@ def test_a_reading_that_fails_is_told_as_such_and_the_version_before_is_kept(hea
 @pytest.mark.parametrize(
     ("problem", "state", "error"), [(StoppedError(), "stopped", ""), (OSError("secret disk"), "failed", "OSError")]
 )
-def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_told_by_its_kind(heard, problem, state, error):
+def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_named_by_its_kind(heard, problem, state, error):
     with pytest.raises(type(problem)), watched_document(WORK):
         raise problem
     assert (heard[-1].state, heard[-1].error, heard[-1].pages) == (state, error, 0)
 
 
-def test_our_own_stumbling_is_one_documents_failure_and_only_its_kind_is_told(heard):
+def test_an_error_of_ours_is_one_documents_failure_and_only_its_kind_is_logged(heard):
     stumbled = unexpected(WORK, KeyError("the revenue of 2024"))
     assert stumbled.record.state is DocumentState.FAILED and "report" in stumbled.record.reason
     assert end_of(heard, stumbled).error == "KeyError"
@@ -81,7 +81,7 @@ def page(number, parser, note=""):
     )  # fmt: skip
 
 
-def test_pages_with_the_same_story_are_told_together_and_usual_ones_need_no_note():
+def test_pages_with_the_same_note_are_listed_together_and_usual_ones_need_none():
     pages = [page(n, PageParser.OCR) for n in (1, 2, 3, 7)] + [page(4, PageParser.PDFIUM, "MinerU used more than 3072 MB")]
     pages += [page(8, PageParser.MINERU), page(9, PageParser.PLAIN)]
     assert page_notes(pages) == ("pages 1-3, 7 read by ocr", "page 4 read by pdfium: MinerU used more than 3072 MB")

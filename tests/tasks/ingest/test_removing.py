@@ -88,7 +88,7 @@ def test_now_finishes_a_removal_that_did_not_wait(location, named):
             remove_document(location, again, now=True)
 
 
-def test_now_says_who_is_still_reading(location, monkeypatch):
+def test_now_says_that_it_is_still_being_read(location, monkeypatch):
     monkeypatch.setattr("tasks.ingest.removing.WAIT_SECONDS", 0.2)
     with open_for_reading(location):
         assert "still being read" in remove_document(location, "paper.pdf", now=True).later
@@ -173,7 +173,7 @@ def test_a_removal_of_a_corpus_that_was_killed_is_finished_by_the_same_command(l
     assert set(has_words(location, "paper")) == set() and not location.folder.exists()
 
 
-def test_files_of_a_removed_corpus_wait_for_who_writes_another_and_go_with_its_clean_up(home, location):
+def test_files_of_a_removed_corpus_wait_while_another_is_written_and_go_with_its_clean_up(home, location):
     keep_words(location, "paper")
     other = worlds.corpus_in(home, "other")
     with worlds.writing(other) as corpus:
@@ -213,7 +213,7 @@ def test_a_corpus_goes_whole_with_all_that_is_kept_of_its_documents_be_it_damage
         remove_corpus(location)
 
 
-def test_who_reads_a_corpus_is_waited_for_before_it_goes(location):
+def test_the_readers_of_a_corpus_are_waited_for_before_it_goes(location):
     with ThreadPoolExecutor() as pool, open_for_reading(location) as snapshot:
         removing = pool.submit(remove_corpus, location)
         with pytest.raises(TimeoutError):

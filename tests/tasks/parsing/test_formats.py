@@ -47,7 +47,7 @@ def test_content_names_the_kind(data, name, expected, tmp_path):
     assert kind(tmp_path, data, name) == expected
 
 
-def test_office_documents_are_told_apart_by_what_is_in_the_archive(tmp_path):
+def test_office_documents_are_distinguished_by_what_is_in_the_archive(tmp_path):
     docx.Document().save(tmp_path / "a")
     openpyxl.Workbook().save(tmp_path / "b")
     pptx.Presentation().save(tmp_path / "c")
@@ -55,7 +55,7 @@ def test_office_documents_are_told_apart_by_what_is_in_the_archive(tmp_path):
     assert endings == ["document", "sheet", "presentation"]
 
 
-def test_an_open_document_says_itself_what_it_is(tmp_path):
+def test_an_open_document_names_its_own_type(tmp_path):
     with zipfile.ZipFile(tmp_path / "a.odt", "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.text")
     assert detect(tmp_path / "a.odt", name="a.odt", limits=LIMITS).endswith("opendocument.text")
@@ -69,7 +69,7 @@ def test_an_open_document_says_itself_what_it_is(tmp_path):
         ("Workbook", "application/vnd.ms-excel"),
     ],
 )
-def test_old_office_documents_are_told_apart_by_their_streams(stream, expected, tmp_path):
+def test_old_office_documents_are_distinguished_by_their_streams(stream, expected, tmp_path):
     assert kind(tmp_path, OLE + bytes(504) + stream.encode("utf-16-le")) == expected
 
 

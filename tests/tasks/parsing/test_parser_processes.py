@@ -293,7 +293,7 @@ def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypa
         (reply(), ""),
     ],
 )
-def test_an_end_is_told_in_words(told, words, tmp_path):
+def test_the_end_of_a_child_is_reported_in_words(told, words, tmp_path):
     assert account(job_for(tmp_path, tmp_path / "job"), told).problem == words
 
 
