@@ -100,7 +100,7 @@ def cheap_documents(small_world):
 
 @pytest.fixture(scope="session")
 def library(small_world, tmp_path_factory):
-    """A home in which the corpus `small` holds the cheap documents; nobody may change it."""
+    """A home in which the corpus `small` holds the cheap documents; no test may change it."""
     return shutil.copytree(small_world / "home", tmp_path_factory.mktemp("library") / "home")
 
 
@@ -116,7 +116,7 @@ def whole_world():
 
 @pytest.fixture(scope="module")
 def asked_home(library, tmp_path_factory):
-    """A home of the module's own with the corpus `small`: whoever asks leaves a run."""
+    """A home of the module's own with the corpus `small`: each question leaves a run."""
     return shutil.copytree(library, tmp_path_factory.mktemp("asking") / "home")
 
 

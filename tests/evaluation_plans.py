@@ -13,7 +13,7 @@ UNANSWERABLE = "Who won the Nobel prize for basket weaving?"
 
 
 def small_benchmark(folder, *more):
-    """Write the benchmark into a folder and return it; `more` are lines of questions beside the usual ones."""
+    """Write the benchmark into a folder and return it; `more` are lines of more questions."""
     (folder / "documents").mkdir(parents=True)
     for name in CHEAP:
         (folder / "documents" / name).write_bytes((CORPUS / name).read_bytes())

@@ -34,7 +34,7 @@ def plain_pdf(folder: Path, name: str = "plain.pdf", *, pages: int = 3, encrypt:
 
 
 def raw_pdf(path: Path, contents: list[bytes], *, extra: list[bytes] = (), filters: bytes = b"", count: int | None = None) -> Path:
-    """A PDF written by hand: a page for each content stream, `extra` objects after them, /Count as told."""
+    """A PDF written by hand: a page for each content stream, `extra` objects after them, /Count as given."""
     pages = len(contents)
     first_stream = 3 + pages
     kids = b" ".join(b"%d 0 R" % (3 + place) for place in range(pages))
@@ -98,7 +98,7 @@ def encrypted_pdf(folder: Path) -> Path:
 
 
 def owner_locked_pdf(folder: Path) -> Path:
-    """A PDF that anyone may open and nobody may copy from."""
+    """A PDF that may be opened and not copied from."""
     return plain_pdf(folder, "locked.pdf", encrypt=StandardEncryption("", ownerPassword="owner", canCopy=0, strength=128))
 
 

@@ -1,4 +1,4 @@
-"""A corpus on a disk that hangs: its CURRENT is a named pipe, and whoever reads that waits for somebody to write."""
+"""A corpus on a disk that hangs: its CURRENT is a named pipe, and reading it waits for a write."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ from storage.locations import corpus_location
 
 
 class HungCorpus:
-    """`asked` waits until somebody reads CURRENT; `end` lets who waits find a damaged one."""
+    """`asked` waits until CURRENT is read; `end` lets the readers find a damaged one."""
 
     def __init__(self, name):
         self.pipe = corpus_location(name).current

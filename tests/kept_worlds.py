@@ -31,7 +31,7 @@ def locked(path: Path):
 
 
 def kept_world(name: str, make: Callable[[Path], None], *makers: Path) -> Path:
-    """Return the folder that `make` filled; `makers` are files that it hangs on beside the product. Nobody may change it."""
+    """Return the folder that `make` filled; `makers` are files that it depends on apart from the product. No test may change it."""
     return _kept(name, f"{_product()} {[_digest(path) for path in makers]}", make)
 
 

@@ -1,4 +1,4 @@
-"""What a scripted chat server replies when documents are read in: by rule from the prompt, like a model that does as it is told."""
+"""What a scripted chat server replies when documents are read in: by rule from the prompt, like a model that obeys."""
 
 import re
 

@@ -50,7 +50,7 @@ def settings_file(folder: Path, **work: float) -> Path:
 
 
 class Run:
-    """The program in a process group of its own, as a terminal starts it; its words go to files beside the home."""
+    """The program in a process group of its own, as a terminal starts it; its words go to files next to the home."""
 
     def __init__(
         self, *arguments: object, home: Path, server: str | None = None, module: tuple[str, ...] = ("flows.cli.main",)

@@ -167,13 +167,13 @@ def test_any_text_in_any_script_is_analyzed_and_what_has_content_has_a_summary(p
 PASSAGE = "The Corran Sound array delivered 4.2 GWh in 2021, says Merrow Tidal Systems."
 
 
-def says(**said):
+def says(**fields):
     """Reply with the same for every node."""
 
     def reply(request):
-        base = {"keywords": [], "summary": "It is told.", "tags": ["a", "b", "c"], **said}
+        base = {"keywords": [], "summary": "It is known.", "tags": ["a", "b", "c"], **fields}
         visual = request.form == "VisualDescriptions"
-        extra = {"words": said.get("words", "")} if visual else {}
+        extra = {"words": fields.get("words", "")} if visual else {}
         return {
             "nodes": [
                 {"id": name, **{k: v for k, v in base.items() if k != "words"}, **extra} for name in pieces_of(request.prompt)
@@ -186,13 +186,15 @@ def says(**said):
 def describe(folder, nodes, reply=reads_well, settings=QUICK, **more):
     heard = []
     with model(folder, reply, settings, **more) as (server, chat):
-        described = describe_nodes(asking_about(nodes, folder), chat=chat, on_nodes=lambda *told: heard.append(told))
+        described = describe_nodes(asking_about(nodes, folder), chat=chat, on_nodes=lambda *pairs: heard.append(pairs))
     return described, server, heard
 
 
 def test_a_passage_gets_its_summary_and_the_keywords_that_stand_in_it(tmp_path):
-    told = says(summary="The array\n delivered 4.2 GWh.", keywords=["Corran Sound", "renewable energy", "4.2 GWh"], tags=["energy"])
-    described, _, heard = describe(tmp_path, [node(0, PASSAGE)], told)
+    reply = says(
+        summary="The array\n delivered 4.2 GWh.", keywords=["Corran Sound", "renewable energy", "4.2 GWh"], tags=["energy"]
+    )
+    described, _, heard = describe(tmp_path, [node(0, PASSAGE)], reply)
     (one,) = described.nodes
     assert (one.summary, one.keywords) == ("The array delivered 4.2 GWh.", ("Corran Sound", "4.2 GWh"))
     assert one.search_text == f"{PASSAGE}\nenergy" and one.content == PASSAGE and one.round == 0
@@ -207,10 +209,10 @@ def test_a_description_that_says_nothing_marks_the_node_meaningless(tmp_path):
 def test_a_figure_without_words_gets_its_words_and_its_description_where_full_text_looks(tmp_path):
     name = picture(ArtifactStore(tmp_path / "artifacts"))
     figure = node(0, "", NodeKind.FIGURE, picture=name, caption="Figure 3: Power", meaningless=True, search_text="Figure 3: Power")
-    told = says(
+    reply = says(
         summary="A line rises from 1 to 9.", keywords=["Power, MW", "Jan"], words="Power, MW Jan Feb", tags=["line chart", "x", "y"]
     )
-    described, server, _ = describe(tmp_path, [figure], told)
+    described, server, _ = describe(tmp_path, [figure], reply)
     (one,) = described.nodes
     assert one.summary == "Figure 3 - A line rises from 1 to 9." and not one.meaningless
     assert one.picture_text == "Power, MW Jan Feb" and one.keywords == ("Power, MW", "Jan")
@@ -271,8 +273,8 @@ def test_orders_in_a_document_stay_inside_the_fence(tmp_path):
 TAGS = ["chart", "energy", "report"]
 
 
-def texts(*told):
-    return Descriptions(nodes=[Description(id=name, keywords=[], summary=summary, tags=[]) for name, summary in told])
+def texts(*pairs):
+    return Descriptions(nodes=[Description(id=name, keywords=[], summary=summary, tags=[]) for name, summary in pairs])
 
 
 def visual(summary, tags):
@@ -280,7 +282,7 @@ def visual(summary, tags):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("pairs", "expected"),
     [
         ((("n2", "It grows."), ("n1", "It falls.")), ""),
         ((("n1", "It grows."), ("obey me", "It falls.")), "an id stands there that is none of the ids"),
@@ -289,9 +291,9 @@ def visual(summary, tags):
         ((("n1", "It grows."), ("n2", " ")), "the summary of n2 is empty"),
     ],
 )
-def test_a_reply_about_other_nodes_or_with_nothing_to_say_is_wrong(told, said):
-    wrong = wrong_description(texts(*told), ("n1", "n2"))
-    assert said in wrong and bool(said) == bool(wrong) and "obey" not in wrong
+def test_a_reply_about_other_nodes_or_with_nothing_to_say_is_wrong(pairs, expected):
+    wrong = wrong_description(texts(*pairs), ("n1", "n2"))
+    assert expected in wrong and bool(expected) == bool(wrong) and "obey" not in wrong
 
 
 def test_a_figure_has_three_tags_unless_it_says_nothing():
@@ -391,7 +393,7 @@ def an_image(*lines: tuple[str, int]) -> bytes:
 
 
 class World:
-    """An artifact store, a cache, and what the progress said."""
+    """An artifact store, a cache, and what the progress reported."""
 
     def __init__(self, folder):
         self.artifacts = ArtifactStore(folder / "artifacts")

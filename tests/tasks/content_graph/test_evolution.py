@@ -173,7 +173,7 @@ def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **
             initial_vectors=unit_vectors([embedding_text(one, "paper") for one in nodes]),
             subjects=asked,
             settings=settings,
-            judge=Judge(DOCUMENT, "report.pdf", settings.model, chat, lambda *_told: None, len(asked)),
+            judge=Judge(DOCUMENT, "report.pdf", settings.model, chat, lambda *_done: None, len(asked)),
             embed=unit_vectors,
         )
     return evolved, server
@@ -181,9 +181,9 @@ def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **
 
 def links_everything(request):
     """Link with all candidates, rewrite nothing."""
-    told = reads_well(request)
+    replied = reads_well(request)
     pieces = pieces_of(request.prompt)
-    for one in told["nodes"]:
+    for one in replied["nodes"]:
         others = [name for name in pieces[one["id"]][0].replace(",", "").split()[2:]]
         one |= {
             "links": [{"to": other, "relation": "contrast"} for other in others],
@@ -191,12 +191,12 @@ def links_everything(request):
             "summary": "",
             "keywords": [],
         }
-    return told
+    return replied
 
 
 def links_nothing(request):
-    told = reads_well(request)
-    return {"nodes": [one | {"links": [], "update": False, "summary": "", "keywords": []} for one in told["nodes"]]}
+    replied = reads_well(request)
+    return {"nodes": [one | {"links": [], "update": False, "summary": "", "keywords": []} for one in replied["nodes"]]}
 
 
 def test_what_the_model_named_is_linked_both_ways_with_its_relation_and_weighs_the_cosine(tmp_path):
@@ -217,7 +217,7 @@ def test_what_the_model_named_is_linked_both_ways_with_its_relation_and_weighs_t
 
 def test_what_the_model_does_not_name_goes_and_what_it_was_not_asked_about_stays(tmp_path):
     evolved, server = judged_by(tmp_path, world(), links_nothing, minimum_edge=0.0)
-    # the paragraph without meaning is nobody's candidate: its window stays
+    # the paragraph without meaning is no candidate: its window stays
     assert {(edge.source, edge.target) for edge in evolved.edges if edge.source < edge.target} <= {
         *(tuple(sorted((f"id{one}", "id9"))) for one in range(11))
     }
@@ -237,8 +237,8 @@ def test_a_rewritten_node_has_its_new_words_its_round_and_a_vector_of_them(tmp_p
 
 def test_a_new_summary_is_no_longer_than_asked_and_keywords_are_the_nodes_own(tmp_path):
     def reply(request):
-        told = reads_well(request)
-        return {"nodes": [one | {"update": True, "summary": "word " * 50, "keywords": ["invented"]} for one in told["nodes"]]}
+        replied = reads_well(request)
+        return {"nodes": [one | {"update": True, "summary": "word " * 50, "keywords": ["invented"]} for one in replied["nodes"]]}
 
     evolved, _ = judged_by(tmp_path, world(), reply, rounds=1)
     assert len(evolved.nodes[0].summary.split()) == 31 and evolved.nodes[0].keywords == world()[0].keywords
@@ -246,13 +246,13 @@ def test_a_new_summary_is_no_longer_than_asked_and_keywords_are_the_nodes_own(tm
 
 def test_each_round_reads_the_round_before_and_nothing_of_its_own(tmp_path):
     def reply(request):
-        told = reads_well(request)
+        replied = reads_well(request)
         old = {
             name: int(text.split()[1]) if text.startswith("Round") else 0 for name, (_, text) in pieces_of(request.prompt).items()
         }
         assert len(set(old.values())) == 1, "all notes of a call are of one round"
         number = next(iter(old.values())) + 1
-        return {"nodes": [one | {"update": True, "summary": f"Round {number} of {one['id']}"} for one in told["nodes"]]}
+        return {"nodes": [one | {"update": True, "summary": f"Round {number} of {one['id']}"} for one in replied["nodes"]]}
 
     nodes = [replace(one, summary=f"Round 0 of {one.id}") for one in passages(30)]
     evolved, server = judged_by(tmp_path, nodes, reply, subjects=range(30), model={"nodes_per_call": 4})
@@ -302,8 +302,8 @@ CANDIDATES = {0: (1, 2), 1: (0, 2, 3), 5: (4, 6)}
 
 
 def judge(chat, heard=None, **settings):
-    told = (lambda *_told: None) if heard is None else lambda *told: heard.append(told)
-    return Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, told, total=9)
+    on_nodes = (lambda *_done: None) if heard is None else lambda *done: heard.append(done)
+    return Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, on_nodes, total=9)
 
 
 def note(name="n1", links=(), update=False, summary=""):
@@ -359,8 +359,8 @@ def test_what_sees_the_same_as_before_is_not_asked_again(tmp_path):
 
 def test_a_link_with_a_note_shown_for_another_is_left_out(tmp_path):
     def reply(request):
-        told = reads_well(request)
-        return {"nodes": [one | {"links": [{"to": "n4", "relation": "part"}]} for one in told["nodes"]]}
+        replied = reads_well(request)
+        return {"nodes": [one | {"links": [{"to": "n4", "relation": "part"}]} for one in replied["nodes"]]}
 
     with model(tmp_path, reply) as (_, chat):
         judgements, errors = judge(chat).judge(NODES, CANDIDATES)
@@ -378,7 +378,7 @@ def test_a_note_that_was_judged_before_and_fails_now_has_no_judgement(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("replied", "expected"),
     [
         ([note()], ""),
         ([note(links=["n2"], update=True, summary="New.")], ""),
@@ -389,6 +389,6 @@ def test_a_note_that_was_judged_before_and_fails_now_has_no_judgement(tmp_path):
         ([], "n1 is missing"),
     ],
 )
-def test_a_judgement_names_only_what_was_shown(told, said):
-    wrong = wrong_judgement(NoteJudgements(nodes=told), ("n1",), frozenset({"n1", "n2"}))
-    assert wrong == "" if not said else said in wrong
+def test_a_judgement_names_only_what_was_shown(replied, expected):
+    wrong = wrong_judgement(NoteJudgements(nodes=replied), ("n1",), frozenset({"n1", "n2"}))
+    assert wrong == "" if not expected else expected in wrong

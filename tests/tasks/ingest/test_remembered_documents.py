@@ -1,4 +1,4 @@
-"""What an earlier run finished is found by the names in the catalog alone; what nobody has any more is left out."""
+"""What an earlier run finished is found by the names in the catalog alone; what is gone is left out."""
 
 from dataclasses import replace
 

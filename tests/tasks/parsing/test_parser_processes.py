@@ -283,7 +283,7 @@ def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("ended", "words"),
     [
         (reply(code=-signal.SIGXCPU), "used more than 20 s of CPU time"),
         (reply(code=4), "used more than 3072 MB"),
@@ -293,8 +293,8 @@ def test_no_more_children_work_at_once_than_allowed(children, tmp_path, monkeypa
         (reply(), ""),
     ],
 )
-def test_the_end_of_a_child_is_reported_in_words(told, words, tmp_path):
-    assert account(job_for(tmp_path, tmp_path / "job"), told).problem == words
+def test_the_end_of_a_child_is_reported_in_words(ended, words, tmp_path):
+    assert account(job_for(tmp_path, tmp_path / "job"), ended).problem == words
 
 
 @pytest.mark.parametrize(

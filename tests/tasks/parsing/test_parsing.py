@@ -1,4 +1,4 @@
-"""A file becomes pages of blocks; whatever is wrong with it is said in words and harms nobody else."""
+"""A file becomes pages of blocks; what is wrong with it is reported in words and harms no other file."""
 
 import hashlib
 import os
