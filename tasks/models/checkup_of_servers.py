@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict
 
 from storage.records.documents import Vectors
 from tasks.models.chat.call import ChatCall
+from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatEndedError, ChatError, RejectedCallError
 from tasks.models.chat.faults import FaultError, problem_of, without_key
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.request import first_messages, request_of
 from tasks.models.chat.service import NO_REQUEST, on_the_loop
 from tasks.models.chat.stream import Completion
-from tasks.models.chat.transport import ChatTransport
 from tasks.models.embedding.served import EmbeddingService
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_endpoint, chosen_model, embedding_endpoint, same_model
@@ -122,31 +122,29 @@ def _problem(check: str, error: Exception, remedy: str) -> ServerCheck:
 async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
     """Ask for the models, a reply of a form, one that invites white space, and what a picture shows: once, without a retry."""
     settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=REPLY_SECONDS, total_seconds=REPLY_SECONDS))
-    transport = ChatTransport(endpoint, settings)
     began = time.monotonic()
-    try:
-        answered = await transport.models()
-        if answered.status != 200:
-            raise problem_of(answered, request=NO_REQUEST, endpoint=endpoint, limit_tokens=0)
+    async with ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes) as client:
+        try:
+            answer = await client.models()
+            if answer.status_code != 200:
+                raise problem_of(answer, request=NO_REQUEST, endpoint=endpoint, limit_tokens=0)
+        except ERRORS as error:
+            return [_problem("answers", error, f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is")]
         answers = ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
         try:
-            model = chosen_model(answered.body, endpoint)
+            model = chosen_model(answer.content, endpoint)
         except ChatEndedError as error:
             return [answers, _problem("model", error, START)]
-        return [answers, *await _reply_checks(transport, model, settings)]
-    except ERRORS as error:
-        return [_problem("answers", error, f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is")]
-    finally:
-        transport.close()
+        return [answers, *await _reply_checks(client, model, settings)]
 
 
-async def _reply_checks(transport: ChatTransport, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
+async def _reply_checks(client: ServerClient, model: ServedModel, settings: ModelSettings) -> list[ServerCheck]:
     stream = io.BytesIO()
     Image.new("RGB", (PICTURE_PIXELS, PICTURE_PIXELS), "green").save(stream, "PNG")
     talk = _call(TALK, Crossing, REPLY_TOKENS)
     space = _call(SPACE, Colour, FEW_TOKENS)
     look = _call(LOOK, Colour, REPLY_TOKENS, stream.getvalue())
-    talked, spaced, looked = await asyncio.gather(*(_reply(call, transport, model, settings) for call in (talk, space, look)))
+    talked, spaced, looked = await asyncio.gather(*(_reply(call, client, model, settings) for call in (talk, space, look)))
     return [
         _model_check(model, talked),
         _context_check(model),
@@ -160,11 +158,11 @@ def _call(prompt: str, form: type[BaseModel], tokens: int, *images: bytes) -> Ch
     return ChatCall("doctor", "", "doctor", prompt, "", form, max_output_tokens=tokens, images=images)
 
 
-async def _reply(call: ChatCall[Any], transport: ChatTransport, model: ServedModel, settings: ModelSettings) -> Reply:
+async def _reply(call: ChatCall[Any], client: ServerClient, model: ServedModel, settings: ModelSettings) -> Reply:
     messages = first_messages(call, pixels=settings.pictures.pixels)
     request = request_of(call, messages, model=model.name, settings=settings)
     try:
-        return await transport.complete(request, limit_tokens=model.context_tokens)
+        return await client.complete(request, limit_tokens=model.context_tokens)
     except ERRORS as error:
         return error
 

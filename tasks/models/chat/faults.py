@@ -4,9 +4,10 @@ import email.utils
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+
+import httpx
 
 from tasks.models.chat.errors import ChatRefusedError, ContextTooLongError, RejectedCallError, UnknownModelError
 from tasks.models.chat.request import Request
@@ -43,19 +44,10 @@ class FaultError(Exception):
         self.output_tokens = output_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An HTTP answer other than 200; the names of the headers are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-def problem_of(answered: Answered, *, request: Request, endpoint: ChatEndpoint, limit_tokens: int) -> Exception:
+def problem_of(answer: httpx.Response, *, request: Request, endpoint: ChatEndpoint, limit_tokens: int) -> Exception:
     """Return the error that the answer stands for, with what the server said."""
-    status, headers, body = answered.status, answered.headers, answered.body
-    said = _message(body, endpoint)
+    status, headers = answer.status_code, answer.headers
+    said = _message(answer.content, endpoint)
     told = f"{endpoint.base_url} answered {status}" + (f": {said}" if said else "")
     if status == 429 and "insufficient_quota" not in said:
         return FaultError(FaultKind.BUSY, told, wait_seconds=asked_wait(headers))

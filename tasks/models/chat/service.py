@@ -8,12 +8,12 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias, TypeVar
 
 from tasks.models.chat.call import Tally
+from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
 from tasks.models.chat.faults import FaultError, FaultKind, problem_of, without_key
 from tasks.models.chat.patience import Breaker, Minute, Patience
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
-from tasks.models.chat.transport import ChatTransport
 from tasks.models.endpoints import ChatEndpoint, ServedModel, chosen_model, same_model
 from tasks.settings.models import ChatBudget, ChatPrices, ModelSettings
 
@@ -45,7 +45,7 @@ class ChatService:
 
     def __init__(self, endpoint: ChatEndpoint, settings: ModelSettings) -> None:
         self._endpoint, self._settings = endpoint, settings
-        self._transport = ChatTransport(endpoint, settings)
+        self._client = ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes)
         self._breaker = Breaker(settings.retries, self._look_again)
         self._minute = Minute(settings.limits)
         self._lost_in_a_row = 0
@@ -69,7 +69,7 @@ class ChatService:
 
     async def close(self) -> None:
         await self._breaker.close()
-        self._transport.close()
+        await self._client.close()
 
     async def complete(self, request: Request, tally: Tally, spending: Spending) -> Completion:
         """Return a reply, however many requests it takes; the tally grows by all that was read and written for it.
@@ -110,7 +110,7 @@ class ChatService:
         sent = await self._minute.admit(request.input_tokens + request.output_tokens)
         tally.attempts += 1
         try:
-            completion = await self._transport.complete(request, limit_tokens=self.model.context_tokens)
+            completion = await self._client.complete(request, limit_tokens=self.model.context_tokens)
         except FaultError as fault:
             if fault.kind == FaultKind.DOWN:
                 self._breaker.failed(fault)
@@ -145,13 +145,13 @@ class ChatService:
             )
 
     async def _listed_model(self) -> ServedModel:
-        answered = await self._transport.models()
-        if answered.status != 200:
-            problem = problem_of(answered, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+        answer = await self._client.models()
+        if answer.status_code != 200:
+            problem = problem_of(answer, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
             if isinstance(problem, ChatError):  # of no item: nothing was asked
                 raise ChatServerDownError(f"{problem}; check FLOWREADER_CHAT_BASE_URL") from problem
             raise problem
-        return chosen_model(answered.body, self._endpoint)
+        return chosen_model(answer.content, self._endpoint)
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:

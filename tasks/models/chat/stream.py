@@ -1,6 +1,5 @@
 """A completion, gathered from the events of a stream or taken from a reply in one piece; believed in nothing."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,18 +8,17 @@ from tasks.models.chat.errors import RejectedCallError
 
 ENDLESS_WHITESPACE = 1000
 """Constrained decoding may get lost in white space, which JSON allows everywhere; no reply needs so much in a row."""
-DONE = b"[DONE]"
 
 
 class BrokenStreamError(ValueError):
     """What came is not the protocol: cut, garbled, or the server's own error in the middle of a reply.
 
-    `said` is whole: the key may stand in it, and must be blotted out before it is cut and shown.
+    `reply` is whole: the key may stand in it, and must be taken out before it is cut and shown.
     """
 
-    def __init__(self, message: str, said: str = "") -> None:
+    def __init__(self, message: str, reply: str = "") -> None:
         super().__init__(message)
-        self.said = said
+        self.reply = reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +36,8 @@ class Completion:
 
 @dataclass(slots=True)
 class Gathering:
-    """Collects a completion of at most `limit_bytes`, framing included; `problem` is set once nothing that follows can mend it."""
+    """Collects a completion; `problem` is set once nothing that follows can mend it."""
 
-    limit_bytes: int
-    in_one_piece: bool = False
     begun: bool = False
     pieces: list[str] = field(default_factory=list)
     refusal: str = ""
@@ -50,48 +46,17 @@ class Gathering:
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: str = ""
-    done: bool = False
     _blank: int = 0
-    _taken_bytes: int = 0
-    _unfinished: list[bytes] = field(default_factory=list)
 
     def begin(self, headers: Mapping[str, str]) -> None:
-        """Take the headers of the answer, names in lower case; raise RejectedCallError where its body would be packed."""
+        """Take the headers of the answer; raise RejectedCallError where its body would be packed."""
         self.begun = True
-        self.in_one_piece = headers.get("content-type", "").startswith("application/json")
         if headers.get("content-encoding", "identity") != "identity":
             raise RejectedCallError("the server packs its replies, which was not asked for; turn that off")
 
-    def feed(self, chunk: bytes) -> bool:
-        """Take the next bytes; say whether the model wrote something. Raises BrokenStreamError."""
-        self._taken_bytes += len(chunk)
-        if self._taken_bytes > self.limit_bytes:
-            self.problem = f"it is longer than {self.limit_bytes / 1_000_000:g} MB"
-            return False
-        first, *others = [chunk] if self.in_one_piece else chunk.split(b"\n")
-        self._unfinished.append(first)
-        wrote = False
-        for piece in others:
-            wrote |= self.take_line(b"".join(self._unfinished))
-            self._unfinished = [piece]
-        return wrote
-
-    def take_line(self, line: bytes) -> bool:
-        """Take a line of a stream of events; say whether the model wrote something. Raises BrokenStreamError."""
-        line = line.strip()
-        if self.done or not line or line.startswith((b":", b"event:", b"id:", b"retry:")):
-            return False
-        if not line.startswith(b"data:"):
-            raise BrokenStreamError("a line that is no event", _decoded(line))
-        payload = line[5:].strip()
-        if payload == DONE:
-            self.done = True
-            return False
-        return self.take_event(payload, "delta")
-
-    def take_event(self, payload: bytes, part: str) -> bool:
-        """Take one JSON object, the words in the `part` of its choice; say whether there were any. Raises BrokenStreamError."""
-        event = _object(_loads(payload))
+    def take(self, value: object, part: str) -> bool:
+        """Take an event, the words in the `part` of its choice; return whether there were any. Raises BrokenStreamError."""
+        event = _object(value)
         if event.get("error"):
             raise BrokenStreamError("the server's own error", str(event["error"]))
         self.model = _text(event.get("model")) or self.model
@@ -105,8 +70,6 @@ class Gathering:
 
     def completion(self) -> Completion:
         """Return what was gathered; raise BrokenStreamError where the end is missing."""
-        if self.in_one_piece and not self.problem:
-            self.take_event(b"".join(self._unfinished), "message")
         if not self.finish_reason and not self.problem:
             raise BrokenStreamError("it ends in the middle")
         return Completion(
@@ -136,32 +99,21 @@ class Gathering:
         if self._blank >= ENDLESS_WHITESPACE:
             self.problem = f"it runs on in white space, {self._blank} characters"
 
-    def _take_usage(self, usage: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
+    def _take_usage(self, usage: object) -> None:
         if isinstance(usage, dict):
             self.input_tokens = _count(usage.get("prompt_tokens"), self.input_tokens)
             self.output_tokens = _count(usage.get("completion_tokens"), self.output_tokens)
 
 
-def _decoded(line: bytes) -> str:
-    return line.decode("utf-8", "replace")
-
-
-def _loads(payload: bytes) -> Any:  # noqa: ANN401 - whatever JSON can hold
-    try:
-        return json.loads(payload)
-    except (ValueError, RecursionError) as error:
-        raise BrokenStreamError("an event that is no JSON", _decoded(payload)) from error
-
-
-def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever JSON can hold
+def _object(value: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise BrokenStreamError("something else where an object belongs", str(value))
     return value
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _count(value: Any, before: int | None) -> int | None:  # noqa: ANN401 - whatever JSON can hold
+def _count(value: object, before: int | None) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9 else before

@@ -8,16 +8,16 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+import httpx
 import numpy as np
 
 from storage.records.documents import EmbedderIdentity, Vectors
+from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
-from tasks.models.chat.faults import Answered, FaultError, FaultKind, problem_of
+from tasks.models.chat.faults import FaultError, problem_of
 from tasks.models.chat.patience import Patience
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.service import NO_REQUEST, STOP_POLL_SECONDS, on_the_loop
-from tasks.models.chat.stream import Gathering
-from tasks.models.chat.transport import ChatTransport, _answered
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
 from tasks.progress import StoppedError, stop_requested
@@ -67,22 +67,6 @@ def _short(value: object) -> str:
     return " ".join(shown.split())
 
 
-class EmbeddingTransport(ChatTransport):
-    """The connections to one server, which are kept and used as those to a chat server."""
-
-    async def embed(self, request: Request) -> Answered:
-        """Return the answer, whatever its status; raise FaultError where none comes in time, or more than is right."""
-        limits = self._settings.embeddings
-        limit = int(limits.reply_megabytes * 1_000_000)
-        with self._explained(f"gave no vectors in {limits.reply_seconds:g} s", Gathering(0)):
-            async with asyncio.timeout(limits.reply_seconds), self._answer("POST", "embeddings", request.body) as (head, body):
-                answered = await _answered(head, body, limit)
-        if len(answered.body) == limit:
-            message = f"{self._endpoint.base_url} gave more than {limits.reply_megabytes:g} MB for one request"
-            raise FaultError(FaultKind.UNWELL, message)
-        return answered
-
-
 TOO_LARGE = 413
 """What some servers say of a text that is too long."""
 
@@ -96,7 +80,6 @@ class EmbeddingService:
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
         self.source = f"embeddings server {endpoint.base_url}" + (f" ({endpoint.model})" if endpoint.model else "")
         self._endpoint, self._settings = endpoint, settings
-        self._transport = EmbeddingTransport(endpoint, settings)
         self._places = asyncio.Semaphore(settings.embeddings.in_flight)
 
     def served_model(self) -> ServedModel:
@@ -121,53 +104,51 @@ class EmbeddingService:
 
     async def _served_model(self) -> ServedModel:
         try:
-            answered = await self._transport.models()
-            if answered.status != 200:
-                raise self._problem(answered, NO_REQUEST)
-            return chosen_model(answered.body, self._endpoint)
+            async with self._client() as client:
+                answer = await client.models()
+            if answer.status_code != 200:
+                raise self._problem(answer, NO_REQUEST)
+            return chosen_model(answer.content, self._endpoint)
         except (FaultError, ChatError, ChatEndedError) as error:
             raise self._refused(error, "does not say which model it has") from error
-        finally:
-            self._transport.close()
 
     async def _replies(self, texts: Sequence[str], seconds: float | None) -> list[Reply]:
         """Ask for all texts, so many in a request and so many requests at a time; the first that is lost ends the others."""
         size = self._settings.embeddings.texts_per_request
         try:
-            async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-                parts = [group.create_task(self._part(texts[first : first + size])) for first in range(0, len(texts), size)]
+            async with asyncio.timeout(seconds), self._client() as client, asyncio.TaskGroup() as group:
+                starts = range(0, len(texts), size)
+                parts = [group.create_task(self._part(client, texts[first : first + size])) for first in starts]
         except TimeoutError as error:
             raise EmbeddingError(f"{self.source} gave no vector in {seconds:g} s; ask again when it is less busy") from error
         except BaseExceptionGroup as lost:
             raise lost.exceptions[0] from None
-        finally:
-            self._transport.close()
         return [reply for part in parts for reply in part.result()]
 
-    async def _part(self, texts: Sequence[str]) -> list[Reply]:
+    async def _part(self, client: ServerClient, texts: Sequence[str]) -> list[Reply]:
         """Ask for some texts in one request; where they are too long, in two, and a single one for its first half."""
         try:
             async with self._places:
-                return [(len(texts), await self._body(texts))]
+                return [(len(texts), await self._body(client, texts))]
         except ContextTooLongError as error:
             if len(texts) > 1:
                 middle = len(texts) // 2
-                return [*await self._part(texts[:middle]), *await self._part(texts[middle:])]
+                return [*await self._part(client, texts[:middle]), *await self._part(client, texts[middle:])]
             if len(texts[0]) < 2:
                 raise self._refused(error, "takes no text at all") from error
-            return await self._part([texts[0][: len(texts[0]) // 2]])
+            return await self._part(client, [texts[0][: len(texts[0]) // 2]])
 
-    async def _body(self, texts: Sequence[str]) -> bytes:
+    async def _body(self, client: ServerClient, texts: Sequence[str]) -> bytes:
         """Return the reply to one request, however many it takes."""
         request = self._request(texts)
         patience, attempts = Patience(self._settings.retries), 0
         while True:
             attempts += 1
             try:
-                answered = await self._transport.embed(request)
-                if answered.status == 200:
-                    return answered.body
-                raise self._problem(answered, request)
+                answer = await client.embeddings(request)
+                if answer.status_code == 200:
+                    return answer.content
+                raise self._problem(answer, request)
             except ContextTooLongError:
                 raise
             except FaultError as fault:
@@ -182,9 +163,12 @@ class EmbeddingService:
         body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float"})
         return Request(body.encode("ascii"), text_tokens(sum(map(len, sent)), len(sent), self._settings.estimates), 0)
 
-    def _problem(self, answered: Answered, request: Request) -> Exception:
-        problem = problem_of(answered, request=request, endpoint=self._endpoint, limit_tokens=0)
-        if answered.status == TOO_LARGE:
+    def _client(self) -> ServerClient:
+        return ServerClient(self._endpoint, self._settings, reply_megabytes=self._settings.embeddings.reply_megabytes)
+
+    def _problem(self, answer: httpx.Response, request: Request) -> Exception:
+        problem = problem_of(answer, request=request, endpoint=self._endpoint, limit_tokens=0)
+        if answer.status_code == TOO_LARGE:
             return ContextTooLongError(str(problem))
         return problem
 

@@ -14,11 +14,11 @@ from cryptography.x509.oid import NameOID
 
 from tasks.models.chat.budget import Budget
 from tasks.models.chat.call import Tally
+from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatServerDownError, UnknownModelError
 from tasks.models.chat.faults import FaultError, FaultKind
 from tasks.models.chat.request import Request, first_messages, request_of
 from tasks.models.chat.service import ChatService
-from tasks.models.chat.transport import ChatTransport
 from tasks.models.endpoints import ChatEndpoint, ServedModel
 from tasks.settings.models import ChatBudget, ChatPrices
 from tests.chat_server import Misbehaviour, always, at, chat_server
@@ -184,11 +184,11 @@ def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named
             await opened(url.replace("http:", "https:"), "no chat server: .* takes no connection .*certificate")
         async with listening(silent) as url:
             await opened(url.replace("http:", "https:"), r"takes no connection in 0\.2 s")
-            await opened(url, r"said nothing for 0\.3 s")
+            await opened(url, r"gave no answer in 0\.3 s")
         async with listening(refusing) as url:
             await opened(url, "answered 400: no; .*check FLOWREADER_CHAT_BASE_URL")
         for name in ("a..b", "a" * 64):
-            await opened(f"http://{name}/v1", "has a host name that cannot be looked up")
+            await opened(f"http://{name}/v1", "takes no connection .*label")
 
     asyncio.run(work())
 
@@ -212,21 +212,23 @@ HASTY = {"deadlines": {"first_token_seconds": 0.3, "idle_seconds": 0.2, "total_s
 SECRET = "sk-0123456789-secret"
 
 
+def client_of(url, key="", **groups):
+    limited = settings(**groups)
+    return ServerClient(ChatEndpoint(url, api_key=key), limited, reply_megabytes=limited.limits.reply_megabytes)
+
+
 def complete(server, count=1, *, body=None, together=False, **groups):
-    """Ask over one transport; return the completions or the errors."""
+    """Ask over one client; return the completions or the errors."""
     asked = call()
     request = request_of(asked, first_messages(asked, pixels=5000), model="scripted", settings=settings())
     if body is not None:
         request = type(request)(json.dumps(json.loads(request.body) | body).encode(), request.input_tokens, request.output_tokens)
 
     async def work():
-        transport = ChatTransport(ChatEndpoint(server.base_url), settings(**groups))
-        try:
+        async with client_of(server.base_url, **groups) as client:
             if together:
-                return await asyncio.gather(*(transport.complete(request, limit_tokens=0) for _ in range(count)))
-            return [await transport.complete(request, limit_tokens=0) for _ in range(count)]
-        finally:
-            transport.close()
+                return await asyncio.gather(*(client.complete(request, limit_tokens=0) for _ in range(count)))
+            return [await client.complete(request, limit_tokens=0) for _ in range(count)]
 
     return asyncio.run(work())
 
@@ -315,14 +317,11 @@ async def said_by_a_server(answer):
         await reader.readuntil(b"\r\n\r\n")
         writer.write(answer)
 
-    async with listening(serve) as url:
-        transport = ChatTransport(ChatEndpoint(url, api_key=SECRET), settings())
+    async with listening(serve) as url, client_of(url, SECRET) as client:
         try:
-            return await transport.complete(Request(b"{}", 1, 1), limit_tokens=0)
+            return await client.complete(Request(b"{}", 1, 1), limit_tokens=0)
         except FaultError as fault:
             return fault
-        finally:
-            transport.close()
 
 
 def test_another_run_on_the_server_goes_on_when_one_is_closed(tmp_path):

@@ -1,0 +1,204 @@
+"""One request by the openai client, its reply streamed: only so can a deadline tell a server that thinks from one that hangs.
+
+The client has no deadline for the first word nor for the whole, and no bound on the size of a reply; these, and retries, are ours.
+"""
+
+import asyncio
+import json
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from importlib import metadata
+from typing import Self
+
+import httpx
+import openai
+
+from tasks.models.chat.faults import SHOWN_CHARACTERS, FaultError, FaultKind, problem_of, without_key
+from tasks.models.chat.request import Request
+from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
+from tasks.models.endpoints import Endpoint
+from tasks.settings.models import ModelSettings
+
+KEEP_ALIVE_SECONDS = 3.0
+"""uvicorn, and vLLM with it, drops idle connections after 5: ours must be gone before."""
+AFTER_DONE_SECONDS = 1.0
+"""How long the end of a stream may take after its last event; then the connection is not used again."""
+NO_KEY = "none"
+"""Sent to a server without a key: the client insists on one."""
+THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
+"""Never asked through a proxy."""
+
+
+class ServerClient:
+    """The connections to one server; belongs to one event loop."""
+
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings, *, reply_megabytes: float) -> None:
+        self._endpoint, self._settings = endpoint, settings
+        self._reply_bytes = int(reply_megabytes * 1_000_000)
+        self._client = openai.AsyncOpenAI(
+            base_url=endpoint.base_url,
+            api_key=endpoint.api_key or NO_KEY,
+            max_retries=0,
+            timeout=httpx.Timeout(None, connect=settings.deadlines.connect_seconds),
+            default_headers={"User-Agent": f"flowreader/{metadata.version('flowreader')}", "Accept-Encoding": "identity"},
+            http_client=httpx.AsyncClient(
+                verify=ssl.create_default_context(),  # the machine's own trust store, where httpx takes one of its own
+                trust_env=httpx.URL(endpoint.base_url).host not in THIS_MACHINE,
+                limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
+                event_hooks={"response": [self._bound]},
+            ),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._client.close()
+
+    async def models(self) -> httpx.Response:
+        """Return what /models answers, whatever its status; raise FaultError where nothing answers in time."""
+        seconds = self._settings.deadlines.models_seconds
+        with self._explained(f"gave no answer in {seconds:g} s", Gathering()):
+            async with asyncio.timeout(seconds):
+                try:
+                    return await self._client.get("/models", cast_to=httpx.Response)
+                except openai.APIStatusError as error:
+                    return error.response
+
+    async def embeddings(self, request: Request) -> httpx.Response:
+        """Return the answer, whatever its status; raise FaultError where none comes in time, or more than is right."""
+        seconds = self._settings.embeddings.reply_seconds
+        with self._explained(f"gave no vectors in {seconds:g} s", Gathering()):
+            async with asyncio.timeout(seconds):
+                try:
+                    response = await self._client.post("/embeddings", cast_to=httpx.Response, content=request.body)
+                except openai.APIStatusError as error:
+                    return error.response
+        if response.num_bytes_downloaded > self._reply_bytes:
+            message = f"{self._endpoint.base_url} gave more than {self._reply_bytes / 1_000_000:g} MB for one request"
+            raise FaultError(FaultKind.UNWELL, message)
+        return response
+
+    async def complete(self, request: Request, *, limit_tokens: int) -> Completion:
+        """Return the reply; raise FaultError where sending again may help, else the error that says why not."""
+        deadlines = self._settings.deadlines
+        end = asyncio.get_running_loop().time() + deadlines.total_seconds
+        first = min(deadlines.first_token_seconds, deadlines.total_seconds)
+        gathering = Gathering()
+        with self._explained(f"wrote no word in {first:g} s", gathering):
+            async with asyncio.timeout(first) as deadline:
+                reply = await self._reply(request)
+                if isinstance(reply, httpx.Response):
+                    raise problem_of(reply, request=request, endpoint=self._endpoint, limit_tokens=limit_tokens)
+                async with reply:
+                    gathering.begin(reply.response.headers)
+                    await self._gather(reply, gathering, deadline, end)
+        with self._explained("", gathering):
+            completion = gathering.completion()
+            return replace(completion, refusal=without_key(completion.refusal, self._endpoint))
+
+    async def _reply(self, request: Request) -> openai.AsyncStream[object] | httpx.Response:
+        """Return the stream, or an answer that is none; its events are plain JSON, where the client's own chunks are unchecked."""
+        try:
+            return await self._client.post(
+                "/chat/completions", cast_to=object, content=request.body, stream=True, stream_cls=openai.AsyncStream[object]
+            )
+        except openai.APIStatusError as error:
+            return error.response
+
+    async def _gather(self, reply: openai.AsyncStream[object], gathering: Gathering, deadline: asyncio.Timeout, end: float) -> None:
+        """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
+        clock, idle_seconds = asyncio.get_running_loop().time, self._settings.deadlines.idle_seconds
+        if reply.response.headers.get("content-type", "").startswith("application/json"):
+            gathering.take(json.loads(await reply.response.aread()), "message")
+            return
+        async for event in reply:
+            if gathering.take(event, "delta"):
+                deadline.reschedule(min(end, clock() + idle_seconds))
+            if gathering.problem:
+                return
+        if reply.response.num_bytes_downloaded > self._reply_bytes:
+            gathering.problem = f"it is longer than {self._reply_bytes / 1_000_000:g} MB"
+
+    async def _bound(self, response: httpx.Response) -> None:
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        response.stream = ReplyBytes(response.stream, self._reply_bytes)
+
+    @contextmanager
+    def _explained(self, late: str, gathering: Gathering) -> Iterator[None]:
+        """Turn whatever a server can do to us into a FaultError; a reply that was whole before is left alone."""
+        try:
+            yield
+        except (TimeoutError, httpx.HTTPError, openai.APIError, ValueError, RecursionError) as error:
+            if gathering.finish_reason and isinstance(error, (TimeoutError, httpx.HTTPError)):
+                return
+            kind, what = self._fault(error, late, gathering)
+            written = round(sum(map(len, gathering.pieces)) / self._settings.estimates.characters_per_token)
+            message = without_key(f"{self._endpoint.base_url} {what}", self._endpoint)
+            # from None: the client's errors hold what the server wrote, and the key with it
+            raise FaultError(kind, message, output_tokens=written if gathering.begun else None) from None
+
+    def _fault(self, error: Exception, late: str, gathering: Gathering) -> tuple[FaultKind, str]:
+        deadlines = self._settings.deadlines
+        if isinstance(error, TimeoutError):
+            slow = f"wrote for more than {deadlines.total_seconds:g} s, or no word in {deadlines.idle_seconds:g} s"
+            return FaultKind.SILENT, slow if gathering.pieces else late
+        if isinstance(error, openai.APITimeoutError):
+            return FaultKind.DOWN, f"takes no connection in {deadlines.connect_seconds:g} s"
+        cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
+        if isinstance(cause, BROKEN):
+            return FaultKind.UNWELL, f"broke the connection ({_words(cause)})"
+        if isinstance(error, openai.APIConnectionError):
+            return FaultKind.DOWN, f"takes no connection ({_words(cause)})"
+        what, reply = _broken_reply(error)
+        shown = without_key(reply, self._endpoint)[:SHOWN_CHARACTERS]
+        return FaultKind.UNWELL, f"gave a broken reply: {what}" + (f": {shown!r}" if shown else "")
+
+
+BROKEN = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.ProtocolError, httpx.DecodingError)
+"""What happens to a connection that there was."""
+
+
+def _words(error: BaseException | None) -> str:
+    return str(error) or type(error).__name__
+
+
+def _broken_reply(error: Exception) -> tuple[str, str]:
+    """Return what is wrong with a reply, and the part of it that shows it, whole: the key may stand in it."""
+    if isinstance(error, BrokenStreamError):
+        return str(error), error.reply
+    if isinstance(error, openai.APIError):
+        return "the server's own error", str(error.body)
+    return "an event that is no JSON", error.doc if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+class ReplyBytes(httpx.AsyncByteStream):
+    """The bytes of an answer, cut behind the limit.
+
+    The client leaves a stream at [DONE], before its end; the end is read here, or the connection could not be used again.
+    """
+
+    def __init__(self, stream: httpx.AsyncByteStream, limit: int) -> None:
+        self._stream, self._left = stream, limit
+        self._chunks = aiter(stream)
+        self._last = b""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._chunks:
+            self._last = chunk
+            yield chunk
+            self._left -= len(chunk)
+            if self._left < 0:
+                return
+
+    async def aclose(self) -> None:
+        if self._last.rstrip().endswith(b"[DONE]"):
+            with suppress(TimeoutError, httpx.HTTPError):
+                async with asyncio.timeout(AFTER_DONE_SECONDS):
+                    await anext(self._chunks, None)
+        await self._stream.aclose()
