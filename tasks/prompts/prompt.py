@@ -35,7 +35,7 @@ class Prompt:
         wanted = set(template.get_identifiers())
         if not template.is_valid() or wanted != slots.keys():
             raise PromptError(f"prompt {self.name!r} has the slots {sorted(wanted)}, filled were {sorted(slots)}; mend the caller")
-        return template.substitute(slots).strip()
+        return _encodable(template.substitute(slots)).strip()
 
 
 @functools.cache

@@ -32,24 +32,18 @@ THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
 
 
 class ServerClient:
-    """The connections to one server; belongs to one event loop."""
+    """The connections to one server; belongs to one event loop.
+
+    Each request in flight has a client of its own: httpx's pool looks at all of its connections at every request, which with 64
+    of them takes three times as long as the request.
+    """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings, *, reply_megabytes: float) -> None:
         self._endpoint, self._settings = endpoint, settings
         self._reply_bytes = int(reply_megabytes * 1_000_000)
-        self._client = openai.AsyncOpenAI(
-            base_url=endpoint.base_url,
-            api_key=endpoint.api_key or NO_KEY,
-            max_retries=0,
-            timeout=httpx.Timeout(None, connect=settings.deadlines.connect_seconds),
-            default_headers={"User-Agent": f"flowreader/{metadata.version('flowreader')}", "Accept-Encoding": "identity"},
-            http_client=httpx.AsyncClient(
-                verify=ssl.create_default_context(),  # the machine's own trust store, where httpx takes one of its own
-                trust_env=httpx.URL(endpoint.base_url).host not in THIS_MACHINE,
-                limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
-                event_hooks={"response": [self._bound]},
-            ),
-        )
+        self._trust = ssl.create_default_context()  # the machine's own trust store, where httpx takes one of its own
+        self._clients: list[openai.AsyncOpenAI] = []
+        self._idle: list[openai.AsyncOpenAI] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -58,25 +52,51 @@ class ServerClient:
         await self.close()
 
     async def close(self) -> None:
-        await self._client.close()
+        await asyncio.gather(*(client.close() for client in self._clients))
+
+    @contextmanager
+    def _client(self) -> Iterator[openai.AsyncOpenAI]:
+        """Lend the client that was used last, whose connection is the most likely to be open."""
+        client = self._idle.pop() if self._idle else self._new_client()
+        try:
+            yield client
+        finally:
+            self._idle.append(client)
+
+    def _new_client(self) -> openai.AsyncOpenAI:
+        client = openai.AsyncOpenAI(
+            base_url=self._endpoint.base_url,
+            api_key=self._endpoint.api_key or NO_KEY,
+            max_retries=0,
+            timeout=httpx.Timeout(None, connect=self._settings.deadlines.connect_seconds),
+            default_headers={"User-Agent": f"flowreader/{metadata.version('flowreader')}", "Accept-Encoding": "identity"},
+            http_client=httpx.AsyncClient(
+                verify=self._trust,
+                trust_env=httpx.URL(self._endpoint.base_url).host not in THIS_MACHINE,
+                limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
+                event_hooks={"response": [self._bound]},
+            ),
+        )
+        self._clients.append(client)
+        return client
 
     async def models(self) -> httpx.Response:
         """Return what /models answers, whatever its status; raise FaultError where nothing answers in time."""
         seconds = self._settings.deadlines.models_seconds
-        with self._explained(f"gave no answer in {seconds:g} s", Gathering()):
+        with self._client() as client, self._explained(f"gave no answer in {seconds:g} s", Gathering()):
             async with asyncio.timeout(seconds):
                 try:
-                    return await self._client.get("/models", cast_to=httpx.Response)
+                    return await client.get("/models", cast_to=httpx.Response)
                 except openai.APIStatusError as error:
                     return error.response
 
     async def embeddings(self, request: Request) -> httpx.Response:
         """Return the answer, whatever its status; raise FaultError where none comes in time, or more than is right."""
         seconds = self._settings.embeddings.reply_seconds
-        with self._explained(f"gave no vectors in {seconds:g} s", Gathering()):
+        with self._client() as client, self._explained(f"gave no vectors in {seconds:g} s", Gathering()):
             async with asyncio.timeout(seconds):
                 try:
-                    response = await self._client.post("/embeddings", cast_to=httpx.Response, content=request.body)
+                    response = await client.post("/embeddings", cast_to=httpx.Response, content=request.body)
                 except openai.APIStatusError as error:
                     return error.response
         if response.num_bytes_downloaded > self._reply_bytes:
@@ -90,9 +110,9 @@ class ServerClient:
         end = asyncio.get_running_loop().time() + deadlines.total_seconds
         first = min(deadlines.first_token_seconds, deadlines.total_seconds)
         gathering = Gathering()
-        with self._explained(f"wrote no word in {first:g} s", gathering):
+        with self._client() as client, self._explained(f"wrote no word in {first:g} s", gathering):
             async with asyncio.timeout(first) as deadline:
-                reply = await self._reply(request)
+                reply = await _reply(client, request)
                 if isinstance(reply, httpx.Response):
                     raise problem_of(reply, request=request, endpoint=self._endpoint, limit_tokens=limit_tokens)
                 async with reply:
@@ -101,15 +121,6 @@ class ServerClient:
         with self._explained("", gathering):
             completion = gathering.completion()
             return replace(completion, refusal=without_key(completion.refusal, self._endpoint))
-
-    async def _reply(self, request: Request) -> openai.AsyncStream[object] | httpx.Response:
-        """Return the stream, or an answer that is none; its events are plain JSON, where the client's own chunks are unchecked."""
-        try:
-            return await self._client.post(
-                "/chat/completions", cast_to=object, content=request.body, stream=True, stream_cls=openai.AsyncStream[object]
-            )
-        except openai.APIStatusError as error:
-            return error.response
 
     async def _gather(self, reply: openai.AsyncStream[object], gathering: Gathering, deadline: asyncio.Timeout, end: float) -> None:
         """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
@@ -158,6 +169,16 @@ class ServerClient:
         what, reply = _broken_reply(error)
         shown = without_key(reply, self._endpoint)[:SHOWN_CHARACTERS]
         return FaultKind.UNWELL, f"gave a broken reply: {what}" + (f": {shown!r}" if shown else "")
+
+
+async def _reply(client: openai.AsyncOpenAI, request: Request) -> openai.AsyncStream[object] | httpx.Response:
+    """Return the stream, or an answer that is none; its events are plain JSON, where the client's own chunks are unchecked."""
+    try:
+        return await client.post(
+            "/chat/completions", cast_to=object, content=request.body, stream=True, stream_cls=openai.AsyncStream[object]
+        )
+    except openai.APIStatusError as error:
+        return error.response
 
 
 BROKEN = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.ProtocolError, httpx.DecodingError)

@@ -102,7 +102,7 @@ def test_a_request_is_a_stream_with_usage_in_the_form_asked_for(tmp_path):
     }
 
 
-def test_the_proxy_of_the_environment_is_not_asked(tmp_path, monkeypatch):
+def test_a_server_on_this_machine_is_not_asked_through_the_proxy_of_the_environment(tmp_path, monkeypatch):
     for name in ("http_proxy", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with chat_server(summarise) as server, open_on(server, tmp_path) as model:

@@ -4,6 +4,7 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
 
+import httpx
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,7 +14,7 @@ from tasks.models.chat.errors import (
     RejectedCallError,
     UnknownModelError,
 )
-from tasks.models.chat.faults import Answered, FaultError, FaultKind, asked_wait, problem_of
+from tasks.models.chat.faults import FaultError, FaultKind, asked_wait, problem_of
 from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Request
 from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
@@ -138,90 +139,53 @@ def test_the_name_of_a_field_that_nobody_asked_for_is_not_said_to_the_model():
     assert str(refused.value) == "links.0: Extra inputs are not permitted; the reply: Extra inputs are not permitted"
 
 
-LIMIT = 100_000
-
-
-def event(delta=None, finish=None, **more):
-    choices = [] if delta is None else [{"index": 0, "delta": delta, "finish_reason": finish}]
-    return b"data: " + json.dumps({"model": "m", "choices": choices} | more).encode() + b"\n\n"
-
-
-def gathered(*chunks):
-    gathering = Gathering(LIMIT)
-    gathering.begin({"content-type": "text/event-stream"})
-    for chunk in chunks:
-        gathering.feed(chunk)
+def gathered(*events):
+    gathering = Gathering()
+    for event in events:
+        gathering.take(event, "delta")
     return gathering
 
 
-WHOLE = [
-    b": a comment\nevent: message\nid: 1\nretry: 5\n",
-    event({"role": "assistant", "content": ""}),
-    event({"content": "Gr\u00fc"}),
-    event({"content": "n"}),
-    event({}, finish="stop"),
-    event(usage={"prompt_tokens": 7, "completion_tokens": 2}),
-    b"data: [DONE]\r\n\r\n",
-]
-
-
-@pytest.mark.parametrize("size", [1, 2, 7, 1000])
-def test_a_stream_is_gathered_however_it_is_cut(size):
-    stream = b"".join(WHOLE)
-    gathering = gathered(*(stream[start : start + size] for start in range(0, len(stream), size)))
-    completion = gathering.completion()
-    assert gathering.done and completion.text == "Grün" and completion.finish_reason == "stop" and completion.model == "m"
-    assert (completion.input_tokens, completion.output_tokens, completion.problem, completion.refusal) == (7, 2, "", "")
+def choice(finish=None, **delta):
+    return {"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
 
 def test_only_words_count_as_progress():
-    gathering = Gathering(LIMIT)
-    assert [gathering.feed(chunk) for chunk in WHOLE] == [False, False, True, True, False, False, False]
-    assert not gathering.feed(event({"content": "after the end"}))
-    assert gathering.completion().text == "Grün"
-    thinking = Gathering(LIMIT)
-    assert thinking.feed(event({"reasoning_content": "hm"})) and thinking.feed(event({"reasoning": "hm"}))
-    assert thinking.feed(event({"refusal": "no"})) and thinking.refusal == "no" and thinking.pieces == []
+    gathering = Gathering()
+    spoken = [{"role": "assistant", "content": ""}, {"content": "Gr\u00fc"}, {"content": "n"}]
+    assert [gathering.take(choice(**delta), "delta") for delta in spoken] == [False, True, True]
+    assert not gathering.take(choice("stop"), "delta") and gathering.completion().text == "Gr\u00fcn"
+    thinking = Gathering()
+    assert all(thinking.take(choice(**{name: "hm"}), "delta") for name in ("reasoning_content", "reasoning", "refusal"))
+    assert thinking.refusal == "hm" and thinking.pieces == []
 
 
 @pytest.mark.parametrize(
-    ("chunks", "problem"),
+    ("events", "problem"),
     [
-        ([b'data: {"choices": [{"index": 1, "delta": {"content": "b"}}]}\n'], "more than one choice"),
-        ([b'data: {"choices": [{"delta": {}}, {"delta": {}}]}\n'], "more than one choice"),
-        ([b"data: " + b"x" * (LIMIT + 1)], "longer than 0.1 MB"),
-        ([event({"content": "{" + " \n" * 300})] * 2, ""),
-        ([event({"content": "{"}), *[event({"content": " \n" * 200})] * 3], "white space, 1200 characters"),
+        ([{"choices": [{"index": 1, "delta": {"content": "b"}}]}], "more than one choice"),
+        ([{"choices": [{"delta": {}}, {"delta": {}}]}], "more than one choice"),
+        ([choice(content="{" + " \n" * 300)] * 2, ""),
+        ([choice(content="{"), *[choice(content=" \n" * 200)] * 3], "white space, 1200 characters"),
     ],
 )
-def test_what_nothing_can_mend_is_known_before_the_end(chunks, problem):
-    gathering = gathered(*chunks)
+def test_what_nothing_can_mend_is_known_before_the_end(events, problem):
+    gathering = gathered(*events)
     assert problem in gathering.problem and bool(problem) == bool(gathering.problem)
     if problem:
         assert gathering.completion().problem == gathering.problem
 
 
-@pytest.mark.parametrize("told", [-1, 1.5, "7", True, None, 10**12])
-def test_a_count_that_is_none_is_as_if_untold(told):
-    gathering = gathered(event(usage={"prompt_tokens": told, "completion_tokens": 2}), event(usage="many"))
+@pytest.mark.parametrize("event", [[], "text", 7, None, {"choices": "many"}, {"choices": [7]}, {"choices": [{"delta": [7]}]}])
+def test_an_event_of_another_shape_is_a_broken_reply(event):
+    with pytest.raises(BrokenStreamError):
+        gathered(event)
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, "7", True, None, 10**12])
+def test_a_count_that_is_none_is_as_if_there_were_none(count):
+    gathering = gathered({"usage": {"prompt_tokens": count, "completion_tokens": 2}}, {"usage": "many"})
     assert gathering.input_tokens is None and gathering.output_tokens == 2
-
-
-def test_ten_thousand_mutated_streams_are_completions_or_broken():
-    dice = random.Random(5)
-    stream = b"".join(WHOLE)
-    whole = 0
-    for _ in range(10_000):
-        spoilt = bytearray(stream)
-        for _ in range(dice.randrange(1, 4)):
-            where = dice.randrange(len(spoilt))
-            spoilt[where : where + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
-        try:
-            gathered(bytes(spoilt)).completion()
-            whole += 1
-        except BrokenStreamError:
-            pass
-    assert 100 < whole < 9000
 
 
 ENDPOINT = ChatEndpoint("http://host/v1", api_key="sk-secret")
@@ -229,7 +193,9 @@ ENDPOINT = ChatEndpoint("http://host/v1", api_key="sk-secret")
 
 def problem(status, message="", *, limit=0, **headers):
     body = json.dumps({"error": {"message": message}}).encode() if message else b""
-    return problem_of(Answered(status, headers, body), request=Request(b"", 900, 100), endpoint=ENDPOINT, limit_tokens=limit)
+    return problem_of(
+        httpx.Response(status, headers=headers, content=body), request=Request(b"", 900, 100), endpoint=ENDPOINT, limit_tokens=limit
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,7 +269,7 @@ def test_a_prompt_that_is_too_long_is_told_with_numbers(message, told, limit):
     ],
 )
 def test_what_the_server_said_is_shown_on_one_line(body, shown):
-    error = problem_of(Answered(400, {}, body), request=Request(b"", 1, 1), endpoint=ENDPOINT, limit_tokens=0)
+    error = problem_of(httpx.Response(400, content=body), request=Request(b"", 1, 1), endpoint=ENDPOINT, limit_tokens=0)
     assert str(error) == f"http://host/v1 answered 400: {shown}; the server takes no such request"
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import ssl
 import threading
 from datetime import UTC, datetime, timedelta
@@ -19,6 +20,7 @@ from tasks.models.chat.errors import ChatServerDownError, UnknownModelError
 from tasks.models.chat.faults import FaultError, FaultKind
 from tasks.models.chat.request import Request, first_messages, request_of
 from tasks.models.chat.service import ChatService
+from tasks.models.chat.stream import Completion
 from tasks.models.endpoints import ChatEndpoint, ServedModel
 from tasks.settings.models import ChatBudget, ChatPrices
 from tests.chat_server import Misbehaviour, always, at, chat_server
@@ -188,7 +190,7 @@ def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named
         async with listening(refusing) as url:
             await opened(url, "answered 400: no; .*check FLOWREADER_CHAT_BASE_URL")
         for name in ("a..b", "a" * 64):
-            await opened(f"http://{name}/v1", "takes no connection .*label")
+            await opened(f"http://{name}/v1", "takes no connection")
 
     asyncio.run(work())
 
@@ -204,7 +206,7 @@ NO_HTTP = [
 
 @pytest.mark.parametrize("answer", NO_HTTP)
 def test_what_is_cut_or_no_http_may_be_sent_again(answer):
-    fault = asyncio.run(said_by_a_server(answer))
+    fault = asyncio.run(reply_of_bytes(answer))
     assert fault.kind == FaultKind.UNWELL and "connection" in str(fault)
 
 
@@ -294,14 +296,77 @@ def test_a_reply_that_was_whole_before_the_connection_broke_is_taken():
 )
 @pytest.mark.parametrize("before", [70, 190, 295])
 def test_the_key_does_not_stand_by_its_beginning_in_a_broken_reply(event, before):
-    fault = asyncio.run(said_by_a_server(streamed(event % ("x" * before + SECRET))))
+    fault = asyncio.run(reply_of_bytes(streamed(event % ("x" * before + SECRET))))
     assert "gave a broken reply" in str(fault) and len(str(fault)) < 500
     assert not any("sk-" in f"{error!r}{error}" for error in (fault, fault.__cause__))
 
 
+def test_a_stream_is_read_however_it_is_cut():
+    events = (
+        ': a comment\nevent: message\nid: 1\nretry: 5\ndata: {"choices": [{"delta": {"content": "Grü n"}}]}\n\n'
+        'data: {"choices": [{"delta": {}, "finish_reason": "stop"}], "model": "m"}\r\n\r\n'
+        'data: {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\ndata: [DONE]\n'
+    )
+    for size in (1, 7, 1000):
+        found = asyncio.run(reply_of_bytes(streamed(events), size))
+        assert (found.text, found.finish_reason, found.model, found.input_tokens) == ("Grü n", "stop", "m", 7)
+
+
+def test_mutated_streams_are_completions_or_faults():
+    dice, ends = random.Random(5), []
+    whole = json.dumps({"model": "m", "choices": [{"index": 0, "delta": {"content": "Grün"}, "finish_reason": "stop"}]})
+
+    def mutated():
+        spoilt = bytearray(f"data: {whole}\n\ndata: [DONE]\n\n".encode())
+        for _ in range(dice.randrange(1, 4)):
+            where = dice.randrange(len(spoilt))
+            spoilt[where : where + dice.randrange(3)] = dice.randbytes(dice.randrange(3))
+        return b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(spoilt) + spoilt
+
+    async def serve(reader, writer):
+        while await reader.readuntil(b"\r\n\r\n"):
+            await reader.readexactly(2)
+            writer.write(mutated())
+
+    async def work():
+        async with listening(serve) as url, client_of(url) as client:
+            for _ in range(1000):
+                try:
+                    ends.append(await client.complete(Request(b"{}", 1, 1), limit_tokens=0))
+                except FaultError as fault:
+                    ends.append(fault.kind)
+
+    asyncio.run(work())
+    assert 100 < ends.count(FaultKind.UNWELL) < 900 and {type(end) for end in ends} == {FaultKind, Completion}
+
+
+def test_no_more_is_read_than_a_reply_may_have():
+    event = 'data: {"choices": [{"delta": {"content": "%s"}}]}\n\n' % ("x" * 100_000)
+    for endless in (event * 30, "x" * 3_000_000):
+        found = asyncio.run(reply_of_bytes(streamed(endless)))
+        assert found.problem == "it is longer than 1 MB" and len(found.text) < 1_200_000
+
+
+def test_another_machine_is_asked_through_the_proxy_of_the_environment(monkeypatch):
+    asked = []
+
+    async def proxy(reader, writer):
+        asked.append((await reader.readuntil(b"\r\n\r\n")).split()[:2])
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    async def work():
+        async with listening(proxy) as url:
+            monkeypatch.setenv("http_proxy", url.removesuffix("/v1"))
+            async with client_of("http://model.example/v1") as client:
+                assert (await client.models()).status_code == 200
+
+    asyncio.run(work())
+    assert asked == [[b"GET", b"http://model.example/v1/models"]]
+
+
 def test_the_key_does_not_stand_in_a_refusal():
     event = {"choices": [{"delta": {"refusal": f"not for {SECRET}"}, "finish_reason": "stop"}]}
-    completion = asyncio.run(said_by_a_server(streamed(f"data: {json.dumps(event)}\n\ndata: [DONE]\n")))
+    completion = asyncio.run(reply_of_bytes(streamed(f"data: {json.dumps(event)}\n\ndata: [DONE]\n")))
     assert completion.refusal == "not for (the key)"
 
 
@@ -310,12 +375,14 @@ def streamed(events):
     return b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
 
-async def said_by_a_server(answer):
-    """Ask a server that answers with these bytes; return the completion or the fault."""
+async def reply_of_bytes(answer, size=10**9):
+    """Ask a server that answers with these bytes, so many at a time; return the completion or the fault."""
 
     async def serve(reader, writer):
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
+        for start in range(0, len(answer), size):
+            writer.write(answer[start : start + size])
+            await writer.drain()
 
     async with listening(serve) as url, client_of(url, SECRET) as client:
         try:
