@@ -25,6 +25,10 @@ def test_a_missing_or_an_unknown_slot_is_our_fault(slots):
         Prompt("mine", "$a and $b", "h").fill(**slots)
 
 
+def test_half_a_sign_is_filled_in_as_a_question_mark():
+    assert Prompt("mine", "of $a", "h").fill(a="lone \ud800 sign") == "of lone ? sign"
+
+
 def test_what_is_filled_in_is_not_looked_at_for_slots():
     assert Prompt("mine", "$a costs $$5", "h").fill(a="$b ${a}") == "$b ${a} costs $5"
 

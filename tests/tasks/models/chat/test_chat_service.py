@@ -303,13 +303,13 @@ def test_the_key_does_not_stand_by_its_beginning_in_a_broken_reply(event, before
 
 def test_a_stream_is_read_however_it_is_cut():
     events = (
-        ': a comment\nevent: message\nid: 1\nretry: 5\ndata: {"choices": [{"delta": {"content": "Grü n"}}]}\n\n'
+        ': a comment\nevent: message\nid: 1\nretry: 5\ndata: {"choices": [{"delta": {"content": "Grü\u2028n"}}]}\n\n'
         'data: {"choices": [{"delta": {}, "finish_reason": "stop"}], "model": "m"}\r\n\r\n'
         'data: {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 2}}\n\ndata: [DONE]\n'
     )
     for size in (1, 7, 1000):
         found = asyncio.run(reply_of_bytes(streamed(events), size))
-        assert (found.text, found.finish_reason, found.model, found.input_tokens) == ("Grü n", "stop", "m", 7)
+        assert (found.text, found.finish_reason, found.model, found.input_tokens) == ("Grü\u2028n", "stop", "m", 7)
 
 
 def test_mutated_streams_are_completions_or_faults():
