@@ -22,7 +22,6 @@ from tasks.lineage.records import (
 )
 from tasks.lineage.runs import KILLED
 from tasks.lineage.search import short_run
-from tasks.reading.judging import money_in_words
 from tasks.settings.ask import AllSettings, AskSettings
 from tasks.settings.base import Settings, dotted
 from tasks.settings.ingest import IngestSettings
@@ -64,7 +63,7 @@ def step_line(step: StepSum) -> str:
 def call_line(call: CallSum) -> str:
     ended = ", ".join(f"{count} {outcome}" for outcome, count in call.outcomes.items())
     prompt = f"prompt {call.prompt or 'changed since'} {call.prompt_hash[:8]}"
-    money = f", {money_in_words(call.cost)}" if call.cost else ""
+    money = f", ${call.cost:,.4f}" if call.cost else ""
     tokens = f"{call.input_tokens:,} + {call.output_tokens:,} tokens"
     return f"{f'call {call.purpose}':{STEP_WIDTH}} {call.seconds:.2f} s, {ended}; {call.model}, {prompt}, {tokens}{money}"
 
