@@ -32,7 +32,13 @@ ChatEndpoint: TypeAlias = Endpoint
 
 def embedding_endpoint() -> Endpoint | None:
     """Return the configured embeddings server, or None where texts are embedded on this machine."""
-    return _endpoint("FLOWREADER_EMBED")
+    return None if local_embedding_model() else _endpoint("FLOWREADER_EMBED")
+
+
+def local_embedding_model() -> str:
+    """Return the name or folder of the configured model on this machine; empty where the default or a server embeds."""
+    served = any(os.environ.get(f"FLOWREADER_EMBED_{variable}", "").strip() for variable in ("BASE_URL", "API_KEY"))
+    return "" if served else os.environ.get("FLOWREADER_EMBED_MODEL", "").strip()
 
 
 def chat_endpoint() -> Endpoint | None:

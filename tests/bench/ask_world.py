@@ -27,8 +27,7 @@ from storage.records.documents import (
     identify,
 )
 from tasks.algorithms.text.words import STOP_WORDS
-from tasks.models.embedding.embedder import open_embedder
-from tasks.models.embedding.minilm import minilm_identity
+from tasks.models.embedding.embedder import default_identity, open_embedder
 from tests.storage.worlds import record
 
 SUBJECTS = (
@@ -67,7 +66,7 @@ def corpus(folder: Path, nodes: int) -> None:
         return
     shutil.rmtree(location.folder, ignore_errors=True)
     world, count = World(topic_vectors()), max(1, nodes // NODES)
-    with open_for_writing(location, embedder=minilm_identity(), wait_seconds=0) as writer:
+    with open_for_writing(location, embedder=default_identity(), wait_seconds=0) as writer:
         for start in range(0, count, DOCUMENTS_AT_ONCE):
             numbers = range(start, min(count, start + DOCUMENTS_AT_ONCE))
             graphs = [world.document(number) for number in numbers]
@@ -82,7 +81,7 @@ def corpus(folder: Path, nodes: int) -> None:
 def topic_vectors() -> Vectors:
     """Return the vectors of what the world tells of, one a topic: subject by subject, aspect by aspect."""
     told = [f"The report describes the {aspect} of {subject} in detail." for subject in SUBJECTS for aspect in ASPECTS]
-    return normalised(open_embedder(minilm_identity()).embed_documents(told))
+    return normalised(open_embedder(default_identity()).embed_documents(told))
 
 
 def questions(count: int, *, seed: int) -> list[str]:

@@ -22,7 +22,7 @@ from storage.locations import corpus_location
 from tasks.content_graph.analysis import embedding_text
 from tasks.ingest.steps import embed_nodes
 from tasks.models.embedding.embedder import default_identity, open_embedder
-from tasks.models.embedding.minilm import model_folder
+from tasks.models.embedding.minilm import package_folder
 from tasks.models.ocr import read_pictures
 from tasks.parsing.parse import render_page
 from tasks.parsing.pictures_read import PICTURES_AT_ONCE
@@ -110,7 +110,7 @@ def measure_embedding(bench: Bench) -> Part:
         bench.ingested(born_digital(bench))
     documents = node_texts(bench.homes[-1])
     texts = [text for document in documents for text in document]
-    reference, ours = SentenceTransformer(str(model_folder()), device="cpu"), open_embedder(default_identity())
+    reference, ours = SentenceTransformer(str(package_folder()), device="cpu"), open_embedder(default_identity())
     batch = EmbeddingSettings().batch_nodes
 
     def default_encode() -> Any:

@@ -1,4 +1,4 @@
-"""The embedder of a corpus: the model on this machine, or one behind an endpoint.
+"""The embedder of a corpus: a model on this machine, or one behind an endpoint.
 
 A corpus keeps the identity it was made with, precision included, so vectors of two kinds never meet in a search. Precision
 is chosen when a corpus is made, from the processor's flags: bf16 where it computes bfloat16 itself, else fp32. Any machine
@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from storage.records.documents import EmbedderIdentity, Vectors
-from tasks.models.embedding import minilm
-from tasks.models.embedding.minilm_process import MiniLMProcess
-from tasks.models.embedding.minilm_question import QuestionMiniLM
+from tasks.models.embedding.local import PRECISIONS, LocalEmbedder, model_name, this_precision
+from tasks.models.embedding.minilm import DIMENSION, NAME, QuestionMiniLM
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.endpoints import SERVED, embedding_endpoint
+from tasks.models.endpoints import SERVED, embedding_endpoint, local_embedding_model
 from tasks.settings.models import ModelSettings
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class Embedder(Protocol):
 
 
 class QuestionEmbedder(Protocol):
-    """Who embeds the questions of a corpus; safe to call from many threads."""
+    """A question in, its unit vector out; safe to call from many threads."""
 
     identity: EmbedderIdentity
 
@@ -44,7 +43,7 @@ class QuestionEmbedder(Protocol):
 
 
 class UnopenedEmbedder:
-    """An embedder that is opened, in a process of its own, by the first text: for whoever mostly has others embed."""
+    """An embedder that is opened by the first text: for a process that mostly has others embed."""
 
     def __init__(self, identity: EmbedderIdentity, models: ModelSettings) -> None:
         """Take what `open_embedder` takes."""
@@ -56,19 +55,29 @@ class UnopenedEmbedder:
         return open_embedder(self.identity, models=self._models).embed_documents(texts)
 
 
-_opened: dict[EmbedderIdentity, Embedder] = {}
+_opened: dict[EmbedderIdentity, LocalEmbedder] = {}
 _for_questions: dict[EmbedderIdentity, QuestionEmbedder] = {}
 _opening = threading.Lock()
 
 
 def default_identity() -> EmbedderIdentity:
-    """Return what a new corpus is embedded with; cheap, only an endpoint is asked once for its dimension."""
+    """Return what a new corpus is embedded with; cheap for the default, others are asked for their dimension once."""
     endpoint = embedding_endpoint()
-    if endpoint is None:
-        return minilm.minilm_identity()
-    from tasks.models.embedding.served import served_identity
+    if endpoint is not None:
+        from tasks.models.embedding.served import served_identity
 
-    return served_identity(endpoint)
+        return served_identity(endpoint)
+    named = local_embedding_model() or NAME
+    name, precision = model_name(named), this_precision()
+    if name == NAME:
+        return EmbedderIdentity(NAME, precision, DIMENSION)
+    with _opening:
+        known = [identity for identity in _opened if (identity.name, identity.precision) == (name, precision)]
+        if not known:
+            embedder = LocalEmbedder(named, EmbedderIdentity(name, precision, 0))
+            known = [embedder.with_dimension()]
+            _opened[known[0]] = embedder
+        return known[0]
 
 
 def open_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT_MODELS) -> Embedder:
@@ -77,24 +86,44 @@ def open_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT
     A model of this machine gets a process of its own, where it loads while other things start. `models` says how a server is
     asked, where the model is one that is served.
     """
-    if identity.precision == SERVED:
-        return _open_served(identity, models)
-    with _opening:
-        if identity not in _opened:
-            minilm.require_known(identity)
-            _opened[identity] = MiniLMProcess(identity)
-        return _opened[identity]
+    return _open_served(identity, models) if identity.precision == SERVED else _open_local(identity)
 
 
 def open_question_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT_MODELS) -> QuestionEmbedder:
-    """Return who embeds the questions of a corpus, a local one opened once a process; raise EmbeddingError where there is none."""
+    """Return the embedder of a corpus's questions, a local one opened once a process; raise EmbeddingError where there is none."""
     if identity.precision == SERVED:
         return _open_served(identity, models)
+    if identity.name != NAME:
+        return _open_local(identity)
+    _local_model(identity)
     with _opening:
         if identity not in _for_questions:
-            minilm.require_known(identity)
             _for_questions[identity] = QuestionMiniLM(identity)
         return _for_questions[identity]
+
+
+def _open_local(identity: EmbedderIdentity) -> LocalEmbedder:
+    named = _local_model(identity)
+    with _opening:
+        if identity not in _opened:
+            _opened[identity] = LocalEmbedder(named, identity)
+        return _opened[identity]
+
+
+def _local_model(identity: EmbedderIdentity) -> str:
+    """Return the name or folder of the model; raise EmbeddingError unless it gives what the corpus was embedded by."""
+    if identity.precision not in PRECISIONS:
+        known = ", ".join(PRECISIONS)
+        raise EmbeddingError(f"{identity.name} has no precision {identity.precision!r}, only {known}; ingest into a new corpus")
+    if identity.name == NAME:
+        if identity.dimension != DIMENSION:
+            raise EmbeddingError(f"the corpus was embedded by {identity.key}, {NAME} gives {DIMENSION}; ingest into a new corpus")
+        return NAME
+    named = local_embedding_model()
+    if not named or model_name(named) != identity.name:
+        found = f"FLOWREADER_EMBED_MODEL is {model_name(named)}" if named else "FLOWREADER_EMBED_MODEL is not set"
+        raise EmbeddingError(f"the corpus was embedded by {identity.name}, {found}; set it to the folder or name of that model")
+    return named
 
 
 def _open_served(identity: EmbedderIdentity, models: ModelSettings) -> "ServedEmbedder":
@@ -104,7 +133,7 @@ def _open_served(identity: EmbedderIdentity, models: ModelSettings) -> "ServedEm
             f"the corpus was embedded by {identity.name} behind an endpoint; set FLOWREADER_EMBED_BASE_URL to where it is "
             f"served and FLOWREADER_EMBED_MODEL={identity.name}"
         )
-    # What speaks to servers takes long to load, and the model on this machine needs none of it.
+    # The client takes long to load, and a model on this machine needs none of it.
     from tasks.models.embedding.served import ServedEmbedder
 
     return ServedEmbedder(endpoint, identity, models)

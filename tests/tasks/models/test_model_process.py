@@ -11,7 +11,7 @@ from tasks.models import process as model_process
 from tasks.models.process import READY, ModelProcess, interrupt_models
 
 ROOT = Path(__file__).parents[3]
-MODULES = ("tasks.models.ocr_worker", "tasks.models.embedding.minilm_worker")
+WORKERS = (["tasks.models.ocr_worker"], ["tasks.models.embedding.local_worker", "all-MiniLM-L6-v2", "fp32"])
 ECHO = """
 import sys, time
 from tasks.models.process import READY, reply, speak
@@ -68,14 +68,14 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
 
 
 @pytest.mark.torture
-@pytest.mark.parametrize("module", MODULES)
-def test_a_model_ends_with_a_parent_that_was_killed(module):
+@pytest.mark.parametrize("arguments", WORKERS)
+def test_a_model_ends_with_a_parent_that_was_killed(arguments):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.process import ModelProcess;"
         "child = ModelProcess(*sys.argv[2:], environment={}); print(child._process.pid, child.greeting(60), flush=True);"
         "sys.stdin.read()"
     )
-    call = [sys.executable, "-c", code, str(ROOT), module, "fp32"]
+    call = [sys.executable, "-c", code, str(ROOT), *arguments]
     with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         worker, greeting = parent.stdout.readline().split()
         parent.kill()

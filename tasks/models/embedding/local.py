@@ -1,0 +1,146 @@
+"""A model of sentence-transformers on this machine, by name or folder, in a process of its own: torch is not in our memory."""
+
+import base64
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from storage.records.documents import EmbedderIdentity, Vectors
+from tasks.models.embedding.minilm import NAME, package_folder
+from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
+from tasks.models.process import READY, ModelProcess
+from tasks.progress import StoppedError, stop_requested
+
+PRECISIONS = ("bf16", "fp32")
+START_SECONDS = 120.0
+SECONDS_PER_TEXT = 10.0
+"""A text of 256 tokens takes a fiftieth of a second; what takes so much longer hangs."""
+WEIGHTS = {".safetensors", ".bin"}
+DECIDING = WEIGHTS | {".json", ".txt", ".model"}
+"""Endings of the files that decide what vectors a model gives."""
+
+
+def machine_precision(processor: str) -> str:
+    """Return the precision to embed a new corpus in, given the text of /proc/cpuinfo: bf16 where the processor computes it."""
+    flags = next((line.split() for line in processor.splitlines() if line.startswith("flags")), [])
+    return "bf16" if {"avx512_bf16", "amx_bf16"} & set(flags) else "fp32"
+
+
+def this_precision() -> str:
+    processor = Path("/proc/cpuinfo")
+    return machine_precision(processor.read_text("utf-8") if processor.exists() else "")
+
+
+def model_folder(named: str) -> Path:
+    """Return where the model of this name or folder is, raise EmbeddingError where not on this machine; nothing is fetched."""
+    if named == NAME:
+        return package_folder()
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        from huggingface_hub import snapshot_download
+
+        try:
+            folder = Path(snapshot_download(named, local_files_only=True))
+        except (OSError, ValueError) as error:
+            raise EmbeddingError(
+                f"embedding model {named!r} is not on this machine; fetch it where there is a network (`hf download {named}`), or "
+                "set FLOWREADER_EMBED_MODEL to a folder that sentence-transformers saved"
+            ) from error
+    if not any(path.suffix in WEIGHTS for path in folder.rglob("*")):
+        raise EmbeddingError(
+            f"embedding model {named!r}: {folder} holds no weights; set FLOWREADER_EMBED_MODEL to a folder that "
+            "sentence-transformers saved"
+        )
+    return folder.resolve()
+
+
+@lru_cache
+def model_name(named: str) -> str:
+    """Return the name in the identity of a corpus: but for the default with a hash of the files that decide vectors."""
+    if named == NAME:
+        return NAME
+    folder, digest = model_folder(named), hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.suffix in DECIDING and path.is_file()):
+        with path.open("rb") as file:
+            digest.update(f"{path.relative_to(folder)}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    last = folder.name if Path(named).expanduser().is_dir() else named.rsplit("/", 1)[-1]
+    return f"{last}@{digest.hexdigest()[:12]}"
+
+
+class LocalEmbedder:
+    """The model behind two pipes; it loads while its owner does something else, and is started again once where it ends."""
+
+    def __init__(self, named: str, identity: EmbedderIdentity) -> None:
+        """Start the model of this name or folder, in the precision of the identity."""
+        self.identity = identity
+        self._named = named if named == NAME else str(model_folder(named))  # the process has another working folder
+        self._asking = threading.Lock()
+        self._process: ModelProcess | None = self._start()
+
+    def with_dimension(self) -> EmbedderIdentity:
+        """Complete the identity by what the model gives, and return it; waits until the model is loaded."""
+        self.identity = replace(self.identity, dimension=self._rows("document", ["dimension"]).shape[1])
+        return self.identity
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Embed the texts in their order; raise EmbeddingError where that fails, StoppedError where the user asked for the end."""
+        return self._unit("document", texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Embed a question; raise what `embed_documents` raises."""
+        return self._unit("query", [text])
+
+    def _unit(self, task: str, texts: Sequence[str]) -> Vectors:
+        rows = self._rows(task, texts) if texts else ()
+        return unit_vectors(rows, count=len(texts), dimension=self.identity.dimension, source=self.identity.name)
+
+    def _rows(self, task: str, texts: Sequence[str]) -> Vectors:
+        with self._asking:
+            answer = self._ask(task, texts) or self._ask(task, texts)
+        if answer is None:
+            raise EmbeddingError(
+                f"{self.identity.name} ended or hung twice on the same {len(texts)} texts; ingest again with more free memory"
+            )
+        if "error" in answer:
+            raise EmbeddingError(answer["error"])
+        return np.frombuffer(base64.b64decode(answer["vectors"]), dtype=np.float32).reshape(len(texts), -1)
+
+    def _start(self) -> ModelProcess:
+        arguments = ("tasks.models.embedding.local_worker", self._named, self.identity.precision)
+        return ModelProcess(*arguments, environment={"HF_HUB_OFFLINE": "1"})
+
+    def _ask(self, task: str, texts: Sequence[str]) -> dict[str, str] | None:
+        """Return what the process answers, None where it ended or hangs; then the next request starts another one."""
+        if stop_requested():
+            raise StoppedError
+        self._process = self._process or self._start()
+        reply = None
+        try:
+            if self._process.greeting(START_SECONDS) == READY:
+                reply = self._process.ask([task, list(texts)], (), seconds=SECONDS_PER_TEXT * len(texts))
+            else:
+                return self._refusal(self._process)
+        finally:
+            # also when the user interrupts: a reply that nobody took would answer the next request
+            if reply is None:
+                self._process.close()
+                self._process = None
+        if reply is None and stop_requested():
+            raise StoppedError
+        answer: dict[str, str] | None = None if reply is None else json.loads(reply)
+        return answer
+
+    def _refusal(self, process: ModelProcess) -> dict[str, str]:
+        """Return why the model does not load; raise StoppedError where the user ended it."""
+        if stop_requested():
+            raise StoppedError
+        greeting = process.greeting(0.0)
+        unexplained = {"error": f"the embedder does not start; {process.how_to_see_why} says why"}
+        refusal: dict[str, str] = json.loads(greeting) if greeting else unexplained
+        return refusal

