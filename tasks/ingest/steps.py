@@ -178,7 +178,7 @@ def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: Cha
     )
 
 
-@step("embed", version="1", retries=1, cache_key=vectors_key, codec=VECTORS)
+@step("embed", version="2", retries=1, cache_key=vectors_key, codec=VECTORS)
 def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
     return embed_nodes(
@@ -222,7 +222,7 @@ def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, to
     return Judged(rewritten, evolved.vectors, evolved.edges)
 
 
-@step("evolve", version="1", retries=0, cache_key=graph_key, codec=GRAPH)
+@step("evolve", version="2", retries=0, cache_key=graph_key, codec=GRAPH)
 def evolve(
     work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, judged: Judged | None
 ) -> DocumentGraph:

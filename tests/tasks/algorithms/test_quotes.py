@@ -153,7 +153,7 @@ def told(table, row, *stems, caption="Table 7: Accounts"):
         (ACCOUNTS, 2, ("total", "2024"), "Assets, Total, 2024: 282.5 (\u00a3 million)"),
         (ACCOUNTS, 2, ("total",), "Assets, Total, 2024: 282.5, 2023: 251.0 (\u00a3 million)"),
         (ACCOUNTS, 3, ("cash", "2024"), "Assets, Cash, 2024: 9 (\u00a3 million)"),
-        (UNITS, 1, ("availability",), "Turbine: CS-09, Availability %: 71.4"),
+        (UNITS, 1, ("avail",), "Turbine: CS-09, Availability %: 71.4"),
         (UNITS, 1, (), "Turbine: CS-09, Site: Corran Sound, Availability %: 71.4"),
         (SPANNED, 1, ("budget",), "Charter, 610"),
     ],

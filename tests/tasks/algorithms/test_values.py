@@ -24,7 +24,7 @@ def shown(text):
         ("Turbine CS-09 ran 71.4 hours in March 2024.", [("cs-09 ran turbin", "2024-03", 71.4)]),
         ("Loss: (1,234)", [("loss", "", -1234.0)]),
         ("The works opened on 12 May 2019.", [("open work", "", "2019-05-12")]),
-        ("It was founded on May 12, 2019 in Braye.", [("braye found", "", "2019-05-12")]),
+        ("It was founded on May 12, 2019 in Braye.", [("bray found", "", "2019-05-12")]),
         ("It opens in June.", [("open", "", "--06")]),
         ("Sales (see Table 3 and paragraph 14) were 5.", [("paragraph sale", "", 5.0)]),
         ("12, 13", []),
@@ -40,7 +40,7 @@ def test_a_sentence_gives_its_values_with_what_stands_before_them(text, values):
     ("text", "values"),
     [
         ("Table 1: Revenue | Segment: Sales | 2024: 98.4 | 2023: 81.9", [("sale", "2024", 98.4), ("sale", "2023", 81.9)]),
-        ("Table 3: Units | Unit: CS-09 | Availability %: 71.4 | Model: MT-2", [("availability cs-09 mt-2", "", 71.4)]),
+        ("Table 3: Units | Unit: CS-09 | Availability %: 71.4 | Model: MT-2", [("avail cs-09 mt-2", "", 71.4)]),
         ("Year: 2019 | Sales: 5 GWh", [("sale", "2019", 5.0)]),
         ("Market: Aldre | First order: June 2026", [("aldr order", "", "2026-06")]),
         ("Costs | 2024: 5", []),

@@ -6,7 +6,7 @@ from tasks.algorithms.questions.terms import question_terms, with_keywords
 
 def test_content_words_stay_and_interrogatives_go():
     terms = question_terms("How many turbines did the company install in 2024?")
-    assert terms.stems == ("turbin", "company", "instal", "2024")
+    assert terms.stems == ("turbin", "compani", "instal", "2024")
     assert terms.words == ("turbines", "company", "install", "2024")
     assert terms.anchors == ("2024",)
 
@@ -47,7 +47,7 @@ def test_where_no_content_is_left_all_words_stay():
 
 
 def test_other_scripts_have_terms():
-    assert question_terms("कंपनी का राजस्व कितना है?").stems == ("कंपनी", "का", "राजस्व", "कितना", "है")
+    assert question_terms("कंपनी का राजस्व कितना है?").stems == ("कंप", "का", "राजस्व", "कित", "है")
     assert question_terms("収入高?").stems == ("収入", "入高")
 
 

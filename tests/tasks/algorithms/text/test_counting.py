@@ -44,7 +44,7 @@ def count(texts, stems):
 def test_counted_by_hand():
     texts = ["Net income in 2021; the net incomes of others. Income net.", "debt-to-equity swaps of a net debt", ""]
     assert count(texts, ["net", "incom", "debt", "absent"]).tolist() == [[3, 3, 0, 0], [1, 0, 2, 0], [0, 0, 0, 0]]
-    pairs = [("net", "incom"), ("incom", "net"), ("debt", "equity"), ("net", "debt")]
+    pairs = [("net", "incom"), ("incom", "net"), ("debt", "equiti"), ("net", "debt")]
     assert count_pairs(coded(texts), pairs).tolist() == [[2, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]]
     assert coded(texts).words.tolist() == [11, 6, 0] and len(coded(texts)) == 3
 

@@ -52,7 +52,7 @@ def asked(question):
 @pytest.mark.parametrize(
     ("word", "parts"),
     [
-        ("debt-to-equity", ("debt", "equity")),
+        ("debt-to-equity", ("debt", "equiti")),
         ("Long-term", ("term",)),
         ("FY2021", ("2021",)),
         ("R&D", ("r&d",)),
@@ -81,7 +81,7 @@ def test_a_name_keeps_its_word_without_meaning():
 
 
 def test_a_question_keeps_what_stands_next_to_what():
-    assert asked("What is the return on assets, and the return on equity?") == ("return", "asset", "return", "equity")
+    assert asked("What is the return on assets, and the return on equity?") == ("return", "asset", "return", "equiti")
     assert asked("How high is long-term debt on page 14? Write the answer as an integer.") == ("high", "term", "debt")
     assert asked("What was sold on pages 2019-2020, and in 2020?") == ("sold", "2020", "2020")
     assert asked("?!") == ()

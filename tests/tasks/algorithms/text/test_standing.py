@@ -70,7 +70,7 @@ CHART = "Where people work Ellary 418 Braye yard 212 Corran 137 Sula 96 Design o
 @pytest.mark.parametrize(
     ("weights", "most", "part"),
     [
-        ({"braye": 1.0, "yard": 1.0}, 4, "418 Braye yard 212"),
+        ({"bray": 1.0, "yard": 1.0}, 4, "418 Braye yard 212"),
         ({"corran": 2.0, "sula": 1.0}, 3, "Corran 137 Sula"),
         ({"corran": 1.0, "peopl": 2.0}, 2, "people work"),
         ({"absent": 1.0}, 3, "Where people work"),
