@@ -21,7 +21,7 @@ def test_a_model_of_another_dimension_makes_a_corpus_of_its_own(home, monkeypatc
     assert "embedded by tiny-bert@" in refused.stderr and "FLOWREADER_EMBED_MODEL is tiny-bert@" in refused.stderr
     monkeypatch.delenv("FLOWREADER_EMBED_MODEL")
     refused = flowreader("ask", QUESTION, home=home, check=2)
-    assert "FLOWREADER_EMBED_MODEL is not set; set it to the folder or name of that model" in refused.stderr
+    assert "FLOWREADER_EMBED_MODEL is not set\nset it to the folder or name of that model" in refused.stderr
     refused = flowreader("ingest", document, home=home, check=2)
     assert "ingest into a new corpus with --corpus NAME" in refused.stderr
     flowreader("ingest", document, "--corpus", "another", home=home, check=0)
