@@ -22,7 +22,7 @@ def pytest_configure(config):
     # readline tells the workers how wide the terminal of the session is; what is tested must not hang on it
     for name in ("COLUMNS", "LINES"):
         os.environ.pop(name, None)
-    runs_tests = config.option.dist == "no"
+    runs_tests = getattr(config.option, "dist", "no") == "no"
     session_server.choose(import_prefect=runs_tests)
     if runs_tests:
         gc.disable()

@@ -69,7 +69,7 @@ def _product() -> str:
 
 
 def _digest(path: Path) -> str:
-    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file() and one.suffix != ".pyc")
+    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file() and "__pycache__" not in one.parts)
     found = hashlib.sha256()
     for one in files:
         found.update(f"{one.relative_to(ROOT)} {hashlib.sha256(one.read_bytes()).hexdigest()}\n".encode())

@@ -14,7 +14,7 @@ from storage.runs.at_work import at_work
 from storage.runs.log import RunLog
 from tasks.progress import listening, request_stop
 from tasks.watching.metrics_endpoint import METRICS, shows_all
-from tests.kept_worlds import kept_world
+from tests.kept_worlds import ROOT, kept_world
 from tests.lineage_worlds import step
 from tests.program import CORPUS, flowreader, process
 
@@ -26,7 +26,7 @@ TAKEN_OVER = " UTC was killed; 1 of its 2 documents were kept, the rest is read 
 @pytest.fixture(scope="module")
 def watched_home():
     """A home in which one page and a file that is none were read in, and a question asked; its log, its metrics, its output."""
-    folder = kept_world("watched", watch_runs, Path(__file__))
+    folder = kept_world("watched", watch_runs, Path(__file__), ROOT / "tests" / "lineage_worlds.py")
     lines = (folder / "log").read_text("ascii").splitlines()
     return {"folder": folder, "lines": lines} | {name: (folder / name).read_text() for name in ("metrics", "said")}
 

@@ -214,14 +214,18 @@ def reply(**changes) -> dict[str, object]:
     return {"late": False, "code": 0, "cpu_seconds": 1.5, "peak_megabytes": 90.0} | changes
 
 
-def test_a_parser_that_was_warmed_does_the_first_job(children, tmp_path):
-    children.warm()
-    deadline = time.monotonic() + 60
-    while not children._idle and time.monotonic() < deadline:
-        time.sleep(0.05)
-    (warmed,) = children._idle
-    assert children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1).answered
-    assert children._idle == [warmed]
+def test_a_parser_that_was_warmed_does_the_first_job(tmp_path):
+    children = Children()
+    try:
+        children.warm()
+        deadline = time.monotonic() + 60
+        while not children._idle and time.monotonic() < deadline:
+            time.sleep(0.05)
+        (warmed,) = children._idle
+        assert children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1).answered
+        assert children._idle == [warmed]
+    finally:
+        children.stop()
 
 
 def test_a_child_answers_fully_confined_and_accounts_for_itself(children, tmp_path):
