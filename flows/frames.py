@@ -6,12 +6,13 @@ The columns and types of each frame are always those below, also where it has no
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from datetime import datetime
 from operator import attrgetter
 from typing import Any
 
 import polars as pl
+from pydantic import ValidationError
 
 from flows.ask import ask
 from storage.codec import storable
@@ -20,7 +21,8 @@ from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.records.documents import TableRow
 from storage.runs.answers import read_answers
-from tasks.asking.request import AskRequest
+from tasks.asking.request import AskRequest, QuestionError
+from tasks.settings.environment import check_environment
 
 Columns = Mapping[str, tuple[Any, Callable[[Any], object]]]
 """The columns of a frame: of each its type, and how it is read from a record."""
@@ -78,6 +80,7 @@ class Corpus:
     """A corpus in `FLOWREADER_HOME`, by its name; each method looks at what is published when it is called."""
 
     def __init__(self, name: str = "default") -> None:
+        check_environment()
         self.location = corpus_location(name)
 
     def documents(self) -> pl.DataFrame:
@@ -106,13 +109,25 @@ class Corpus:
 
     def ask(self, *questions: str, **limits: Any) -> pl.DataFrame:  # noqa: ANN401 - the fields of AskRequest
         """Ask, and return a row for each answer; `limits` are fields of AskRequest: documents=("a.pdf",), reader="top-k"."""
-        request = AskRequest(questions=questions, corpus=self.location.name, **limits)
-        # in a thread of its own: a notebook has an event loop at work, and a second one cannot begin in its thread
-        with ThreadPoolExecutor(1) as pool:
-            return _frame(pool.submit(asyncio.run, _asked(request)).result(), ANSWERS)
+        try:
+            request = AskRequest(questions=questions, corpus=self.location.name, **limits)
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            name = ".".join(map(str, wrong["loc"]))
+            fields = ", ".join(sorted(AskRequest.model_fields.keys() - {"questions", "corpus"}))
+            raise QuestionError(f"{name} {wrong['input']!r}: {wrong['msg']}; besides questions, `ask` takes {fields}") from error
+        loop = asyncio.new_event_loop()
+        work = loop.create_task(_asked(request))
+        # in a thread of its own: where a loop runs already, as in a notebook, no other can run
+        with closing(loop), ThreadPoolExecutor(1) as pool:
+            try:
+                return _frame(pool.submit(loop.run_until_complete, work).result(), ANSWERS)
+            finally:
+                # after Ctrl-C the questions that were not begun are not asked
+                loop.call_soon_threadsafe(work.cancel)
 
     def answers(self) -> pl.DataFrame:
-        """Return all answers that are kept, the newest first; what quoted a document that was removed since is left out."""
+        """Return the kept answers, the newest first; `answer` and `why` are empty where one quoted a document that was removed since."""
         return _frame(self._kept(), ANSWERS)
 
     def citations(self, answers: pl.DataFrame) -> pl.DataFrame:
@@ -139,7 +154,8 @@ def _cells(rows: Sequence[TableRow]) -> Iterator[dict[str, object]]:
     for place in range(max(len(row.cells) for row in rows)):
         words = dict.fromkeys(cells[place].strip() for cells in headers if place < len(cells))
         name = " ".join(filter(None, words)) or f"column {place + 1}"
-        while name in names:
+        # `row` is the index of the pivot
+        while name in (*names, "row"):
             name = f"{name} ({place + 1})"
         names.append(name)
     for row in (row for row in rows if not row.is_header):

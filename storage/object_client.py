@@ -110,7 +110,7 @@ def fetch_object(
 ) -> None:
     """Write the object's bytes to a stream that can seek; what is cut on the way goes on. To be used inside `explained`.
 
-    With a `tag`, botocore's S3DownloadFailedError where the object has another one by now. What `moved` raises ends the fetch; it
+    With a `tag`, s3transfer's S3DownloadFailedError where the object has another one by now. What `moved` raises ends the fetch; it
     gets the bytes of each part, and takes them back where a part is fetched again.
     """
     from boto3.s3.transfer import TransferConfig, create_transfer_manager
@@ -120,7 +120,7 @@ def fetch_object(
         on_queued=lambda future, **_: future.meta.provide_object_etag(pinned),
         on_progress=lambda bytes_transferred, **_: moved(bytes_transferred),
     )
-    config = TransferConfig(use_threads=False, num_download_attempts=ATTEMPTS)
+    config = TransferConfig(use_threads=False, num_download_attempts=ATTEMPTS, preferred_transfer_client="classic")
     with create_transfer_manager(client, config) as manager:
         manager.download(address.bucket, address.key, stream, subscribers=[subscriber]).result()
 
@@ -134,7 +134,7 @@ def explained(doing: str, *, quiet_where: Collection[str] = ()) -> Iterator[None
     try:
         import boto3  # noqa: F401 - botocore may be there without it
         from botocore.exceptions import BotoCoreError, ClientError
-        from s3transfer.exceptions import RetriesExceededError
+        from s3transfer.exceptions import RetriesExceededError, S3DownloadFailedError, S3ValidationError
     except ImportError as error:
         raise StoreError(f"cannot {doing}: boto3 is not installed; run: pip install 'flowreader[s3]'") from error
     try:
@@ -146,6 +146,8 @@ def explained(doing: str, *, quiet_where: Collection[str] = ()) -> Iterator[None
             raise failure(doing, code, str(refusal.get("Message") or error)) from error
     except RetriesExceededError as error:
         raise failure(doing, type(error.last_exception).__name__, str(error.last_exception)) from error
+    except (S3DownloadFailedError, S3ValidationError) as error:
+        raise failure(doing, type(error).__name__, "it changed while it was read") from error
     except (BotoCoreError, ValueError) as error:
         # An endpoint that is no address is a bare ValueError.
         raise failure(doing, type(error).__name__, str(error)) from error

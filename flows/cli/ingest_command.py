@@ -27,9 +27,6 @@ WELL, PROBLEM, STOPPED = 0, 1, 130
 
 def ingest(arguments: argparse.Namespace, output: Output) -> int:
     """Read files into a corpus; where nothing changed no run is made."""
-    from flows.cluster import require_runner
-    from tasks.ingest.model import require_model
-
     request = _request(arguments)
     require_own(corpus_location(request.corpus))
     check_writable(home())
@@ -42,6 +39,9 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     location = corpus_location(request.corpus)
     rest = rest_of(location, request)
     if not found.plan.nothing_to_do or maintenance_is_due(location) or rest:
+        from flows.cluster import require_runner
+        from tasks.ingest.model import require_model
+
         # Prefect and the models take seconds to start: a request that must be refused is refused before, and no corpus is made.
         require_runner(request.settings.work)
         require_model(request.settings)

@@ -37,7 +37,8 @@ def _done(arguments: argparse.Namespace, output: Output, transfer: Callable[[Mov
         bar = bars.add_task(arguments.action, total=None)
 
         def show(moved: int, total: int) -> None:
-            if bars.tasks[0].total != total:
+            shown = bars.tasks[0]
+            if shown.total != total or shown.completed + moved > total:
                 # a pull that another push overtook begins again
                 bars.reset(bar, total=total)
             bars.advance(bar, moved)

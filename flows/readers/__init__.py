@@ -1,8 +1,8 @@
 """Ways of answering: one file each, its name in `tasks/settings/readers.py`. All read the same index and return `Findings`."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from pkgutil import resolve_name
-from typing import Protocol
+from importlib import import_module
+from typing import Protocol, cast
 
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
@@ -17,4 +17,6 @@ class ReaderModule(Protocol):
     read: Callable[[Question, AskContext], Awaitable[Findings]]
 
 
-READER_MODULES: Mapping[Reader, ReaderModule] = {name: resolve_name(f"flows.readers.{name.replace('-', '_')}") for name in READERS}
+READER_MODULES: Mapping[Reader, ReaderModule] = {
+    name: cast(ReaderModule, import_module(f"flows.readers.{name.replace('-', '_')}")) for name in READERS
+}

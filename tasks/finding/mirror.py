@@ -1,5 +1,6 @@
 """Finding documents in object stores: mirrors are brought up to date, and what they hold is found as in folders."""
 
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -137,6 +138,8 @@ def _fetch(
             try:
                 with written_durably(missing[each]) as stream:
                     fetch_object(client, place, stream, stop_where_wanted, tag=each.tag)
+                    if stream.seek(0, os.SEEK_END) != each.size_bytes:
+                        raise S3DownloadFailedError(CHANGED)
             except S3DownloadFailedError:
                 return f"{UNREADABLE}: {CHANGED}"
             except ClientError as error:

@@ -1,5 +1,6 @@
 """Where something listens, as people write it: HOST:PORT, with brackets around an address of IPv6."""
 
+import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
@@ -21,6 +22,7 @@ def _parts(written: str) -> SplitResult | None:
     try:
         parts = urlsplit(f"//{written}")
         alone = parts.netloc == written and parts.username is None and (parts.port is None or parts.port > 0)
+        alone = alone and ("[" not in written or bool(re.fullmatch(r"\[[^\[\]]+\](:\d*)?", written)))
     except ValueError:
         return None
     return parts if alone else None

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.settings.readers import READERS
 from tests.deployments.brought_up import TORQUE, brought_up, environment_for, free_port
 from tests.listening import listening_addresses
 from tests.torture.lab import sampled
@@ -78,7 +79,7 @@ def test_the_schedule_makes_runs(up):
     ("name", "request_", "field", "reason"),
     [
         ("ask/ask", {"questions": []}, "request.questions", "non-empty"),
-        ("ask/ask", {"questions": ["a?"], "reader": "magic"}, "request.reader", "'magic' is not one of ['flow', 'top-k']"),
+        ("ask/ask", {"questions": ["a?"], "reader": "magic"}, "request.reader", f"'magic' is not one of {list(READERS)}"),
         ("ingest/ingest", {"corpus": "a"}, "request", "'paths' is a required property"),
         ("maintain/maintain", {"corpora": ["../x"]}, "request.corpora", "does not match"),
         ("maintain/maintain", {"wait_seconds": -1}, "request.wait_seconds", "less than the minimum of 0"),

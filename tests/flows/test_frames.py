@@ -1,5 +1,6 @@
 """A corpus from Python: documents, tables, answers and citations are frames of stable columns; the README's lines run."""
 
+import asyncio
 import os
 import re
 import shutil
@@ -12,6 +13,8 @@ import pytest
 
 from flows.frames import ANSWERS, CELLS, CITATIONS, DOCUMENTS, Corpus
 from storage.corpus.snapshot import UnknownDocumentError
+from storage.records.documents import NodeKind
+from tasks.asking.request import QuestionError
 from tests.asking_worlds import WEIGHT, Passage, written
 from tests.asking_worlds import published as publish
 from tests.program import CHEAP, flowreader
@@ -64,8 +67,6 @@ def test_the_cells_of_a_table_make_the_table_again(small):
 
 def test_columns_without_a_name_or_with_a_taken_one_get_one_of_their_own(home):
     table = "\n".join((": same: same", "a: b: c", "d: e: f: g"))
-    from storage.records.documents import NodeKind
-
     location = publish(home, written("a", Passage(table, kind=NodeKind.TABLE)))
     (name,) = Corpus(location.name).documents()["document"]
     cells = Corpus(location.name).tables(name)
@@ -80,6 +81,32 @@ def test_columns_without_a_name_or_with_a_taken_one_get_one_of_their_own(home):
     ]
 
 
+def test_a_column_called_row_is_no_index(home):
+    location = publish(home, written("a", Passage("row: b\n1: 2", kind=NodeKind.TABLE)))
+    corpus = Corpus(location.name)
+    cells = corpus.tables(corpus.documents()["document"][0])
+    assert cells.pivot(on="column", index="row", values="value").columns == ["row", "row (1)", "b"]
+
+
+def test_a_question_is_asked_where_an_event_loop_runs(small):
+    async def notebook():
+        return small.ask(WEIGHT, reader="top-k")
+
+    assert asyncio.run(notebook())["question"].to_list() == [WEIGHT]
+
+
+def test_a_wrong_argument_is_named_with_what_there_is(small):
+    with pytest.raises(QuestionError, match=r"reader 'topk': .*; besides questions, `ask` takes .*documents, .*reader"):
+        small.ask(WEIGHT, reader="topk")
+
+
+def test_frames_without_rows_have_their_columns(home):
+    corpus = Corpus(publish(home, written("a", Passage("No table is here."))).name)
+    assert corpus.answers().schema == schema(ANSWERS) and corpus.answers().is_empty()
+    assert corpus.citations(corpus.answers()).schema == pl.Schema({"answer_id": pl.String, **schema(CITATIONS)})
+    assert corpus.tables(corpus.documents()["document"][0]).schema == pl.Schema(CELLS)
+
+
 def test_the_lines_of_the_readme_run(whole_world, tmp_path):
     (lines,) = re.findall(r"## From Python\n.*?```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     home = shutil.copytree(whole_world / "home", tmp_path / "home")
@@ -91,5 +118,5 @@ def test_the_lines_of_the_readme_run(whole_world, tmp_path):
 
 
 def test_a_question_from_the_command_line_loads_no_frames():
-    loaded = "import flows.cli.main, flows.ask, sys; print('polars' in sys.modules)"
+    loaded = "import flows.cli.main, flows.cli.ask_commands, flows.ask, sys; print('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,15 +1,17 @@
 """FlowReader on worlds small enough to see: one pass where the gate is quiet, one edit and a second pass where it fires."""
 
 from dataclasses import dataclass, replace
+from inspect import iscoroutinefunction
 
 import pytest
 
-from flows.readers import READER_MODULES, flow, top_k
+from flows.readers import READER_MODULES, flow
 from storage.graph.search import Scope
 from storage.records.answers import AnswerStatus
 from storage.records.documents import EdgeKind, NodeKind
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import ReadingOutSettings
+from tasks.settings.readers import READERS
 from tests.asking_worlds import Passage, answer_at, at_context, at_place, published, run_of, steps_of, written
 from tests.storage.worlds import document_id
 
@@ -70,7 +72,8 @@ QUIET = {"gate": {"saturation": 0.0, "consistency": 0.0}}
 
 
 def test_every_reader_that_the_command_line_names_is_a_module():
-    assert dict(READER_MODULES) == {"flow": flow, "top-k": top_k}
+    assert READER_MODULES["flow"] is flow and tuple(READER_MODULES) == READERS
+    assert all(isinstance(module.GATED, bool) and iscoroutinefunction(module.read) for module in READER_MODULES.values())
 
 
 def test_where_the_gate_is_quiet_the_evidence_is_read_once(context):
