@@ -127,7 +127,7 @@ class Corpus:
                 loop.call_soon_threadsafe(work.cancel)
 
     def answers(self) -> pl.DataFrame:
-        """Return the kept answers, the newest first; `answer` and `why` are empty where one quoted a document that was removed since."""
+        """Return the kept answers, the newest first; `answer` and `why` of one that quoted a removed document are empty."""
         return _frame(self._kept(), ANSWERS)
 
     def citations(self, answers: pl.DataFrame) -> pl.DataFrame:

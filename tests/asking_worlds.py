@@ -42,7 +42,7 @@ from tests.storage import worlds
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
 COAST = "How many megawatts are possible at the Aldre coast?"
-WEIGHT = "What does an MT-3 weigh without its base?"
+WEIGHT = "What is the weight of an MT-3 without its base?"
 TOLD = {
     TORQUE: ("maintenance_manual.docx", 1, "1,850"),
     COAST: ("strategy.pptx", 4, "1,150"),

@@ -147,7 +147,7 @@ def test_a_name_of_the_web_that_leads_here_is_refused():
 def test_the_page_of_an_answer_is_given(library, tmp_path, monkeypatch, capsys):
     home = shutil.copytree(library, tmp_path / "home")
     monkeypatch.setenv("FLOWREADER_HOME", str(home))
-    assert main(["ask", "What does an MT-3 weigh without its base?", "--corpus", "small", "--json"]) == 0
+    assert main(["ask", "What is the weight of an MT-3 without its base?", "--corpus", "small", "--json"]) == 0
     answer_id = json.loads(capsys.readouterr().out)["answer_id"]
     page = client().get(f"/answers/{answer_id}/report?corpus=small")
     assert page.status_code == 200 and page.headers["Content-Type"].startswith("text/html") and "163" in page.text
@@ -159,7 +159,7 @@ def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, 
     seats, disk = asyncio.Semaphore(1), HungCorpus("far")
 
     async def asked(corpus):
-        request = AskRequest(questions=("What does an MT-3 weigh without its base?",), corpus=corpus)
+        request = AskRequest(questions=("What is the weight of an MT-3 without its base?",), corpus=corpus)
         async with aclosing(ask(request, seats)) as answers:
             return [answer async for answer in answers]
 

@@ -14,7 +14,7 @@ from flows.prefect_runs.server import prefect_server
 from storage.locations import artifacts_folder, corpus_location, home
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
-WEIGHT = "What does an MT-3 weigh without its base?"
+WEIGHT = "What is the weight of an MT-3 without its base?"
 
 
 async def ran(called):

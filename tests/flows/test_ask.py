@@ -145,7 +145,7 @@ def test_whatever_is_asked_is_answered_or_not_found_and_says_why(question, candi
 def test_a_corpus_of_another_embedder_is_not_asked(tmp_path):
     strange = replace(worlds.EMBEDDER, name="strange")
     published(corpus_location("strange").folder.parents[1], written("report", Passage("the tide")), embedder=strange)
-    with pytest.raises(EmbeddingError, match=r"embedder strange/fp32/8 is unknown here; only"):
+    with pytest.raises(EmbeddingError, match=r"the corpus was embedded by strange, FLOWREADER_EMBED_MODEL is not set"):
         answer_to(COAST, corpus="default")
 
 

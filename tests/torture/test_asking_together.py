@@ -16,7 +16,7 @@ from tests.torture.conftest import ASK_TOKEN, ROOM
 
 pytestmark = pytest.mark.torture
 
-WEIGHT = "What does an MT-3 weigh without its base?"
+WEIGHT = "What is the weight of an MT-3 without its base?"
 ANSWERED = {"evidence"}
 TOGETHER = 32
 

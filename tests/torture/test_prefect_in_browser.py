@@ -116,7 +116,7 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
 def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypatch, tmp_path):
     for name in ("FLOWREADER_ASK_ADDRESS", "FLOWREADER_ASK_TOKEN"):
         monkeypatch.setenv(name, serving.environment[name])
-    question = "What does an MT-3 weigh without its base?"
+    question = "What is the weight of an MT-3 without its base?"
     (answer,) = ask_service({"questions": [question], "corpus": "small"})
     wanted = {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]

@@ -104,7 +104,7 @@ from tasks.asking.request import AskRequest
 from tasks.asking.opening import warm_up_questions
 
 async def one():
-    async for answer in ask(AskRequest(questions=("What does an MT-3 weigh without its base?",), corpus="small")):
+    async for answer in ask(AskRequest(questions=("What is the weight of an MT-3 without its base?",), corpus="small")):
         return answer
 
 warm_up_questions()
