@@ -122,3 +122,8 @@ def test_a_store_that_cuts_every_answer_is_an_error(store):
     store.cuts = {"a": [0] * ATTEMPTS}
     with pytest.raises(StoreError, match=r"cannot read it: .*; check the network"), explained("read it"):
         fetched(store)
+
+
+def test_an_object_that_changes_while_its_parts_are_read_is_an_error_in_words():
+    with pytest.raises(StoreError, match=r"cannot read it: it changed while it was read"), explained("read it"):
+        raise S3DownloadFailedError("another tag")
