@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+import httpx
+
 from tasks.models.chat.errors import UnknownModelError
 
 SERVED = "served"
@@ -69,8 +71,8 @@ def _endpoint(variables: str) -> Endpoint | None:
 def _is_address(base_url: str) -> bool:
     try:
         parts = urlsplit(base_url)
-        named = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
+        named = parts.scheme in {"http", "https"} and httpx.URL(base_url).host and parts.port != 0
+    except (ValueError, httpx.InvalidURL):  # names as xn--a stand for no name
         return False
     return bool(named and VISIBLE.fullmatch(base_url) and not parts.query and not parts.fragment)
 

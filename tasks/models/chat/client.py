@@ -1,34 +1,25 @@
 """One request by the openai client, its reply streamed: only so can a deadline tell a server that thinks from one that hangs.
 
-The client has no deadline for the first word nor for the whole, and no bound on the size of a reply; these, and retries, are ours.
+The client has no deadline for the first word nor for the whole; these, and retries, are ours.
 """
 
 import asyncio
 import json
-import ssl
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from importlib import metadata
 from typing import Self
 
 import httpx
 import openai
 
+from tasks.models.chat.errors import RejectedCallError
 from tasks.models.chat.faults import SHOWN_CHARACTERS, FaultError, FaultKind, problem_of, without_key
 from tasks.models.chat.request import Request
 from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
+from tasks.models.chat.wire import Client
 from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ModelSettings
-
-KEEP_ALIVE_SECONDS = 3.0
-"""uvicorn, and vLLM with it, drops idle connections after 5: ours must be gone before."""
-AFTER_DONE_SECONDS = 1.0
-"""How long the end of a stream may take after its last event; then the connection is not used again."""
-NO_KEY = "none"
-"""Sent to a server without a key: the client insists on one."""
-THIS_MACHINE = {"localhost", "127.0.0.1", "::1"}
-"""Never asked through a proxy."""
 
 
 class ServerClient:
@@ -41,9 +32,8 @@ class ServerClient:
     def __init__(self, endpoint: Endpoint, settings: ModelSettings, *, reply_megabytes: float) -> None:
         self._endpoint, self._settings = endpoint, settings
         self._reply_bytes = int(reply_megabytes * 1_000_000)
-        self._trust = ssl.create_default_context()  # the machine's own trust store, where httpx takes one of its own
-        self._clients: list[openai.AsyncOpenAI] = []
-        self._idle: list[openai.AsyncOpenAI] = []
+        self._clients: list[Client] = []
+        self._idle: list[Client] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -55,7 +45,7 @@ class ServerClient:
         await asyncio.gather(*(client.close() for client in self._clients))
 
     @contextmanager
-    def _client(self) -> Iterator[openai.AsyncOpenAI]:
+    def _client(self) -> Iterator[Client]:
         """Lend the client that was used last, whose connection is the most likely to be open."""
         client = self._idle.pop() if self._idle else self._new_client()
         try:
@@ -63,20 +53,9 @@ class ServerClient:
         finally:
             self._idle.append(client)
 
-    def _new_client(self) -> openai.AsyncOpenAI:
-        client = openai.AsyncOpenAI(
-            base_url=self._endpoint.base_url,
-            api_key=self._endpoint.api_key or NO_KEY,
-            max_retries=0,
-            timeout=httpx.Timeout(None, connect=self._settings.deadlines.connect_seconds),
-            default_headers={"User-Agent": f"flowreader/{metadata.version('flowreader')}", "Accept-Encoding": "identity"},
-            http_client=httpx.AsyncClient(
-                verify=self._trust,
-                trust_env=httpx.URL(self._endpoint.base_url).host not in THIS_MACHINE,
-                limits=httpx.Limits(keepalive_expiry=KEEP_ALIVE_SECONDS),
-                event_hooks={"response": [self._bound]},
-            ),
-        )
+    def _new_client(self) -> Client:
+        seconds = self._settings.deadlines.connect_seconds
+        client = Client(self._endpoint, connect_seconds=seconds, reply_bytes=self._reply_bytes)
         self._clients.append(client)
         return client
 
@@ -116,14 +95,26 @@ class ServerClient:
                 if isinstance(reply, httpx.Response):
                     raise problem_of(reply, request=request, endpoint=self._endpoint, limit_tokens=limit_tokens)
                 async with reply:
-                    gathering.begin(reply.response.headers)
+                    gathering.begun = True
                     await self._gather(reply, gathering, deadline, end)
         with self._explained("", gathering):
             completion = gathering.completion()
             return replace(completion, refusal=without_key(completion.refusal, self._endpoint))
 
     async def _gather(self, reply: openai.AsyncStream[object], gathering: Gathering, deadline: asyncio.Timeout, end: float) -> None:
-        """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
+        """Read until the reply is whole, or cannot be mended; a reply that was cut behind the limit has that as its problem."""
+        try:
+            await self._take_all(reply, gathering, deadline, end)
+        except ValueError:
+            if reply.response.num_bytes_downloaded <= self._reply_bytes:
+                raise
+        if reply.response.num_bytes_downloaded > self._reply_bytes:
+            gathering.problem = gathering.problem or f"it is longer than {self._reply_bytes / 1_000_000:g} MB"
+
+    async def _take_all(
+        self, reply: openai.AsyncStream[object], gathering: Gathering, deadline: asyncio.Timeout, end: float
+    ) -> None:
+        """Take all that comes; each word puts the deadline off."""
         clock, idle_seconds = asyncio.get_running_loop().time, self._settings.deadlines.idle_seconds
         if reply.response.headers.get("content-type", "").startswith("application/json"):
             gathering.take(json.loads(await reply.response.aread()), "message")
@@ -133,20 +124,16 @@ class ServerClient:
                 deadline.reschedule(min(end, clock() + idle_seconds))
             if gathering.problem:
                 return
-        if reply.response.num_bytes_downloaded > self._reply_bytes:
-            gathering.problem = f"it is longer than {self._reply_bytes / 1_000_000:g} MB"
-
-    async def _bound(self, response: httpx.Response) -> None:
-        assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = ReplyBytes(response.stream, self._reply_bytes)
 
     @contextmanager
     def _explained(self, late: str, gathering: Gathering) -> Iterator[None]:
         """Turn whatever a server can do to us into a FaultError; a reply that was whole before is left alone."""
         try:
             yield
-        except (TimeoutError, httpx.HTTPError, openai.APIError, ValueError, RecursionError) as error:
-            if gathering.finish_reason and isinstance(error, (TimeoutError, httpx.HTTPError)):
+        except (OSError, httpx.HTTPError, openai.APIError, ValueError, RecursionError) as error:
+            if isinstance(error.__cause__, RejectedCallError):
+                raise error.__cause__ from None
+            if gathering.finish_reason and isinstance(error, (OSError, httpx.HTTPError)):
                 return
             kind, what = self._fault(error, late, gathering)
             written = round(sum(map(len, gathering.pieces)) / self._settings.estimates.characters_per_token)
@@ -171,7 +158,7 @@ class ServerClient:
         return FaultKind.UNWELL, f"gave a broken reply: {what}" + (f": {shown!r}" if shown else "")
 
 
-async def _reply(client: openai.AsyncOpenAI, request: Request) -> openai.AsyncStream[object] | httpx.Response:
+async def _reply(client: Client, request: Request) -> openai.AsyncStream[object] | httpx.Response:
     """Return the stream, or an answer that is none; its events are plain JSON, where the client's own chunks are unchecked."""
     try:
         return await client.post(
@@ -181,8 +168,8 @@ async def _reply(client: openai.AsyncOpenAI, request: Request) -> openai.AsyncSt
         return error.response
 
 
-BROKEN = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.ProtocolError, httpx.DecodingError)
-"""What happens to a connection that there was."""
+BROKEN = (httpx.ReadError, httpx.WriteError, httpx.CloseError, httpx.ProtocolError, OSError)
+"""What happens to a connection that there was; an error of TLS inside a stream comes as an OSError."""
 
 
 def _words(error: BaseException | None) -> str:
@@ -196,30 +183,3 @@ def _broken_reply(error: Exception) -> tuple[str, str]:
     if isinstance(error, openai.APIError):
         return "the server's own error", str(error.body)
     return "an event that is no JSON", error.doc if isinstance(error, json.JSONDecodeError) else str(error)
-
-
-class ReplyBytes(httpx.AsyncByteStream):
-    """The bytes of an answer, cut behind the limit.
-
-    The client leaves a stream at [DONE], before its end; the end is read here, or the connection could not be used again.
-    """
-
-    def __init__(self, stream: httpx.AsyncByteStream, limit: int) -> None:
-        self._stream, self._left = stream, limit
-        self._chunks = aiter(stream)
-        self._last = b""
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for chunk in self._chunks:
-            self._last = chunk
-            yield chunk
-            self._left -= len(chunk)
-            if self._left < 0:
-                return
-
-    async def aclose(self) -> None:
-        if self._last.rstrip().endswith(b"[DONE]"):
-            with suppress(TimeoutError, httpx.HTTPError):
-                async with asyncio.timeout(AFTER_DONE_SECONDS):
-                    await anext(self._chunks, None)
-        await self._stream.aclose()

@@ -145,12 +145,12 @@ class ChatService:
             )
 
     async def _listed_model(self) -> ServedModel:
-        answer = await self._client.models()
-        if answer.status_code != 200:
-            problem = problem_of(answer, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
-            if isinstance(problem, ChatError):  # of no item: nothing was asked
-                raise ChatServerDownError(f"{problem}; check FLOWREADER_CHAT_BASE_URL") from problem
-            raise problem
+        try:
+            answer = await self._client.models()
+            if answer.status_code != 200:
+                raise problem_of(answer, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+        except ChatError as error:  # of no item: nothing was asked
+            raise ChatServerDownError(f"{error}; check FLOWREADER_CHAT_BASE_URL") from error
         return chosen_model(answer.content, self._endpoint)
 
 

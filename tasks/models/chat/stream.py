@@ -1,10 +1,7 @@
 """A completion, gathered from the events of a stream or taken from a reply in one piece; believed in nothing."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from tasks.models.chat.errors import RejectedCallError
 
 ENDLESS_WHITESPACE = 1000
 """Constrained decoding may get lost in white space, which JSON allows everywhere; no reply needs so much in a row."""
@@ -47,12 +44,6 @@ class Gathering:
     output_tokens: int | None = None
     problem: str = ""
     _blank: int = 0
-
-    def begin(self, headers: Mapping[str, str]) -> None:
-        """Take the headers of the answer; raise RejectedCallError where its body would be packed."""
-        self.begun = True
-        if headers.get("content-encoding", "identity") != "identity":
-            raise RejectedCallError("the server packs its replies, which was not asked for; turn that off")
 
     def take(self, value: object, part: str) -> bool:
         """Take an event, the words in the `part` of its choice; return whether there were any. Raises BrokenStreamError."""
