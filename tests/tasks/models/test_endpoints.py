@@ -64,7 +64,7 @@ def test_half_a_server_is_refused_by_the_missing_variable(configured, variables,
 @pytest.mark.parametrize(
     "address",
     ["localhost:8000", "ftp://host/v1", "http://", "http://host/v1?key=1", "http://hö.st/v1", "v1", "http://host:99999/v1",
-     "http://host:x/v1", "http://[::1/v1", "http://ho st/v1"],
+     "http://host:x/v1", "http://[::1/v1", "http://ho st/v1", "http://xn--a/v1"],
 )  # fmt: skip
 def test_what_is_no_address_is_refused(configured, variables, address):
     with pytest.raises(EndpointError, match=f"{variables}_BASE_URL=.* is not the address of a server; set it to something like"):
