@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         check_environment()
         # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
-        with ended_by_ctrl_c():
+        with ended_by_ctrl_c("stopped"):
             run = pkgutil.resolve_name(parsed.run)
         code: int = run(parsed, output)
         sys.stdout.flush()

@@ -15,6 +15,7 @@ from tasks.ingest.request import IngestRequest
 from tasks.parsing.supervisor import CHILDREN
 
 DRAIN_SECONDS = 5.0
+STOPPED = "stopped; what was published or answered stays, and the same command goes on"
 
 
 class RunEndedError(RuntimeError):
@@ -33,7 +34,7 @@ def run_evaluation(request: EvaluationRequest) -> Evaluation | None:
 def _run(named: str, request: Any) -> object:  # noqa: ANN401 - what the flow takes
     """Run a flow; return None where the user stopped it, raise RunEndedError where no model is left to go on with."""
     bound_arenas()
-    with ended_by_ctrl_c(), prefect_server() as wait_until_ready:
+    with ended_by_ctrl_c(STOPPED), prefect_server() as wait_until_ready:
         # What takes seconds to load is loaded while the server starts.
         CHILDREN.warm()
         import lancedb  # noqa: F401

@@ -109,10 +109,10 @@ def test_ctrl_c_ends_in_order_and_the_same_command_goes_on(home, tmp_path, cheap
     if running and not at_its_end:
         assert seconds < 10
         assert "Traceback" not in run.words, run.words[-3000:]
-        # the signal itself ends it before its flow begins and after it has ended
-        assert code == 130 or (code == -signal.SIGINT and len(states) in {0, 4}), run.words[-2000:]
+        # before the program is loaded the signal itself ends it
+        assert code == 130 or (code == -signal.SIGINT and share < 0.1), run.words[-2000:]
         if code == 130:
-            assert "published" in run.words and "same command" in run.words
+            assert "same command" in run.words or run.words.strip() == "stopped"
     ingest(cheap.documents, home=home, server=server).ended(0)
     check_oracle(home, cheap.export)
 
