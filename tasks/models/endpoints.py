@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-import httpx
-
 from tasks.models.chat.errors import UnknownModelError
 
 SERVED = "served"
@@ -69,6 +67,9 @@ def _endpoint(variables: str) -> Endpoint | None:
 
 
 def _is_address(base_url: str) -> bool:
+    # a question without a server does not load it
+    import httpx
+
     try:
         parts = urlsplit(base_url)
         named = parts.scheme in {"http", "https"} and httpx.URL(base_url).host and parts.port != 0

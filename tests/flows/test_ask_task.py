@@ -23,7 +23,7 @@ def test_every_answer_is_returned_as_the_command_shows_it(deployed):
 def test_every_answer_leaves_a_page_and_a_report(deployed):
     for answer in deployed["ask"]["returned"]:
         kind, page, description = deployed["pages"][f"answer-{answer['answer_id'][:16]}"]
-        assert kind == "markdown" and description.startswith(("With which torque", "What does an MT"))
+        assert kind == "markdown" and description.startswith(("With which torque", "What is the weight of an MT"))
         assert "## Evidence" in page and "data:image/svg+xml;base64," in page and f"{answer['answer_id']}\\.html" in page
         assert f"{answer['answer_id']}.html" in deployed["reports"]
 
