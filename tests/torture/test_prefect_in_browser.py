@@ -109,7 +109,12 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
     pages = pages_of(serving, run["id"], "flow")
     (page,) = [page for key, page in pages.items() if not key.endswith("-lineage")]
     look_at(chromium, serving, page, [TORQUE, "Evidence", "maintenance_manual.docx"], tmp_path / "answer.png", picture=True)
-    (lineage,) = [page for key, page in pages.items() if key.endswith("-lineage")]
+    # it is made when the run has ended
+
+    def lineage_page():
+        return next((page for key, page in pages_of(serving, run["id"], "flow").items() if key.endswith("-lineage")), None)
+
+    lineage = until(lineage_page, "the page of the lineage")
     look_at(chromium, serving, lineage, ["maintenance_manual.docx"], tmp_path / "answer-lineage.png")
 
 
