@@ -18,12 +18,11 @@ from tasks.algorithms.scores import (
     propagation_weights,
     scaled_by_maximum,
 )
-from tasks.asking.question import AskContext, question_key
+from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import Question
 from tasks.asking.relevance import weigh_relevance
 from tasks.asking.request import QuestionError, nothing_in
 from tasks.settings.ask import ScoreSettings
-from tasks.step import step
 
 SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
 """Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
@@ -41,15 +40,7 @@ class NodeScores:
     named: frozenset[str]
 
 
-def summary_of_graph(graph: CandidateGraph) -> Mapping[str, str]:
-    return {"nodes": hash_bytes("".join(graph.ids).encode())}
-
-
-def summary_of_scores(scores: NodeScores) -> Mapping[str, str]:
-    return {"scores": hash_bytes(scores.combined.tobytes())}
-
-
-@step("candidates", version="1", retries=0, cache_key=question_key, summary=summary_of_graph)
+@question_step("candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
 def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     """Take the whole scope where it is small, else the best of it by vector and by text with what is linked to that.
 
@@ -81,7 +72,7 @@ def columns_for(question: Question, context: AskContext) -> list[str]:
     return [*texts, *(["label", "section_id", "section_path"] if question.text_hits is None or question.places else [])]
 
 
-@step("score", version="1", retries=0, cache_key=question_key, summary=summary_of_scores)
+@question_step("score", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())})
 def score(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     """Weigh every node: relevance, what flows to it along the arcs, and how often a walker from the best comes by."""
     settings = context.settings.score
@@ -131,7 +122,7 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
     return scaled_by_maximum(visits) if settings.scale_diffusion else visits
 
 
-@step("relevance", version="1", retries=0, cache_key=question_key, summary=summary_of_scores)
+@question_step("relevance", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())})
 def score_by_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     relevance = weigh_relevance(question, graph, context)
     return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.present, relevance.named)

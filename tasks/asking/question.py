@@ -1,8 +1,9 @@
 """A question on its way: what it says, and what its steps share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
 
 from storage.artifacts import hash_bytes
 from storage.codec import shortened, to_json
@@ -15,7 +16,10 @@ from tasks.algorithms.questions.terms import question_terms, with_keywords
 from tasks.asking.records import PathReader, Question
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.settings.ask import AskSettings
-from tasks.step import StepKey, step
+from tasks.step import Step, StepKey, step
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 NAMED_PLACE = "the named place"
 """Stands among a question's stems for the places that it names; no stem of a word has a space."""
@@ -43,24 +47,35 @@ def context_of(
     return AskContext(snapshot, scope, settings, embedder, reader, names)
 
 
-def question_key(question: Question, *_inputs: object) -> StepKey:
-    """Key by the question; what a step of it makes is used once, so nothing is remembered."""
-    return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
+def question_step(
+    name: str, recorded: Callable[[Any], Mapping[str, str]], version: str = "1"
+) -> Callable[[Callable[P, R]], Step[P, R]]:
+    """Make a function a step of the question that it takes first; what it makes is used once, so nothing is remembered.
+
+    `recorded` is what the lineage records of a result.
+    """
+
+    def key(question: Question, *_inputs: object) -> StepKey:
+        return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
+
+    return step(name, version=version, retries=0, cache_key=key, summary=recorded)
 
 
 def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
     return StepKey(question_id, identify(question_id, text, context.embedder.identity.key), shortened(text))
 
 
-def understood(question: Question) -> dict[str, str]:
-    return {
+@step(
+    "keywords",
+    version="1",
+    retries=0,
+    cache_key=text_key,
+    summary=lambda question: {
         "terms": hash_bytes(to_json(question.terms)),
         "places": hash_bytes(to_json(question.places)),
         "vector": hash_bytes(question.vector.tobytes()),
-    }
-
-
-@step("keywords", version="1", retries=0, cache_key=text_key, summary=understood)
+    },
+)
 def understand(question_id: str, text: str, context: AskContext) -> Question:
     """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
     with ThreadPoolExecutor(1) as pool:

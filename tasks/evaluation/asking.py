@@ -121,11 +121,13 @@ def batch_key(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) ->
     return StepKey(name, identify(context.name, name), f"{context.arm.name}: {batch[0].id} and {len(batch) - 1} more")
 
 
-def summary_of_asked(asked: Sequence[Asked]) -> Mapping[str, str]:
-    return {"asked": hash_bytes(to_json([one.key for one in asked]))}
-
-
-@step("ask-batch", version="1", retries=0, cache_key=batch_key, summary=summary_of_asked)
+@step(
+    "ask-batch",
+    version="1",
+    retries=0,
+    cache_key=batch_key,
+    summary=lambda asked: {"asked": hash_bytes(to_json([one.key for one in asked]))},
+)
 def ask_batch(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) -> tuple[Asked, ...]:
     """Ask the questions, some side by side, and keep what comes of each at once: a kill costs those in flight."""
     return tuple(asyncio.run(_ask_all(batch, context, readable_versions(context), workplace.get())))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall
 from tasks.models.chat.errors import ChatError
-from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.models.endpoints import ChatEndpoint, required_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.reading.model_calls import Form
 from tasks.settings.models import ModelSettings
@@ -72,13 +72,7 @@ class ModelJudge:
 
 def judge_server(model: str) -> ChatEndpoint:
     """Return where the model that judges is served; raise EndpointError where no server is named."""
-    endpoint = chat_endpoint()
-    if endpoint is None:
-        raise EndpointError(
-            f"the model {model!r} is to judge, but FLOWREADER_CHAT_BASE_URL is not set; set it to something like "
-            "http://localhost:8000/v1, or have rules judge"
-        )
-    return replace(endpoint, model=model)
+    return replace(required_chat_endpoint(f"the model {model!r} is to judge", otherwise="have rules judge"), model=model)
 
 
 @contextmanager
@@ -123,11 +117,13 @@ def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) 
     return StepKey(name, identify(by, name), f"{answered[0][0].id} and {len(answered) - 1} more by {by}")
 
 
-def hash_of_judged(judged: Sequence[Judged]) -> Mapping[str, str]:
-    return {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))}
-
-
-@step("judge-answers", version="1", retries=0, cache_key=judging_key, summary=hash_of_judged)
+@step(
+    "judge-answers",
+    version="1",
+    retries=0,
+    cache_key=judging_key,
+    summary=lambda judged: {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))},
+)
 def judge_batch(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> tuple[Judged, ...]:
     return tuple(judge_answers(answered, judge))
 

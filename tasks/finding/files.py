@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 
 from storage.records.documents import SkippedFile, SourceFile
 
-READ_BYTES = 1 << 20
 UNREADABLE = "cannot be read"
 SPECIAL = (
     (stat.S_ISFIFO, "a pipe, not a document"),
@@ -74,15 +74,18 @@ def hash_file(path: str) -> SourceFile:
 
 @functools.lru_cache(maxsize=100_000)
 def _hash_file(path: str, size_bytes: int, _modified: int, _inode: int) -> SourceFile:
-    # Between the listing and here the file may have become a link or a pipe: neither is followed or waited for.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(0, "it is no longer a regular file")
-        digest = hashlib.sha256()
-        while chunk := stream.read(READ_BYTES):
-            digest.update(chunk)
+    with open_plain(path) as stream:
+        digest = hashlib.file_digest(stream, "sha256")
     return SourceFile(path=path, document_id=digest.hexdigest(), size_bytes=size_bytes)
+
+
+def open_plain(path: str) -> BufferedReader:
+    """Open a file of which bytes are read; raise OSError for a link or a pipe that it became: neither is followed or waited for."""
+    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError(0, "it is no longer a regular file")
+    return stream
 
 
 def _walk(root: Path) -> Iterator[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from storage.records.documents import identify
 from storage.runs.replies import CallCache
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.model import ChatModel, open_chat
-from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.models.endpoints import ChatEndpoint, required_chat_endpoint
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ingest import IngestSettings
 
@@ -67,10 +67,4 @@ def _model_name(settings: IngestSettings) -> str:
 
 
 def _endpoint() -> ChatEndpoint:
-    endpoint = chat_endpoint()
-    if endpoint is None:
-        raise EndpointError(
-            'reading.analysis.by = "model" needs a chat server: set FLOWREADER_CHAT_BASE_URL to something like '
-            'http://localhost:8000/v1, or by = "rules"'
-        )
-    return endpoint
+    return required_chat_endpoint('a chat model is to describe (reading.analysis.by = "model")', otherwise="have rules describe")

@@ -46,6 +46,16 @@ def chat_endpoint() -> Endpoint | None:
     return _endpoint("FLOWREADER_CHAT")
 
 
+def required_chat_endpoint(wanted: str, *, otherwise: str) -> Endpoint:
+    """Return the configured chat server; raise EndpointError, with what it is wanted for, where none is named."""
+    endpoint = chat_endpoint()
+    if endpoint is None:
+        raise EndpointError(
+            f"{wanted}, but FLOWREADER_CHAT_BASE_URL is not set; set it to something like http://localhost:8000/v1, or {otherwise}"
+        )
+    return endpoint
+
+
 def _endpoint(variables: str) -> Endpoint | None:
     """Return what the variables of this beginning say; raise EndpointError where it cannot be used."""
     base_url = os.environ.get(f"{variables}_BASE_URL", "").strip().rstrip("/")

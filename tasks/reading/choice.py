@@ -8,7 +8,7 @@ from storage.locations import calls_folder
 from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call
 from tasks.asking.records import PathReader
-from tasks.models.endpoints import ChatEndpoint, EndpointError, chat_endpoint
+from tasks.models.endpoints import ChatEndpoint, required_chat_endpoint
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
 
@@ -17,13 +17,7 @@ def chat_server_of(settings: AskSettings) -> ChatEndpoint | None:
     """Return where the model that reads is served, None where rules read; raise EndpointError where no server is named."""
     if settings.reading.by == "rules":
         return None
-    endpoint = chat_endpoint()
-    if endpoint is None:
-        raise EndpointError(
-            'a chat model is to read (reading.by = "model"), but FLOWREADER_CHAT_BASE_URL is not set; set it to something like '
-            "http://localhost:8000/v1, or have rules read"
-        )
-    return endpoint
+    return required_chat_endpoint('a chat model is to read (reading.by = "model")', otherwise="have rules read")
 
 
 @contextmanager

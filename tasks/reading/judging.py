@@ -1,13 +1,12 @@
 """Judging the first reading: do the answers agree, does the flow fit, is anything supported? The gate of section 3.5.2."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from storage.records.answers import Answer, AnswerStatus, Citation, Usage
 from tasks.algorithms.flow.refinement import gate
-from tasks.asking.question import AskContext, question_key
+from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import PathReading, Question, Verdict
 from tasks.routing.routing import Routed
-from tasks.step import step
 
 STATUS_WORDS = {
     AnswerStatus.ANSWERED: "answered",
@@ -54,15 +53,14 @@ def money_in_words(cost: float) -> str:
     return f"${cost:,.4f}" if cost else "$0"
 
 
-def summary_of_verdict(verdict: Verdict) -> Mapping[str, str]:
-    return {
+@question_step(
+    "judge",
+    lambda verdict: {
         "consistency": f"{verdict.consistency:.4f}",
         "saturation": f"{verdict.saturation:.4f}",
         "trigger": verdict.trigger or "",
-    }
-
-
-@step("judge", version="1", retries=0, cache_key=question_key, summary=summary_of_verdict)
+    },
+)
 def judge(question: Question, routed: Routed, readings: Sequence[PathReading], context: AskContext) -> Verdict:
     settings = context.settings.gate
     supported = [reading for reading in readings if reading.supported]

@@ -1,6 +1,6 @@
 """Reading the chosen paths: what stands on them is fetched once, then each is read by itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -9,21 +9,12 @@ from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
 from tasks.algorithms.text.word_stems import stems_in
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskContext, question_key
+from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import PathReading, PathText, Question
 from tasks.routing.routing import ChosenPath
-from tasks.step import step
 
 
-def summary_of_texts(texts: tuple[PathText, ...]) -> Mapping[str, str]:
-    return {"texts": hash_bytes(to_json([node.id for text in texts for node in text.nodes]))}
-
-
-def summary_of_readings(readings: tuple[PathReading, ...]) -> Mapping[str, str]:
-    return {str(number): hash_bytes(to_json(reading.answer)) for number, reading in enumerate(readings, 1)}
-
-
-@step("fetch", version="1", retries=0, cache_key=question_key, summary=summary_of_texts)
+@question_step("fetch", lambda texts: {"texts": hash_bytes(to_json([node.id for text in texts for node in text.nodes]))})
 def fetch_texts(
     question: Question, graph: CandidateGraph, scores: NodeScores, paths: Sequence[ChosenPath], context: AskContext
 ) -> tuple[PathText, ...]:
@@ -64,6 +55,10 @@ def present_anchors(question: Question, scores: NodeScores, context: AskContext)
     return anchors if narrowed else anchors & scores.present
 
 
-@step("read", version="2", retries=0, cache_key=question_key, summary=summary_of_readings)
+@question_step(
+    "read",
+    lambda readings: {str(number): hash_bytes(to_json(reading.answer)) for number, reading in enumerate(readings, 1)},
+    version="2",
+)
 def read_paths(question: Question, texts: Sequence[PathText], context: AskContext) -> tuple[PathReading, ...]:
     return context.reader.read(question, texts)

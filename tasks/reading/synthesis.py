@@ -12,10 +12,9 @@ from storage.records.answers import AnswerStatus, EvidencePath, GateReport, Grap
 from tasks.algorithms.text.words import looks_english
 from tasks.asking.candidates import NodeScores, page_scores
 from tasks.asking.named_places import unknown_places
-from tasks.asking.question import AskContext, question_key
+from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import PathReading, Question, Synthesis, Verdict
 from tasks.routing.routing import ChosenPath
-from tasks.step import step
 
 NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
 
@@ -46,11 +45,7 @@ class Findings:
     gate: GateReport | None
 
 
-def summary_of_findings(findings: Findings) -> Mapping[str, str]:
-    return {"answer": hash_bytes(to_json(findings.synthesis.answer))}
-
-
-@step("synthesize", version="1", retries=0, cache_key=question_key, summary=summary_of_findings)
+@question_step("synthesize", lambda findings: {"answer": hash_bytes(to_json(findings.synthesis.answer))})
 def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, context: AskContext) -> Findings:
     best = evidence.best
     names = context.names

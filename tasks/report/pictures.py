@@ -6,21 +6,19 @@ import base64
 import hashlib
 import io
 import os
-import stat
 import tempfile
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import BinaryIO
 
 from PIL import Image
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.records.documents import DocumentRecord, DocumentState, Page
+from tasks.finding.files import open_plain
 from tasks.finding.plan import real_path
 from tasks.parsing.jobs import PDF
 from tasks.parsing.parse import ParseError, render_page
@@ -79,20 +77,18 @@ def shrink_picture(data: bytes) -> Picture:
 READ_BYTES = 1 << 20
 
 
-class SourceCopies:
+class SourceCopies(ExitStack):
     """Copies of documents' files, made when they are first asked for and removed with the block."""
 
     def __init__(self, megabytes: int) -> None:
+        super().__init__()
         self._most_bytes = megabytes << 20
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._made: dict[str, Path | str] = {}
 
-    def __enter__(self) -> SourceCopies:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+    @cached_property
+    def _folder(self) -> str:
+        """The folder of all copies; by its name a later parser finds what a kill left."""
+        return self.enter_context(tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-"))
 
     def of(self, document: DocumentRecord) -> Path:
         """Return a copy with the document's very bytes; raise NoPictureError, every time, where there is none."""
@@ -110,23 +106,19 @@ class SourceCopies:
         """Copy the first of the document's paths, as the catalog shows them, that still has its bytes; say why none has."""
         reason = "its file was moved or changed since it was read, so the page cannot be drawn"
         for found in filter(None, map(real_path, document.paths)):
-            with _opened(found) as stream:
-                if stream is None:
-                    continue
+            try:
+                stream = open_plain(found)
+            except OSError:
+                continue
+            with stream:
                 if os.fstat(stream.fileno()).st_size > self._most_bytes:
                     reason = f"its file is larger than {self._most_bytes >> 20} MB (limits.file_megabytes)"
                     continue
-                copy = self._place() / Path(found).name
+                copy = Path(tempfile.mkdtemp(dir=self._folder)) / Path(found).name
                 if self._copied(stream, copy) == document.id:
                     return copy
                 copy.unlink()
         return reason
-
-    def _place(self) -> Path:
-        """Return an empty folder; the first makes the one around them, by whose name a later parser finds what a kill left."""
-        if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-")
-        return Path(tempfile.mkdtemp(dir=self._folder.name))
 
     def _copied(self, stream: BinaryIO, target: Path) -> str:
         """Copy the bytes, of a file that grows no more than allowed; return the hash of what was copied."""
@@ -136,22 +128,6 @@ class SourceCopies:
                 digest.update(piece)
                 copy.write(piece)
         return digest.hexdigest()
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[BinaryIO | None]:
-    """Open a plain file, no link and nothing that waits for a writer; None where there is none that may be read."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        yield None
-        return
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        yield None
-        return
-    with os.fdopen(descriptor, "rb") as stream:
-        yield stream
 
 
 POINTS_PER_INCH = 72

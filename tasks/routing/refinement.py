@@ -1,6 +1,6 @@
 """The three edits of System 2: bridges across the cut, more sources, arcs weighed anew (appendix C)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,11 +20,10 @@ from tasks.algorithms.flow.refinement import (
     top_decile_arcs,
 )
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskContext, question_key
+from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import PathReading, Question
 from tasks.routing.routing import Routed
 from tasks.routing.terrain import Terrain
-from tasks.step import step
 
 
 def joined_both_ways(terrain: Terrain) -> tuple[IntArray, IntArray]:
@@ -169,11 +168,7 @@ class TerrainEditor:
         return tuple(GraphEdit(kind, ids[tail], ids[head], old, new) for tail, head, old, new in rows if old != new)
 
 
-def summary_of_edits(refined: Refined) -> Mapping[str, str]:
-    return {"edits": hash_bytes(repr(refined.edits).encode())}
-
-
-@step("refine", version="1", retries=0, cache_key=question_key, summary=summary_of_edits)
+@question_step("refine", lambda refined: {"edits": hash_bytes(repr(refined.edits).encode())})
 def refine(
     question: Question,
     graph: CandidateGraph,

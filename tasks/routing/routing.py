@@ -1,6 +1,5 @@
 """Routing: the terrain of a question, the cheapest flow over it, the chains it is made of, and which of them are read."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,11 +20,10 @@ from tasks.algorithms.flow.min_cost import (
 from tasks.algorithms.flow.network import build_network
 from tasks.algorithms.flow.replicator import proportional_shares, replicator_dynamics, survivors
 from tasks.asking.candidates import NodeScores
-from tasks.asking.question import AskContext, question_key
+from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import Question
 from tasks.routing.terrain import Terrain, paper_terrain, prize_terrain, route_prizes, summary_of_terrain
 from tasks.settings.ask import RoutingSettings
-from tasks.step import step
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +46,7 @@ class ChosenPath:
     share: float
 
 
-def summary_of_flow(routed: Routed) -> Mapping[str, str]:
-    return {"flow": hash_bytes(routed.flow.tobytes())}
-
-
-def summary_of_paths(paths: tuple[ChosenPath, ...]) -> Mapping[str, str]:
-    return {"paths": hash_bytes(repr(paths).encode())}
-
-
-@step("lay-out", version="1", retries=0, cache_key=question_key, summary=summary_of_terrain)
+@question_step("lay-out", summary_of_terrain)
 def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Terrain:
     settings = context.settings.routing
     if settings.formulation == "prizes":
@@ -64,7 +54,7 @@ def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, conte
     return paper_terrain(graph, scores, settings)
 
 
-@step("route", version="1", retries=0, cache_key=question_key, summary=summary_of_flow)
+@question_step("route", lambda routed: {"flow": hash_bytes(routed.flow.tobytes())})
 def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
     settings = context.settings
     network = build_network(
@@ -98,7 +88,7 @@ def demand_of(question: Question, settings: RoutingSettings) -> float:
     return settings.demand * share
 
 
-@step("select", version="1", retries=0, cache_key=question_key, summary=summary_of_paths)
+@question_step("select", lambda paths: {"paths": hash_bytes(repr(paths).encode())})
 def select(_question: Question, terrain: Terrain, routed: Routed, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose a compact, diverse set of good chains by replicator dynamics (section 3.5.1), the largest share first."""
     settings = context.settings.selection
@@ -131,7 +121,7 @@ def select(_question: Question, terrain: Terrain, routed: Routed, context: AskCo
     )
 
 
-@step("best-passages", version="1", retries=0, cache_key=question_key, summary=summary_of_paths)
+@question_step("best-passages", lambda paths: {"paths": hash_bytes(repr(paths).encode())})
 def best_passages(_question: Question, scores: NodeScores, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose the most relevant nodes, each a path of its own that carries no flow: the baseline."""
     best = strongest(scores=scores.combined, count=context.settings.selection.read)

@@ -33,7 +33,7 @@ def test_where_rules_read_there_is_no_model_and_no_identity(monkeypatch):
 
 
 def test_without_a_server_the_error_names_the_setting_and_the_variable():
-    with pytest.raises(EndpointError, match=r'by = "model" needs .* FLOWREADER_CHAT_BASE_URL'):
+    with pytest.raises(EndpointError, match=r'by = "model"\), but FLOWREADER_CHAT_BASE_URL is not set'):
         reader_identity(by_model())
     with pytest.raises(EndpointError), reading_model(by_model(), lambda _call: None):
         pass

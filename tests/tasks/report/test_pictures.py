@@ -207,13 +207,13 @@ def test_a_file_that_is_too_large_is_not_copied_however_it_grew(temporary, plain
 
 
 def test_a_file_that_grows_while_it_is_copied_does_not_fill_the_disk(temporary, plain, monkeypatch):
-    def place(copies):
+    def copied(copies, stream, target):
         with plain.open("ab") as growing:
             growing.write(b" " * (4 << 20))
-        return make_place(copies)
+        return copy(copies, stream, target)
 
-    make_place, sizes = SourceCopies._place, []
-    monkeypatch.setattr(SourceCopies, "_place", place)
+    copy, sizes = SourceCopies._copied, []
+    monkeypatch.setattr(SourceCopies, "_copied", copied)
     monkeypatch.setattr(Path, "unlink", lambda path: sizes.append(path.stat().st_size))
     with SourceCopies(1) as copies, pytest.raises(NoPictureError, match="moved or changed"):
         copies.of(a_document(plain))
