@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,39 +25,41 @@ TITLE_PAGES = 2
 NAME_WORD = re.compile(r"[^\W_]+")
 
 
-def named_bonus(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext) -> FloatArray:
-    """Return what is added to the relevance of each candidate (n,) because the question names it, or its page."""
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What is added to the relevance of each candidate (n,) because the question names it, or its page.
+
+    `nodes` are those that it names most strongly, as elements or by their page or section; most questions name none.
+    """
+
+    bonus: FloatArray
+    nodes: frozenset[str]
+
+
+def find_named(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext) -> Named:
     settings = context.settings.named
-    outright = np.maximum(
-        _place_bonus(question, graph, context) * settings.place, _statement_bonus(question, graph, texts, pages, context)
-    )
-    return outright + settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
+    strengths, nodes = _named_outright(question, graph, context)
+    outright = np.maximum(strengths * settings.place, _statement_bonus(question, graph, texts, pages, context))
+    by_kind = settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
+    return Named(outright + by_kind, nodes)
 
 
-def _place_bonus(question: Question, graph: CandidateGraph, context: AskContext) -> FloatArray:
-    """Return how strongly the question names each node or its page; where it says of which document, of that one alone."""
+def _named_outright(question: Question, graph: CandidateGraph, context: AskContext) -> tuple[FloatArray, frozenset[str]]:
+    """Return how strongly the question names each node or its page, and the nodes that it names most strongly.
+
+    Where it says of which document, nodes of others are not named.
+    """
     if not question.places:
-        return np.zeros(len(graph))
+        return np.zeros(len(graph)), frozenset()
     found = resolve(question.places, graph, context)
-    meant = _meant_documents(question, graph, context)
+    meant = documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
+    inside = np.array([owner in meant for owner in owners], dtype=np.bool_)
+    as_nodes = np.where(inside, [found.nodes.get(node, 0.0) for node in graph.ids], 0.0)
     keys = zip(owners, graph.pages.tolist(), strict=True)
-    strengths = [max(found.nodes.get(node, 0.0), found.pages.get(key, 0.0)) for node, key in zip(graph.ids, keys, strict=True)]
-    return np.where([owner in meant for owner in owners], strengths, 0.0)
-
-
-def named_nodes(question: Question, graph: CandidateGraph, context: AskContext) -> frozenset[str]:
-    """Return the nodes that the question names most strongly, as elements or by their page or section; most questions name none."""
-    if not question.places:
-        return frozenset()
-    strengths, meant = resolve(question.places, graph, context).nodes, _meant_documents(question, graph, context)
-    owners = [graph.document_ids[document] for document in graph.documents.tolist()]
-    own = {node: strengths[node] for node, owner in zip(graph.ids, owners, strict=True) if owner in meant and node in strengths}
-    return frozenset(node for node, strength in own.items() if strength == max(own.values()))
-
-
-def _meant_documents(question: Question, graph: CandidateGraph, context: AskContext) -> set[str]:
-    return documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
+    by_page = np.where(inside, [found.pages.get(key, 0.0) for key in keys], 0.0)
+    strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
+    return np.maximum(as_nodes, by_page), frozenset(graph.ids[place] for place in strongest.tolist())
 
 
 def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set[str]:

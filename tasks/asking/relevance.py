@@ -28,7 +28,7 @@ from tasks.algorithms.text.counting import (
     inverse_frequencies,
 )
 from tasks.algorithms.text.kept import asked_stems, neighbouring_pairs
-from tasks.asking.named_places import named_bonus, named_nodes
+from tasks.asking.named_places import find_named
 from tasks.asking.question import NAMED_PLACE, AskContext
 from tasks.asking.records import Question
 from tasks.settings.ask import RelevanceSettings
@@ -163,14 +163,15 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
         settings,
     )
     resembling = (1 - settings.page_share) * own + settings.page_share * shared[pages]
-    lifted = resembling + named_bonus(question, graph, texts, pages, context)
+    named = find_named(question, graph, texts, pages, context)
+    lifted = resembling + named.bonus
     values = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
-    rarity, named = dict(zip(stems, values.tolist(), strict=True)), named_nodes(question, graph, context)
+    rarity = dict(zip(stems, values.tolist(), strict=True))
     return Relevance(
         nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
-        rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named else {}),
+        rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named.nodes else {}),
         present=present_stems(question, graph, nodes, context),
-        named=named,
+        named=named.nodes,
     )
 
 

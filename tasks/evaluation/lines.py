@@ -44,7 +44,7 @@ def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:
         case ".parquet":
             _table(lines).write_parquet(written)
         case ".csv":
-            _without_lists(_table(lines)).write_csv(written)
+            _table(lines, lists_as_json=True).write_csv(written)
         case _:
             of_one = plan.request.scope == "document"
             written.write(_json_lines(lines, {one.id for one in plan.questions if of_one and len(one.documents) == 1}))
@@ -93,9 +93,13 @@ def _json_lines(lines: Sequence[Line], of_one_document: Collection[str]) -> byte
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in shown).encode("utf-8", "backslashreplace")
 
 
-def _table(lines: Sequence[Line]) -> pl.DataFrame:
+def _table(lines: Sequence[Line], *, lists_as_json: bool = False) -> pl.DataFrame:
+    """Return the lines as a table; a cell of CSV holds a text or a number, so that a list in it is written as JSON."""
     rows = [{name: _cell(value, LISTS.get(name)) for name, value in line.items()} for line in lines]
     lists = {name: kind for name, kind in LISTS.items() if name in rows[0]}
+    if lists_as_json:
+        rows = [row | {name: json.dumps(row[name], ensure_ascii=False) for name in lists} for row in rows]
+        lists = {}
     return pl.DataFrame(rows, schema_overrides=lists, infer_schema_length=None)
 
 
@@ -105,11 +109,3 @@ def _cell(value: Any, kind: pl.List | None) -> object:  # noqa: ANN401 - what a 
     if kind is not None:
         return list(map(storable, value))
     return storable(value) if isinstance(value, str) else value
-
-
-def _without_lists(table: pl.DataFrame) -> pl.DataFrame:
-    """Return the table with each list as JSON: a cell of CSV holds a text or a number."""
-    lists = {name: table[name].to_list() for name in table.columns if name in LISTS}
-    return table.with_columns(
-        pl.Series(name, [json.dumps(value, ensure_ascii=False) for value in values]) for name, values in lists.items()
-    )

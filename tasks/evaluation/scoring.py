@@ -15,12 +15,10 @@ from tasks.algorithms.metrics.answers import MatchKind
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
     irrelevant_ratio,
-    irrelevant_when_cut,
     perfect_recall,
     ranking_metrics,
     recall,
     recall_at_mean,
-    recall_when_cut,
 )
 
 CUTOFFS = (1, 3, 5, 10)
@@ -129,10 +127,10 @@ def _worth(
         RETURNED: float(pages),
         READABLE: float(bool(own.ranked)),
         "seconds": own.seconds,
-        f"{IRRELEVANT} of {OWN}, {SAME_NUMBER}": irrelevant_when_cut(ranked=own.ranked, gold=gold, pages=pages),
+        f"{IRRELEVANT} of {OWN}, {SAME_NUMBER}": irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
     }
     for name, ranked in rankings.items():
-        at_number = recall_when_cut(ranked=ranked, gold=gold, pages=pages)
+        at_number = perfect_recall(returned=ranked[:pages], gold=gold)
         at_means = (recall_at_mean(ranked=ranked, gold=gold, mean_pages=cut) for cut in cuts[name])
         for cut, found in zip(CUTS, (at_number, *at_means), strict=True):
             values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}

@@ -95,18 +95,37 @@ Numbered = tuple[int, Citation]
 
 
 @dataclass(slots=True)
-class Allowance:
-    """How many pages may be drawn yet, and how many characters of pictures the file has room for."""
+class Pictures:
+    """How many pages may be drawn yet, and how many characters of pictures the file has room for; what could not be had."""
 
+    artifacts: ArtifactStore
+    copies: SourceCopies
     pages: int
     characters: int
     left_out: list[str] = field(default_factory=list)
 
-    def take(self, picture: Picture) -> None:
+    def of_page(self, document: DocumentRecord, page: Page) -> Picture:
+        """Return the picture of a page; raise NoPictureError where it cannot be had."""
+        if not self.pages:
+            raise NoPictureError(f"only {PAGES_DRAWN} pages are drawn in a report")
+        picture = self._taken(page_picture(self.artifacts, document, page, self.copies))
+        self.pages -= 1
+        return picture
+
+    def of_element(self, node: Node, document: NamedDocument) -> Picture | None:
+        """Return the picture that was kept of an element, None where there is none; one that cannot be had is reported."""
+        try:
+            return self._taken(kept_picture(self.artifacts, node.picture)) if node.picture else None
+        except NoPictureError as error:
+            self.left_out.append(f"a figure on page {node.page} of {document.name}: {error}")
+            return None
+
+    def _taken(self, picture: Picture) -> Picture:
         """Count a picture in; raise NoPictureError where it does not fit any more."""
         if len(picture.address) > self.characters:
             raise NoPictureError("its picture would make this file too large")
         self.characters -= len(picture.address)
+        return picture
 
 
 def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore) -> Evidence:
@@ -119,10 +138,10 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
     wanted += [node for path in answer.paths[:PATHS_SHOWN] for node in path.nodes]
     nodes = read_nodes(snapshot, wanted)
     pages = read_pages(snapshot, _places(answer, nodes.values()))
-    allowance = Allowance(PAGES_DRAWN, PICTURE_CHARACTERS)
     with SourceCopies(LIMITS.file_megabytes) as copies:
+        pictures = Pictures(artifacts, copies, PAGES_DRAWN, PICTURE_CHARACTERS)
         sheets = tuple(
-            _sheet(cited, documents.get(cited[0][1].document.id), pages.get(key), nodes, artifacts, copies, allowance)
+            _sheet(cited, documents[key[0]], pages.get(key), nodes, pictures)
             for key, cited in cited_pages(answer.citations).items()
             if key[0] in documents
         )
@@ -132,7 +151,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
         documents=documents,
         labels={key: page.label for key, page in pages.items() if page.label},
         removed=_removed(answer) - documents.keys(),
-        left_out=tuple(dict.fromkeys(allowance.left_out)),
+        left_out=tuple(dict.fromkeys(pictures.left_out)),
     )
 
 
@@ -173,23 +192,18 @@ def cited_pages(citations: Sequence[Citation]) -> dict[PageKey, list[Numbered]]:
 
 
 def _sheet(
-    cited: Sequence[Numbered],
-    document: DocumentRecord | None,
-    page: Page | None,
-    nodes: Mapping[str, Node],
-    artifacts: ArtifactStore,
-    copies: SourceCopies,
-    allowance: Allowance,
+    cited: Sequence[Numbered], document: DocumentRecord, page: Page | None, nodes: Mapping[str, Node], pictures: Pictures
 ) -> Sheet:
     """Return a page with the boxes of its citations; those without a box, or all without a picture, are shown themselves."""
     first = cited[0][1]
     picture, remark = None, ""
     try:
-        picture = _page_picture(cited, document, page, artifacts, copies, allowance)
+        if page is not None and any(citation.box for _, citation in cited):
+            picture = pictures.of_page(document, page)
     except NoPictureError as error:
         remark = str(error)
         if remark:
-            allowance.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
+            pictures.left_out.append(f"the picture of page {first.page} of {first.document.name}: {remark}")
     boxed: dict[Box, list[int]] = {}
     for number, citation in cited:
         if picture and citation.box:
@@ -200,44 +214,16 @@ def _sheet(
         page=first.page,
         picture=picture,
         marks=tuple(Mark(box, tuple(numbers)) for box, numbers in boxed.items()),
-        exhibits=tuple(_exhibits(bare, nodes, artifacts, allowance)),
+        exhibits=tuple(_exhibits(bare, nodes, pictures)),
         remark=remark,
     )
 
 
-def _page_picture(
-    cited: Sequence[Numbered],
-    document: DocumentRecord | None,
-    page: Page | None,
-    artifacts: ArtifactStore,
-    copies: SourceCopies,
-    allowance: Allowance,
-) -> Picture | None:
-    """Return the page's picture where a box is to be drawn on it; raise NoPictureError where it cannot be had."""
-    if document is None or page is None or not any(citation.box for _, citation in cited):
-        return None
-    if not allowance.pages:
-        raise NoPictureError(f"only {PAGES_DRAWN} pages are drawn in a report")
-    picture = page_picture(artifacts, document, page, copies)
-    allowance.take(picture)
-    allowance.pages -= 1
-    return picture
-
-
-def _exhibits(
-    cited: Sequence[Numbered], nodes: Mapping[str, Node], artifacts: ArtifactStore, allowance: Allowance
-) -> Iterable[Exhibit]:
+def _exhibits(cited: Sequence[Numbered], nodes: Mapping[str, Node], pictures: Pictures) -> Iterable[Exhibit]:
     grouped: dict[str, list[Numbered]] = {}
     for number, citation in cited:
         grouped.setdefault(citation.node_id, []).append((number, citation))
     for node_id, same in grouped.items():
         node = nodes.get(node_id)
-        crop = None
-        if node and node.picture:
-            try:
-                crop = kept_picture(artifacts, node.picture)
-                allowance.take(crop)
-            except NoPictureError as error:
-                crop = None
-                allowance.left_out.append(f"a figure on page {node.page} of {same[0][1].document.name}: {error}")
+        crop = pictures.of_element(node, same[0][1].document) if node else None
         yield Exhibit(node, tuple(number for number, _ in same), tuple(citation.quote for _, citation in same), crop)

@@ -12,8 +12,6 @@ from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes, pair_c
 from tasks.algorithms.flow.prizes import downhill, page_leaders
 from tasks.algorithms.flow.refinement import (
     Trigger,
-    accepted_bridges,
-    arcs_at,
     cut_pairs,
     damped_weights,
     expanded_sources,
@@ -75,7 +73,7 @@ class TerrainEditor:
         """T1: add arcs across the cut where the passages have to do with each other, and weigh those at the cut anew."""
         pairs = self._across(terrain, routed)
         rated = self._rate(pairs[:, 0], pairs[:, 1], bridges=True)
-        accepted = accepted_bridges(scores=rated, above=self.context.settings.gate.bridge_above)
+        accepted = np.flatnonzero(rated > self.context.settings.gate.bridge_above)
         tails, heads = pairs[accepted, 0], pairs[accepted, 1]
         weights = rated[accepted] if self.prizes else np.maximum(self._similarities(tails, heads), 0.0)
         reweighted = self.reweight(terrain, self._strongest_at(terrain, np.unique(pairs)))
@@ -146,8 +144,7 @@ class TerrainEditor:
         """Return half as many of the usable arcs at the nodes as may be rated, those between the strongest first."""
         members = np.zeros(len(terrain.scores), dtype=np.bool_)
         members[nodes] = True
-        arcs = arcs_at(members=members, tails=terrain.tails, heads=terrain.heads)
-        arcs = arcs[terrain.usable[arcs]]
+        arcs = np.flatnonzero(terrain.usable & (members[terrain.tails] | members[terrain.heads]))
         strength = np.minimum(terrain.scores[terrain.tails[arcs]], terrain.scores[terrain.heads[arcs]])
         return arcs[np.argsort(-strength, kind="stable")][: self.context.settings.gate.pairs // 2]
 

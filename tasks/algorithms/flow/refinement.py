@@ -65,12 +65,6 @@ def cut_pairs(
     return pairs[:limit]
 
 
-def accepted_bridges(*, scores: FloatArray, above: float) -> IntArray:
-    """Return the places of the pairs whose score, in [0, 1], is above the bound, in order."""
-    require_range(name="bridge scores", values=scores, low=0.0, high=1.0)
-    return np.flatnonzero(scores > above)
-
-
 def _new_pairs(before: IntArray, behind: IntArray, edges: IntArray, nodes: int) -> IntArray:
     """Return all pairs that are no edges, in the order that `cut_pairs` states; an edge is tail * nodes + head."""
     ranks_u, ranks_v = (axis.ravel() for axis in np.indices((len(before), len(behind))))
@@ -96,11 +90,6 @@ def top_decile_arcs(*, flow: FloatArray) -> IntArray:
     used = np.flatnonzero(flow > SMALLEST_FLOW)
     order = np.argsort(-flow[used], kind="stable")
     return used[order[: -(-len(used) // 10)]]
-
-
-def arcs_at(*, members: BoolArray, tails: IntArray, heads: IntArray) -> IntArray:
-    """Return the arcs that begin or end at a member (n,), by index: the edges at cut nodes or at sources."""
-    return np.flatnonzero(members[tails] | members[heads])
 
 
 def expanded_sources(

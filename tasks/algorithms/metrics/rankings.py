@@ -1,6 +1,7 @@
 """What a set or a ranking of pages is worth as evidence, also cut to as many pages as another reader returned."""
 
 import math
+from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
@@ -46,7 +47,9 @@ def ranking_metrics(*, ranked: Sequence[Hashable], gold: Collection[Hashable], c
     The ranking may be shorter than K; precision divides by K all the same. Pages that come twice, no gold page and a cutoff below 1
     raise ValueError.
     """
-    require_distinct(ranked)
+    twice = [page for page, times in Counter(ranked).items() if times > 1]
+    if twice:
+        raise ValueError(f"the ranking names page {twice[0]!r} twice; keep the better place of it")
     if min(cutoffs, default=1) < 1:
         raise ValueError(f"the cutoff {min(cutoffs)} keeps no page; give cutoffs of at least 1")
     wanted = gold_pages(gold)
@@ -62,43 +65,16 @@ def ranking_metrics(*, ranked: Sequence[Hashable], gold: Collection[Hashable], c
     return metrics
 
 
-def require_distinct(ranked: Sequence[Hashable]) -> None:
-    """Raise ValueError, with the first page that comes a second time, where one does: it would be found twice."""
-    seen: set[Hashable] = set()
-    for page in ranked:
-        if page in seen:
-            raise ValueError(f"the ranking names page {page!r} twice; keep the better place of it")
-        seen.add(page)
-
-
 def _discounted_gain(hits: FloatArray) -> float:
     """Return DCG / IDCG of the ranks given, in [0, 1]; 1 exactly where each is a hit."""
     discounts = 1.0 / np.log2(np.arange(len(hits)) + 2.0)
     return float((hits * discounts).sum() / discounts.sum())
 
 
-def recall_when_cut(*, ranked: Sequence[Hashable], gold: Collection[Hashable], pages: int) -> float:
-    """Return the perfect recall of the first `pages` of the ranking, of all of it where it is shorter; 0 or 1."""
-    return perfect_recall(returned=first_pages(ranked=ranked, pages=pages), gold=gold)
-
-
-def irrelevant_when_cut(*, ranked: Sequence[Hashable], gold: Collection[Hashable], pages: int) -> float:
-    """Return the irrelevant ratio of the first `pages` of the ranking, of all of it where it is shorter, in [0, 1]."""
-    return irrelevant_ratio(returned=first_pages(ranked=ranked, pages=pages), gold=gold)
-
-
 def recall_at_mean(*, ranked: Sequence[Hashable], gold: Collection[Hashable], mean_pages: float) -> float:
     """Return the expected perfect recall where the ranking is cut at the whole numbers about `mean_pages`, in [0, 1]."""
     cuts = shares_of_cut(mean_pages)
-    return math.fsum(share * recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages, share in cuts)
-
-
-def first_pages(*, ranked: Sequence[Hashable], pages: int) -> Sequence[Hashable]:
-    """Return the first `pages` of the ranking, all of it where it is shorter."""
-    require_distinct(ranked)
-    if pages < 0:
-        raise ValueError(f"a ranking cannot be cut at {pages} pages; give 0 or more")
-    return ranked[:pages]
+    return math.fsum(share * perfect_recall(returned=ranked[:pages], gold=gold) for pages, share in cuts)
 
 
 def shares_of_cut(mean: float) -> tuple[tuple[int, float], ...]:

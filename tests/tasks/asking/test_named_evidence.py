@@ -8,7 +8,7 @@ from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import pages_of_nodes
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement
 from tasks.asking.candidates import find_candidates
-from tasks.asking.named_places import named_bonus, named_nodes, resolve, unknown_places
+from tasks.asking.named_places import find_named, resolve, unknown_places
 from tasks.asking.relevance import read_texts
 from tests.asking_worlds import Passage, asked, at_context, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
@@ -34,15 +34,20 @@ def context(tmp_path_factory):
         yield context
 
 
-def lifted(text, context, *, of="report", whole=True, **named):
-    """Return what is added to each node of a document that gets something, by its place in the document."""
-    candidates = {} if whole else {"whole_limit": 1}
-    place = at_place(context, named=named, candidates=candidates)
-    question = asked(text, place)
-    graph = find_candidates(question, place)
+def named_in(text, context):
+    """Return the candidates of a question, and what of them it names."""
+    question = asked(text, context)
+    graph = find_candidates(question, context)
     texts = read_texts(context.snapshot).coded("content", graph.ids, graph.columns["search_text"].tolist())
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
-    bonus = named_bonus(question, graph, texts, pages, place)
+    return graph, find_named(question, graph, texts, pages, context)
+
+
+def lifted(text, context, *, of="report", whole=True, **settings):
+    """Return what is added to each node of a document that gets something, by its place in the document."""
+    candidates = {} if whole else {"whole_limit": 1}
+    graph, named = named_in(text, at_place(context, named=settings, candidates=candidates))
+    bonus = named.bonus
     assert bonus.shape == (len(graph),) and np.isfinite(bonus).all() and (bonus >= 0).all()
     own = np.array([graph.document_ids[document] == document_id(of) for document in graph.documents.tolist()])
     at = ordinals_of(graph, context)
@@ -89,9 +94,8 @@ def test_the_page_with_the_number_printed_comes_before_the_page_that_it_counts(c
     ],
 )
 def test_what_is_named_most_strongly_is_known_by_node_in_the_document_that_is_meant(context, text, places):
-    question = asked(text, context)
-    found = named_nodes(question, find_candidates(question, context), context)
-    assert found - {node.id for node in BOOK.nodes} == {REPORT.nodes[place].id for place in places}
+    _graph, named = named_in(text, context)
+    assert named.nodes - {node.id for node in BOOK.nodes} == {REPORT.nodes[place].id for place in places}
 
 
 def test_what_a_question_names_in_vain_is_known(context):

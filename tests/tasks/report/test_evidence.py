@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records.answers import NamedDocument
-from tasks.report.evidence import Allowance, gather_evidence, read_nodes
-from tasks.report.pictures import NoPictureError, Picture
+from tasks.report.evidence import gather_evidence, read_nodes
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
@@ -86,10 +85,6 @@ def test_pictures_that_make_the_file_too_large_are_left_out(world, monkeypatch):
     evidence = gather(world, an_answer((cite(nodes[0], paper),)))
     assert evidence.sheets[0].picture is None
     assert "too large" in evidence.left_out[0]
-    allowance = Allowance(3, 40)
-    allowance.take(Picture(b"x", 1, 1))
-    with pytest.raises(NoPictureError, match="too large"):
-        allowance.take(Picture(b"x" * 30, 1, 1))
 
 
 def test_what_the_corpus_does_not_hold_is_left_out_and_odd_ids_name_nothing(world):

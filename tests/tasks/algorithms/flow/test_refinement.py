@@ -11,8 +11,6 @@ from tasks.algorithms.flow.chains import SMALLEST_FLOW
 from tasks.algorithms.flow.min_cost import connection_network, max_flow
 from tasks.algorithms.flow.refinement import (
     Trigger,
-    accepted_bridges,
-    arcs_at,
     cut_pairs,
     damped_weights,
     expanded_sources,
@@ -126,14 +124,7 @@ def test_every_pair_would_let_more_through(seed):
         assert connection(np.append(tails, tail), np.append(heads, head)).value > found.value
 
 
-def test_only_scores_above_the_bound_are_accepted():
-    assert accepted_bridges(scores=np.array([0.1, 0.5, 0.11]), above=0.1).tolist() == [1, 2]
-    assert accepted_bridges(scores=np.zeros(0), above=0.1).tolist() == []
-
-
 def test_what_does_not_fit_is_refused_by_name():
-    with pytest.raises(ValueError, match="bridge scores must be finite, from 0 to 1, not nan"):
-        accepted_bridges(scores=np.array([np.nan]), above=0.1)
     with pytest.raises(ValueError, match="scores must be finite"):
         cut_pairs(**{**WORLD, "scores": np.full(6, np.nan)}, limit=3)
     with pytest.raises(ValueError, match="heads name place 6 of 6"):
@@ -180,12 +171,6 @@ def test_the_top_tenth_of_the_arcs_in_use_is_at_least_one():
 def test_a_flow_that_is_no_amount_is_refused():
     with pytest.raises(ValueError, match="flows must be finite"):
         top_decile_arcs(flow=np.array([np.nan]))
-
-
-def test_arcs_at_a_node_begin_or_end_there():
-    members = np.array([False, True, False, False])
-    assert arcs_at(members=members, **arcs((0, 1), (2, 3), (1, 3), (0, 2))).tolist() == [0, 2]
-    assert arcs_at(members=members, **arcs()).tolist() == []
 
 
 REACHED = {

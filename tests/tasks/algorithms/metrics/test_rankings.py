@@ -10,12 +10,10 @@ from ir_measures import RR, P, R, nDCG
 from tasks.algorithms.metrics.rankings import (
     cut_of_mean,
     irrelevant_ratio,
-    irrelevant_when_cut,
     perfect_recall,
     ranking_metrics,
     recall,
     recall_at_mean,
-    recall_when_cut,
     shares_of_cut,
 )
 
@@ -135,30 +133,21 @@ def test_what_cannot_be_measured_is_refused_by_name(name, value, message):
         ranking_metrics(**{"ranked": [("report", 1)], "gold": [("report", 1)], "cutoffs": [1], name: value})
 
 
-WHEN_CUT = [(recall_when_cut, perfect_recall), (irrelevant_when_cut, irrelevant_ratio)]
-
-
-def test_cuts_worked_by_hand():
-    ranked, gold = [4, 9, 1, 7, 3, 8], {9, 3}
-    assert [recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages in range(7)] == [0, 0, 0, 0, 0, 1, 1]
-    irrelevant = [irrelevant_when_cut(ranked=ranked, gold=gold, pages=pages) for pages in range(7)]
-    assert irrelevant == pytest.approx([1, 1, 1 / 2, 2 / 3, 3 / 4, 3 / 5, 4 / 6])
-
-
 def test_a_cut_between_two_pages_weighs_both_cuts():
     ranked, gold = [4, 9, 1, 7, 3, 8], {9, 3}
+    assert [recall_at_mean(ranked=ranked, gold=gold, mean_pages=pages) for pages in range(7)] == [0, 0, 0, 0, 0, 1, 1]
     assert recall_at_mean(ranked=ranked, gold=gold, mean_pages=4.3) == pytest.approx(0.3)
 
 
 @given(RANKED, GOLD, st.integers(0, 3))
 def test_cut_at_its_length_or_beyond_a_ranking_is_whole(ranked, gold, beyond):
-    for when_cut, whole in WHEN_CUT:
-        assert when_cut(ranked=ranked, gold=gold, pages=len(ranked) + beyond) == whole(returned=ranked, gold=gold)
+    whole = perfect_recall(returned=ranked, gold=gold)
+    assert recall_at_mean(ranked=ranked, gold=gold, mean_pages=len(ranked) + beyond) == whole
 
 
 @given(RANKED, GOLD, st.floats(0, 10))
 def test_at_a_mean_a_value_lies_between_those_of_the_nearest_cuts(ranked, gold, mean):
-    beside = [recall_when_cut(ranked=ranked, gold=gold, pages=pages) for pages in (math.floor(mean), math.ceil(mean))]
+    beside = [recall_at_mean(ranked=ranked, gold=gold, mean_pages=pages) for pages in (math.floor(mean), math.ceil(mean))]
     assert min(beside) - 1e-12 <= recall_at_mean(ranked=ranked, gold=gold, mean_pages=mean) <= max(beside) + 1e-12
 
 
@@ -201,16 +190,6 @@ def test_rankings_kept_whole_are_cut_at_the_longest():
 def test_what_is_no_mean_is_refused(mean):
     with pytest.raises(ValueError, match=rf"mean number of pages must be finite, from 0 to inf, not {mean}"):
         shares_of_cut(mean)
-
-
-@pytest.mark.parametrize("when_cut", [recall_when_cut, irrelevant_when_cut])
-def test_a_ranking_that_cannot_be_cut_is_refused(when_cut):
-    with pytest.raises(ValueError, match="cannot be cut at -1 pages; give 0 or more"):
-        when_cut(ranked=["a"], gold=["a"], pages=-1)
-    with pytest.raises(ValueError, match="page 'a' twice"):
-        when_cut(ranked=["a", "b", "a"], gold=["a"], pages=1)
-    with pytest.raises(ValueError, match="gold pages are empty"):
-        when_cut(ranked=["a"], gold=[], pages=1)
 
 
 def test_a_mean_that_the_rankings_cannot_reach_is_refused():
