@@ -59,14 +59,6 @@ def require_range(*, name: str, values: npt.ArrayLike, low: float, high: float) 
         raise ValueError(f"{name} must be finite, from {low:g} to {high:g}, not {array[wrong[0]]}{place}; compute them again")
 
 
-def require_places(*, name: str, places: npt.ArrayLike, count: int) -> None:
-    """Raise ValueError, with the first place that is wrong, unless all lie in 0..count-1."""
-    array = np.asarray(places).ravel()
-    wrong = array[(array < 0) | (array >= count)]
-    if len(wrong):
-        raise ValueError(f"{name} name place {wrong[0]} of {count}; number them from 0 to {count - 1}")
-
-
 def require_finite_vectors(vectors: Vectors) -> None:
     """Raise ValueError with the first row of `vectors` (n, d) that holds NaN or an infinity."""
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))

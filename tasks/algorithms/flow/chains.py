@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from tasks.algorithms.arrays import FloatArray, require_places, require_range
+from tasks.algorithms.arrays import FloatArray, require_range
 from tasks.algorithms.flow.network import FlowNetwork
 
 SMALLEST_FLOW = 1e-6
@@ -100,11 +100,7 @@ def _peel(residual: Residual, route: list[int], width: float) -> None:
 
 
 def jaccard_distances(*, paths: Sequence[Sequence[int]]) -> FloatArray:
-    """Return 1 - |shared nodes| / |nodes of either| for each two of the K paths (eq. 7): (K, K), symmetric, in [0, 1], 0 inside.
-
-    A path without nodes raises ValueError.
-    """
-    _require_nodes(paths)
+    """Return 1 - |shared nodes| / |nodes of either| for each two of the K paths (eq. 7): (K, K), symmetric, in [0, 1], 0 inside."""
     numbers = np.concatenate([np.asarray(path, dtype=np.int64) for path in paths]) if paths else np.zeros(0, dtype=np.int64)
     owners = np.repeat(np.arange(len(paths)), [len(path) for path in paths])
     distinct, columns = np.unique(numbers, return_inverse=True)
@@ -128,19 +124,14 @@ def path_qualities(
     """Return q_k = (b_k / max b)^a (max h)^b (mean h)^c for each of the K paths (section 3.5.1): (K,), in [0, 1] for h in [0, 1].
 
     Args:
-        paths: the distinct nodes of each; a path without nodes raises ValueError.
+        paths: the distinct nodes of each, at least one.
         flows: (K,), at least 0; where all are 0, so is every relative flow.
         scores: (n,), h, at least 0.
         flow_exponent: a, at least 0; 0 leaves the signal out.
         peak_exponent: b, likewise.
         mean_exponent: c, likewise. The paper's "length-weighted mean" is read as the sum of h over the number of nodes.
     """
-    _require_nodes(paths)
-    require_range(name="flows", values=flows, low=0.0, high=np.inf)
     require_range(name="scores", values=scores, low=0.0, high=np.inf)
-    require_range(name="exponents", values=[flow_exponent, peak_exponent, mean_exponent], low=0.0, high=np.inf)
-    for path in paths:
-        require_places(name="paths", places=path, count=len(scores))
     largest = flows.max(initial=0.0)
     relative = flows / largest if largest > 0 else np.zeros(len(paths))
     peaks = np.array([scores[list(path)].max() for path in paths])
@@ -155,13 +146,6 @@ def payoff_matrix(*, qualities: FloatArray, distances: FloatArray, diagonal: flo
     common node and a path alone are measured alike.
     """
     require_range(name="qualities", values=qualities, low=0.0, high=np.inf)
-    require_range(name="distances", values=distances, low=0.0, high=1.0)
     payoff = np.sqrt(np.outer(qualities, qualities)) * distances
     np.fill_diagonal(payoff, qualities**diagonal)
     return payoff
-
-
-def _require_nodes(paths: Sequence[Sequence[int]]) -> None:
-    empty = [place for place, path in enumerate(paths) if not len(path)]
-    if empty:
-        raise ValueError(f"path {empty[0]} of {len(paths)} has no nodes; leave it out")

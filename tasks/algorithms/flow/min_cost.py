@@ -93,10 +93,7 @@ def max_flow(network: FlowNetwork) -> MaximumFlow:
 
 
 def saturation(*, max_flow: float, demand: float) -> float:
-    """Return min(max flow / F, 1), the paper's saturation (section 3.4); a demand that is not above 0 raises ValueError."""
-    require_range(name="max flow", values=max_flow, low=0.0, high=np.inf)
-    if not demand > 0:
-        raise ValueError(f"a demand of {demand} asks for nothing, and nothing saturates it; set the flow demand above 0")
+    """Return min(max flow / F, 1), the paper's saturation (section 3.4), for a demand above 0."""
     return min(max_flow / demand, 1.0)
 
 
@@ -121,6 +118,5 @@ def connection_saturation(*, value: float, demand: float, source_capacity: float
     The max flow is that of `connection_network`, the sum of h is `source_capacity`, F is the demand, all at least 0.
     Where nothing can be sent it is 0: no evidence is connected with an answer, and 1 would keep the gate quiet over just that.
     """
-    require_range(name="flow, demand and source capacity", values=[value, demand, source_capacity], low=0.0, high=np.inf)
     sendable = min(demand, source_capacity)
     return min(value / sendable, 1.0) if sendable > 0 else 0.0

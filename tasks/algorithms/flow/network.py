@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.algorithms.arrays import FloatArray, IntArray, require_places, require_range
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 
 ROUNDING = 1e-6
 """How far beyond 1 a cosine of two unit vectors may come out."""
@@ -53,18 +53,11 @@ def build_network(
         answerability: (n,), a, at least 0.
 
     Raises:
-        ValueError: lengths that differ, nodes that are not there or named twice, numbers that are not finite or out of range.
+        ValueError: numbers that are not finite or out of range.
     """
-    _require_lengths(expected=len(tails), heads=heads, cosines=cosines)
-    _require_lengths(expected=nodes, scores=scores, answerability=answerability)
     require_range(name="cosines", values=cosines, low=-1.0 - ROUNDING, high=1.0 + ROUNDING)
     for name, values in (("scores", scores), ("answerability", answerability)):
         require_range(name=name, values=values, low=0.0, high=np.inf)
-    for name, places in (("tails", tails), ("heads", heads), ("sources", sources), ("sinks", sinks)):
-        require_places(name=name, places=places, count=nodes)
-    for name, places in (("sources", sources), ("sinks", sinks)):
-        if len(np.unique(places)) != len(places):
-            raise ValueError(f"{name} name a node twice: {places.tolist()}; name each once")
     source, sink = nodes, nodes + 1
     costs = 1.0 - np.maximum(cosines, 0.0) * (scores[tails] + scores[heads]) / 2.0
     return FlowNetwork(
@@ -76,12 +69,6 @@ def build_network(
         source=source,
         sink=sink,
     )
-
-
-def _require_lengths(*, expected: int, **arrays: FloatArray | IntArray) -> None:
-    for name, array in arrays.items():
-        if len(array) != expected:
-            raise ValueError(f"{name} has {len(array)} entries where {expected} are needed; give one for each")
 
 
 UNITS_OF_FLOW = 10**9

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes, require_places, require_range
+from tasks.algorithms.arrays import FloatArray, IntArray, pages_of_nodes, require_range
 from tasks.algorithms.flow.chains import FlowPath
 from tasks.algorithms.flow.min_cost import BoolArray, cost_solver, routed_flow
 from tasks.algorithms.flow.network import FlowNetwork, refused, solver_arcs
@@ -52,14 +52,11 @@ def prize_network(
         step: likewise, what a step costs that no relation makes cheaper.
 
     Raises:
-        ValueError: nodes that are not there, numbers out of range.
+        ValueError: numbers out of range.
     """
     nodes = len(scores)
     require_range(name="scores", values=scores, low=0.0, high=np.inf)
-    for name, values in (("trusts", trusts), ("entry", entry), ("step", step)):
-        require_range(name=name, values=values, low=0.0, high=1.0)
-    for name, places in (("tails", tails), ("heads", heads), ("sources", sources)):
-        require_places(name=name, places=places, count=nodes)
+    require_range(name="trusts", values=trusts, low=0.0, high=1.0)
     prizes = scores / (scores.max(initial=0.0) or 1.0)
     usable = downhill(heights=heights, tails=tails, heads=heads) & (trusts > 0)
     onward = np.bincount(tails[usable], minlength=nodes).astype(np.float64)

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from tasks.algorithms.arrays import FloatArray, IntArray, require_places, require_range, strongest
+from tasks.algorithms.arrays import FloatArray, IntArray, require_range, strongest
 from tasks.algorithms.flow.chains import SMALLEST_FLOW
 from tasks.algorithms.flow.min_cost import BoolArray
 
@@ -52,8 +52,6 @@ def cut_pairs(
         (p, 2), distinct, p <= limit; ordered by the later of the two ranks by h (equal h by index), then their sum, then that of u.
     """
     require_range(name="scores", values=scores, low=0.0, high=np.inf)
-    for name, places in (("tails", tails), ("heads", heads)):
-        require_places(name=name, places=places, count=len(scores))
     before, behind = (strongest(scores=np.where(side, scores, 0.0), count=len(scores)) for side in (source_side, sink_side))
     edges = tails * len(scores) + heads
     reach = limit
@@ -99,11 +97,8 @@ def expanded_sources(
 
     They are distinct and were no sources, the largest phi (n,) first, equal ones by index; a node of phi = 0 is never chosen.
     """
-    nodes = len(propagated)
     require_range(name="propagated scores", values=propagated, low=0.0, high=np.inf)
-    for name, places in (("sources", sources), ("tails", tails), ("heads", heads)):
-        require_places(name=name, places=places, count=nodes)
-    reached = np.zeros(nodes, dtype=np.bool_)
+    reached = np.zeros(len(propagated), dtype=np.bool_)
     reached[sources] = True
     for _ in range(depth):
         reached[heads[reached[tails]]] = True

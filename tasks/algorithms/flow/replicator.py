@@ -6,9 +6,6 @@ import numpy as np
 
 from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 
-SUM_TOLERANCE = 1e-9
-"""How far from 1 the first shares may add up."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shares:
@@ -34,9 +31,9 @@ def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float,
     """Repeat eq. 9 and 10 until the mixed shares move by less than `tolerance` (Euclidean) or `max_steps` are taken.
 
     The payoff A (K, K) is at least 0, the start (K,) of sum 1; mixing, epsilon of eq. 10, in [0, 1], is 0 for the plain dynamics.
-    With no step the start comes back. What does not fit, is out of range or does not add up raises ValueError.
+    With no step the start comes back. A payoff that is no number, or below 0, raises ValueError.
     """
-    _require_game(payoff=payoff, start=start, mixing=mixing)
+    require_range(name="payoffs", values=payoff, low=0.0, high=np.inf)
     mixed, unmixed = start, start
     for _ in range(max_steps if len(start) else 0):
         unmixed = replicator_step(payoff=payoff, shares=mixed)
@@ -60,13 +57,3 @@ def survivors(*, shares: FloatArray, threshold: float) -> IntArray:
     """Return the places of the shares above the threshold, largest share first, equal ones by place."""
     order = np.argsort(-shares, kind="stable")
     return order[shares[order] > threshold]
-
-
-def _require_game(*, payoff: FloatArray, start: FloatArray, mixing: float) -> None:
-    if payoff.shape != (len(start), len(start)):
-        raise ValueError(f"a payoff of shape {payoff.shape} does not fit {len(start)} shares; give one row and column for each")
-    require_range(name="payoffs", values=payoff, low=0.0, high=np.inf)
-    require_range(name="shares", values=start, low=0.0, high=1.0)
-    require_range(name="mixing", values=mixing, low=0.0, high=1.0)
-    if len(start) and abs(float(start.sum()) - 1.0) > SUM_TOLERANCE:
-        raise ValueError(f"the first shares add up to {start.sum()}; divide them by their sum")

@@ -41,9 +41,9 @@ def bootstrap_interval(*, values: FloatArray, clusters: IntArray, resamples: int
         The interval lies within the values; it is a point where they are equal or form one cluster.
 
     Raises:
-        ValueError: no values, shapes that do not fit, numbers out of range.
+        ValueError: a value that is not finite.
     """
-    _require_sample(values=values, clusters=clusters, resamples=resamples, confidence=confidence)
+    require_range(name="values", values=values, low=-np.inf, high=np.inf)
     sums, sizes = cluster_sums(values=values, clusters=clusters)
     means = np.append(_resampled_means(sums=sums, sizes=sizes, resamples=resamples, seed=seed), sums.sum() / sizes.sum())
     # No mean leaves the values, but its last bits can: equal values would give an interval that is not quite a point.
@@ -74,14 +74,3 @@ def _resampled_means(*, sums: FloatArray, sizes: IntArray, resamples: int, seed:
         drawn = generator.integers(len(sums), size=(min(rows, resamples - start), len(sums)))
         means[start : start + rows] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     return means
-
-
-def _require_sample(*, values: FloatArray, clusters: IntArray, resamples: int, confidence: float) -> None:
-    if not len(values):
-        raise ValueError("there are no values to take the mean of; give at least one")
-    if values.shape != clusters.shape:
-        raise ValueError(f"values of shape {values.shape} do not fit clusters of shape {clusters.shape}; give a cluster for each")
-    if resamples < 1:
-        raise ValueError(f"{resamples} resamples give no interval; draw at least 1")
-    require_range(name="values", values=values, low=-np.inf, high=np.inf)
-    require_range(name="confidence", values=confidence, low=0.0, high=1.0)

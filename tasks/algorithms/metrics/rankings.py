@@ -6,7 +6,7 @@ from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
-from tasks.algorithms.arrays import FloatArray, IntArray, require_range
+from tasks.algorithms.arrays import FloatArray, IntArray
 
 
 def gold_pages(gold: Collection[Hashable]) -> frozenset[Hashable]:
@@ -44,14 +44,12 @@ def ranking_metrics(*, ranked: Sequence[Hashable], gold: Collection[Hashable], c
     min(n, K) for n gold pages, as MoLoRAG does: a gold page below rank n counts nothing, and with one gold page `ndcg@5` is
     `ndcg@1`. The usual nDCG sums to K; the two agree for K <= n.
 
-    The ranking may be shorter than K; precision divides by K all the same. Pages that come twice, no gold page and a cutoff below 1
-    raise ValueError.
+    The ranking may be shorter than K; precision divides by K all the same. Cutoffs are at least 1. A page that comes twice and no
+    gold page raise ValueError.
     """
     twice = [page for page, times in Counter(ranked).items() if times > 1]
     if twice:
         raise ValueError(f"the ranking names page {twice[0]!r} twice; keep the better place of it")
-    if min(cutoffs, default=1) < 1:
-        raise ValueError(f"the cutoff {min(cutoffs)} keeps no page; give cutoffs of at least 1")
     wanted = gold_pages(gold)
     hits = np.zeros(max(cutoffs, default=0))
     hits[: len(ranked)] = [page in wanted for page in ranked[: len(hits)]]
@@ -82,7 +80,6 @@ def shares_of_cut(mean: float) -> tuple[tuple[int, float], ...]:
 
     Weighing both cuts by their shares is what drawing one of them for each question comes to, without the luck of the draw.
     """
-    require_range(name="mean number of pages", values=mean, low=0.0, high=math.inf)
     below = math.floor(mean)
     above_share = mean - below
     return ((below, 1.0 - above_share), (below + 1, above_share)) if above_share else ((below, 1.0),)
@@ -94,12 +91,9 @@ def cut_of_mean(*, lengths: IntArray, mean: float) -> float:
     It is above the mean where some rankings are too short to keep so many: cut at the mean itself, all together would keep less
     than the reader that they are compared with, and lose for that alone.
 
-    The cut, from 0 to the longest ranking, is the `mean_pages` of `recall_at_mean`. No rankings, or a mean that all their pages do
-    not reach, raise ValueError.
+    The cut, from 0 to the longest ranking, is the `mean_pages` of `recall_at_mean`. There is a ranking, and the mean is at most
+    that of the lengths.
     """
-    if not len(lengths):
-        raise ValueError("there is no ranking to cut; give the length of at least one")
-    require_range(name="mean number of pages", values=mean, low=0.0, high=float(lengths.mean()))
     # What is kept on average rises with the cut along straight lines that bend only at the lengths.
     bends = np.unique(np.append(lengths, 0))
     kept = [float(np.minimum(lengths, bend).mean()) for bend in bends]

@@ -112,7 +112,6 @@ def named_statements(question: str, *, ratio: float, item: float) -> dict[Statem
     `ratio` is the weight of what is computed from a statement, `item` that of a line of it, both at least 0. What says how to write
     the answer names nothing.
     """
-    require_range(name="weights of named statements", values=(ratio, item), low=0.0, high=np.inf)
     asked = asked_part(question)
     stems, words = _framed(asked, folded=True), _framed(asked, folded=False)
     found: dict[Statement, float] = {}
@@ -132,7 +131,6 @@ def statement_page(*, counts: FloatArray, scores: FloatArray, share: float) -> i
         share: of the wording's stems that the best page must hold, in [0, 1]; a page without any of them shows nothing.
     """
     require_range(name="scores of pages for a statement", values=scores, low=0.0, high=np.inf)
-    require_range(name="share of a statement's wording", values=share, low=0.0, high=1.0)
     if not len(scores):
         return None
     best = int(np.argmax(scores))

@@ -10,7 +10,6 @@ from tasks.algorithms.arrays import (
     pages_of_nodes,
     pair_cosines,
     require_finite_vectors,
-    require_places,
     require_range,
     snap_coarse,
     snap_fine,
@@ -69,14 +68,6 @@ def test_the_first_wrong_number_is_named_with_its_place(wrong):
 def test_a_single_number_has_no_place():
     with pytest.raises(ValueError, match=r"demand must be finite, from 0 to inf, not nan; compute them again"):
         require_range(name="demand", values=np.nan, low=0.0, high=np.inf)
-
-
-@pytest.mark.parametrize("wrong", [-1, 3])
-def test_a_place_that_is_not_there_is_named(wrong):
-    require_places(name="sinks", places=np.array([0, 2]), count=3)
-    require_places(name="sinks", places=np.zeros(0, dtype=np.int64), count=0)
-    with pytest.raises(ValueError, match=f"sinks name place {wrong} of 3; number them from 0 to 2"):
-        require_places(name="sinks", places=np.array([0, wrong]), count=3)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

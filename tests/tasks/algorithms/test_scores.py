@@ -301,12 +301,6 @@ def test_the_score_never_leaves_its_parts(parts, raw):
     assert (scores >= 0).all()
 
 
-@pytest.mark.parametrize("weights", [[0.5, 0.3, 0.3], [1.2, -0.2, 0.0], [0.0, 0.0, 0.0], [np.nan, 0.5, 0.5], [0.5, 0.5]])
-def test_weights_off_the_simplex_are_refused(weights):
-    with pytest.raises(ValueError, match=r"weights of the combined score are \[.*\]; give three from 0 to 1 that sum to 1"):
-        combined_score(relevance=np.ones(1), propagated=np.ones(1), diffused=np.ones(1), weights=np.array(weights))
-
-
 def test_a_part_that_is_no_number_is_refused():
     with pytest.raises(ValueError, match=r"combined scores must be finite, .*, not nan at place 0"):
         combined_score(relevance=np.ones(1), propagated=np.array([np.nan]), diffused=np.ones(1), weights=PAPER)

@@ -169,13 +169,7 @@ def test_no_paths_are_no_game():
     assert payoff_matrix(qualities=none, distances=np.zeros((0, 0)), diagonal=2.0).shape == (0, 0)
 
 
-def test_what_does_not_fit_is_refused_by_name():
-    with pytest.raises(ValueError, match="path 1 of 2 has no nodes"):
-        jaccard_distances(paths=[(0,), ()])
-    with pytest.raises(ValueError, match="path 0 of 1 has no nodes"):
-        path_qualities(paths=[()], flows=np.ones(1), scores=np.ones(1), **PAPER)
-    with pytest.raises(ValueError, match="paths name place 4 of 3"):
-        path_qualities(paths=[(4,)], flows=np.ones(1), scores=np.ones(3), **PAPER)
+def test_what_is_no_number_is_refused_by_name():
     with pytest.raises(ValueError, match="scores must be finite"):
         path_qualities(paths=[(0,)], flows=np.ones(1), scores=np.array([np.nan]), **PAPER)
     with pytest.raises(ValueError, match="qualities must be finite"):

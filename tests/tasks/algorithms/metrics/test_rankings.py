@@ -124,8 +124,6 @@ def test_an_empty_ranking_earns_nothing_and_no_cutoff_gives_no_metric():
     [
         ("ranked", [("report", 2), ("report", 1), ("report", 2)], r"page \('report', 2\) twice; keep the better place"),
         ("gold", [], "gold pages are empty; measure only"),
-        ("cutoffs", [5, 0], "the cutoff 0 keeps no page; give cutoffs of at least 1"),
-        ("cutoffs", [-3], "the cutoff -3 keeps no page"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_by_name(name, value, message):
@@ -184,16 +182,3 @@ def test_rankings_cut_at_one_number_keep_the_mean_on_average(lengths, share):
 def test_rankings_kept_whole_are_cut_at_the_longest():
     lengths = np.array([3, 1, 8])
     assert cut_of_mean(lengths=lengths, mean=float(lengths.mean())) == 8
-
-
-@pytest.mark.parametrize("mean", [-0.1, math.nan, math.inf])
-def test_what_is_no_mean_is_refused(mean):
-    with pytest.raises(ValueError, match=rf"mean number of pages must be finite, from 0 to inf, not {mean}"):
-        shares_of_cut(mean)
-
-
-def test_a_mean_that_the_rankings_cannot_reach_is_refused():
-    with pytest.raises(ValueError, match=r"mean number of pages must be finite, from 0 to 3, not 3\.5"):
-        cut_of_mean(lengths=np.array([2, 4]), mean=3.5)
-    with pytest.raises(ValueError, match="no ranking to cut; give the length of at least one"):
-        cut_of_mean(lengths=np.zeros(0, dtype=np.int64), mean=0.0)
