@@ -30,7 +30,7 @@ from storage.records.documents import (
 )
 from storage.runs.answer_json import answer_json
 from storage.runs.log import asking_files
-from storage.runs.traces import RunTrace, trace
+from storage.runs.views import RunEntries, read_run
 from tasks.asking.question import AskContext, context_of, understand
 from tasks.asking.records import PathReader, Question
 from tasks.asking.request import AskRequest, asked_scope
@@ -225,9 +225,9 @@ def lasting(answer: Answer) -> dict[str, Any]:
     return told
 
 
-def run_of(location: CorpusLocation) -> RunTrace:
+def run_of(location: CorpusLocation) -> RunEntries:
     """Return what the last run that asked left."""
-    return trace(max(asking_files(location), key=lambda path: path.stat().st_mtime_ns))
+    return read_run(max(asking_files(location), key=lambda path: path.stat().st_mtime_ns))
 
 
 def steps_of(location: CorpusLocation) -> list[str]:

@@ -1,19 +1,18 @@
 """Answers as they are kept: their JSON, which is also what `--json` says; found again in the files of the runs; and shown again."""
 
-import re
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from storage.catalog.removals import noted_removals
 from storage.codec import CodecError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument
 from storage.runs.answer_json import answer_from_json
-from storage.runs.log import EntryKind, asking_files, read_entry
+from storage.runs.views import opened_runs
 
 QUESTION_SHOWN = 60
-NAMED_ANSWER = re.compile(rb'"answer_id": "([0-9a-f]+)"')
 NOTE_BEGINS = "the quoted document "
 
 
@@ -30,7 +29,7 @@ def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[
 
     Words of a removed document are left out, whatever its removal still has to erase; `present` are the documents published now.
     """
-    return [answer for _, answer in sorted(_answers_with(location, b"", present), key=lambda found: found[0], reverse=True)]
+    return _kept_answers(location, present, "true")
 
 
 def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
@@ -38,9 +37,9 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
 
     Raise UnknownAnswerError where none is, AmbiguousAnswerError, naming them all, where several are.
     """
-    prefix = asked_id if ID_PREFIX.fullmatch(asked_id) else None
-    kept = sorted(_answers_with(location, prefix.encode(), present), key=lambda found: found[0]) if prefix else []
-    found = {answer.answer_id: answer for _, answer in kept if answer.answer_id.startswith(prefix or "")}
+    condition = "contains(line, $id) AND starts_with(answer_id, $id)"
+    kept = _kept_answers(location, present, condition, id=asked_id) if ID_PREFIX.fullmatch(asked_id) else []
+    found = {answer.answer_id: answer for answer in reversed(kept)}
     if not found:
         raise UnknownAnswerError(
             f"no answer {asked_id!r} in corpus {location.name!r}; "
@@ -54,39 +53,27 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
 
 def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
     """Return the answer that the run kept, as `read_answers` would; raise UnknownAnswerError where it cannot be read."""
-    path, gone = location.runs / f"{run_id}.jsonl", _removed(location, present)
-    for _, answer in _answers_in(path, answer_id.encode(), gone):
-        if answer.answer_id == answer_id:
-            return answer
+    for answer in _kept_answers(location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
+        return answer
     raise UnknownAnswerError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
 
 
-def _answers_with(location: CorpusLocation, sign: bytes, present: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
-    """Yield the answers whose line holds these bytes, each after its place in time: when, the number of the line, of which file."""
-    gone = _removed(location, present)
-    for path in asking_files(location):
-        yield from _answers_in(path, sign, gone)
-
-
-def _removed(location: CorpusLocation, present: Collection[str]) -> set[str]:
-    return {removal.document_id for removal in noted_removals(location)}.difference(present)
-
-
-def _answers_in(path: Path, sign: bytes, gone: Collection[str]) -> Iterator[tuple[tuple[str, int, str], Answer]]:
-    for line in path.read_bytes().splitlines():
-        entry = read_entry(line) if sign in line else None
-        if entry is None or entry["kind"] != EntryKind.ANSWER:
-            continue
-        try:
-            answer = answer_from_json(entry)
-        except CodecError:
-            continue
-        yield (answer.asked, entry["sequence"], path.name), without_words(answer, gone)
+def _kept_answers(location: CorpusLocation, present: Collection[str], condition: str, **parameters: str) -> list[Answer]:
+    """Return the answers that meet a condition in SQL, the newest first."""
+    gone = {removal.document_id for removal in noted_removals(location)}.difference(present)
+    query = f"SELECT line FROM answers WHERE {condition} ORDER BY asked DESC, sequence DESC, run_id DESC"
+    found = []
+    with opened_runs(location.runs) as runs:
+        for (line,) in runs.rows(query, **parameters):
+            with suppress(CodecError):
+                found.append(without_words(answer_from_json(json.loads(line)), gone))
+    return found
 
 
 def answer_ids(location: CorpusLocation) -> set[str]:
-    """Return the ids of all answers that the corpus's ledger names, also of those that cannot be read any more."""
-    return {found.decode() for path in asking_files(location) for found in NAMED_ANSWER.findall(path.read_bytes())}
+    """Return the ids of all answers that are kept, also of those that this FlowReader cannot read."""
+    with opened_runs(location.runs) as runs:
+        return {answer_id for (answer_id,) in runs.rows("SELECT DISTINCT answer_id FROM answers WHERE answer_id IS NOT NULL")}
 
 
 def removed_note(document: NamedDocument) -> str:

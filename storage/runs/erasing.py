@@ -1,7 +1,7 @@
 """Removing a document: the kept answers lose its words, in the files themselves."""
 
 import fcntl
-import os
+import json
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,19 +14,15 @@ from storage.records.answers import NamedDocument
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import without_words
 from storage.runs.log import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
+from storage.runs.views import in_folder, opened_runs
 from storage.system import full_disk_explained
 
-ANSWERS = EntryKind.ANSWER.encode()
-"""A line without it is no answer."""
 
-
-def documents_told_of(location: CorpusLocation) -> Iterator[NamedDocument]:
-    """Yield every document that a kept answer names."""
-    for path in asking_files(location):
-        for line in path.read_bytes().splitlines():
-            entry = read_entry(line) if ANSWERS in line else None
-            if entry is not None and entry["kind"] == EntryKind.ANSWER:
-                yield from (document for document in _named_documents(entry) if HEXADECIMAL.fullmatch(document.id))
+def documents_told_of(location: CorpusLocation) -> set[NamedDocument]:
+    """Return every document that a kept answer names."""
+    with opened_runs(location.runs) as runs:
+        named = (document for (line,) in runs.rows("SELECT line FROM answers") for document in _named_documents(json.loads(line)))
+        return {document for document in named if HEXADECIMAL.fullmatch(document.id)}
 
 
 def _named_documents(told: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
@@ -48,14 +44,10 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     """
     if not (gone and location.runs.is_dir()):
         return 0
-    folder = os.open(location.runs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    with in_folder(location.runs, fcntl.LOCK_EX):
         for leftover in location.runs.glob(".partial-*"):
             leftover.unlink()
         return sum(_erase_in_file(path, gone) for path in asking_files(location))
-    finally:
-        os.close(folder)
 
 
 def _erase_in_file(path: Path, gone: Collection[str]) -> int:

@@ -16,10 +16,15 @@ from typing import Any
 from storage.locations import CorpusLocation
 from storage.lock import is_still_there
 from storage.records.documents import StepRecord
+from storage.runs.answer_json import writable
 from storage.system import full_disk_explained
 
 ASKING = "ask-"
 """The ids of runs that ask begin so, and their files: answers are found without reading how every document was ingested."""
+
+
+SURROGATE = "\\ud"
+"""So begin the escapes of lone surrogates, which names of files may have and JSON may not, and of many other signs."""
 
 
 class RunGoneError(RuntimeError):
@@ -123,11 +128,14 @@ def asking_files(location: CorpusLocation) -> list[Path]:
 
 
 def entry_line(entry: Mapping[str, Any]) -> bytes:
-    """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be written.
+    """Return the entry as a line of ASCII: whatever a text holds, no sign of it ends the line or cannot be read by any program.
 
     The order is kept: an answer that is shown again has the bytes that it had.
     """
-    return json.dumps(entry).encode() + b"\n"
+    line = json.dumps(entry)
+    if SURROGATE in line:
+        line = json.dumps(writable(json.loads(line)))
+    return line.encode() + b"\n"
 
 
 def append_lines(path: Path, lines: bytes) -> None:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from storage.corpus.writer import CorpusWriter
 from storage.records.documents import DocumentState, identify
 from storage.runs.log import EntryKind
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.finding.plan import displayed
 from tasks.ingest.request import Survey
 from tasks.models.chat.errors import Outcome
@@ -59,7 +59,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
     documents = corpus.documents()
     worked_on = {work.document_id for work in survey.plan.work}
     mine = [record for record in documents if record.id in worked_on]
-    run = trace(place.log.path)
+    run = read_run(place.log.path)
     if run.unreadable:
         raise OSError(f"the run's own file {str(place.log.path)!r} cannot be read: {run.unreadable}")
     steps, calls = run.steps(), run.of(EntryKind.CALL)

@@ -14,7 +14,7 @@ from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
 from storage.runs.at_work import close, drop_empty_signs, is_news, killed_runs, runs_at_work
 from storage.runs.log import EntryKind
-from storage.runs.traces import ALWAYS_READ, RunTrace, trace
+from storage.runs.views import RunEntries, opened_runs
 from tasks.events import RunKilled, emit
 from tasks.finding.plan import displayed
 from tasks.ingest.request import IngestRequest
@@ -24,7 +24,6 @@ from tasks.watching.json_log import step_outcome
 from tasks.watching.prefect_log import log_to_prefect
 from tasks.watching.watching import is_wanted, watched
 
-SIGNS = tuple(f'"kind": "{kind}"'.encode() for kind in (EntryKind.PLAN, EntryKind.STEP))
 LAST_STEP = "evolve"
 """With it a document is read: what is left is to publish it, and the next run finds it done."""
 
@@ -40,14 +39,14 @@ class RunProgress:
 
 def progress_of(run_file: Path) -> RunProgress:
     """Return how far the run came since it began last: Prefect may try it again in the same file."""
-    story = story_of(_last_try(trace(run_file, SIGNS)))
+    story = story_of(_last_try(_entries(run_file, "kind NOT IN ('call', 'answer')")))
     last = {step.subject: step for step in story.steps if HEXADECIMAL.fullmatch(step.subject)}
     failed = sum(step_outcome(step) == "failed" for step in last.values())
     read = sum(step.step == LAST_STEP and not step.error for step in last.values())
     return RunProgress(read, failed, story.planned)
 
 
-def _last_try(found: RunTrace) -> RunTrace:
+def _last_try(found: RunEntries) -> RunEntries:
     begins = [place for place, entry in enumerate(found.entries) if entry["kind"] is EntryKind.RUN]
     return replace(found, entries=found.entries[begins[-1] if begins else 0 :])
 
@@ -153,7 +152,12 @@ def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple
 
 
 def _story(run_file: Path) -> RunStory:
-    return story_of(trace(run_file, ALWAYS_READ))
+    return story_of(_entries(run_file, "kind IN ('run', 'end')"))
+
+
+def _entries(run_file: Path, lines: str) -> RunEntries:
+    with opened_runs(run_file.parent) as runs:
+        return runs.read_one(run_file.stem, lines)
 
 
 def _paths(story: RunStory) -> Sequence[str]:

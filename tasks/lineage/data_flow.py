@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from storage.records.answers import Answer
-from storage.runs.glimpses import glimpse_of
 from tasks.finding.plan import displayed
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.names import Shelf
@@ -45,7 +44,7 @@ def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
 
 
 def answered(answer: Answer) -> DataFlow:
-    used = [asset_key(OURS, f"{answer.corpus}/{document.id}") for document in documents_used(glimpse_of(answer))]
+    used = [asset_key(OURS, f"{answer.corpus}/{document.id}") for document in documents_used(answer)]
     return _bounded(list(dict.fromkeys(used)), [asset_key(OURS, f"{answer.corpus}/answers/{answer.answer_id}")])
 
 

@@ -11,10 +11,11 @@ from storage.artifacts import ArtifactDamagedError, kept_artifacts
 from storage.codec import CodecError, from_json
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, StepRecord, identify
-from storage.runs.traces import other_files, trace, traces
+from storage.runs.log import ASKING
+from storage.runs.views import opened_runs
 from tasks.lineage.names import Shelf
 from tasks.lineage.records import CallTold, Damage, DocumentTold, NodePlace, Reading, Standing
-from tasks.lineage.runs import PUBLISHES, RunStory, did_publish, story_of
+from tasks.lineage.runs import RunStory, did_publish, story_of
 from tasks.parsing.parse import parse_inputs, parser_identity
 from tasks.settings.ingest import IngestSettings
 
@@ -26,21 +27,26 @@ NOT_KEPT = "not known: no run that parsed it is kept"
 
 def documents_told(shelf: Shelf, documents: Sequence[NamedDocument]) -> tuple[tuple[DocumentTold, ...], tuple[Damage, ...]]:
     """Return the documents with the runs that read them, in order, and what of the runs' files cannot be read."""
-    signs = [document.id.encode() for document in documents]
-    stories = [story_of(trace) for trace in traces(other_files(shelf.snapshot.location), signs)] if signs else []
+    if not documents:
+        return (), ()
+    with opened_runs(shelf.snapshot.location.runs) as runs:
+        # Which batches a run published says whether it came to publish a document.
+        lines = "kind IN ('run', 'end') OR line->>'$.step' = 'publish' OR list_contains($ids, line->>'$.subject')"
+        read = runs.read("NOT starts_with(run_id, $asking)", lines, asking=ASKING, ids=[document.id for document in documents])
+    stories = [story_of(run) for run in read]
     told = tuple(_told(shelf, document, stories) for document in documents)
     return told, tuple(story.damage for story in stories if story.damage)
 
 
 def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) -> DocumentTold:
     record = shelf.records.get(document.id)
-    readings = [reading for story in stories if (reading := _reading(story, document.id, record)) is not None]
-    readings.sort(key=lambda reading: reading.run.began, reverse=True)
+    read = [(story, reading) for story in stories if (reading := _reading(story, document.id, record)) is not None]
+    readings = sorted((reading for _, reading in read), key=lambda reading: reading.run.began, reverse=True)
     parsed = [(story, step) for story in stories for step in story.steps if (step.step, step.subject) == ("parse", document.id)]
     known = record or _nothing_known(document.id)
     return DocumentTold(
         document=shelf.named(document),
-        standing=_standing(shelf, document, [reading.run.run_id for reading in readings]),
+        standing=_standing(shelf, document, [story for story, _ in read]),
         version=known.version,
         state=known.state.value if record else "",
         reason=known.reason,
@@ -55,12 +61,11 @@ def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) ->
     )
 
 
-def _standing(shelf: Shelf, document: NamedDocument, run_ids: Sequence[str]) -> Standing:
+def _standing(shelf: Shelf, document: NamedDocument, read_by: Sequence[RunStory]) -> Standing:
     """Return how it stands; what has a name though it is not there was published once, for an answer used it."""
-    standing, signs = shelf.standing(document), (document.id.encode(), PUBLISHES)
-    if standing is Standing.GONE and run_ids and not document.name:
-        stories = (story_of(trace(shelf.snapshot.location.runs / f"{run_id}.jsonl", signs)) for run_id in run_ids)
-        return standing if any(did_publish(story, document.id) for story in stories) else Standing.UNPUBLISHED
+    standing = shelf.standing(document)
+    if standing is Standing.GONE and read_by and not document.name:
+        return standing if any(did_publish(story, document.id) for story in read_by) else Standing.UNPUBLISHED
     return standing
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from storage.codec import adapter
 from storage.records.documents import StepRecord
 from storage.runs.log import ASKING, EntryKind
-from storage.runs.traces import RunTrace
+from storage.runs.views import RunEntries
 from tasks.lineage.records import CallSum, CallTold, Damage, RunHead, RunKind, StepSum
 from tasks.prompts.prompt import prompt_files
 from tasks.watching.json_log import step_outcome
@@ -25,7 +25,7 @@ STILL_GOING, KILLED = "still going", "killed"
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """A run as far as its trace tells of it; `damage` is None where all of it could be read.
+    """A run as far as its entries tell of it; `damage` is None where all of it could be read.
 
     An ingest has `planned` to read so many documents.
     """
@@ -58,26 +58,26 @@ class _End:
     snapshot: int
 
 
-def story_of(trace: RunTrace) -> RunStory:
-    """Return what a trace tells; a line that says less than it should is told as damage and left out."""
-    begins, ends = _read(_Begin, trace, EntryKind.RUN), _read(_End, trace, EntryKind.END)
-    steps, calls = _read(StepRecord, trace, EntryKind.STEP), _read(CallTold, trace, EntryKind.CALL, _call)
-    plans = _read(_Plan, trace, EntryKind.PLAN)
+def story_of(run: RunEntries) -> RunStory:
+    """Return what the entries of a run tell; a line that says less than it should is told as damage and left out."""
+    begins, ends = _read(_Begin, run, EntryKind.RUN), _read(_End, run, EntryKind.END)
+    steps, calls = _read(StepRecord, run, EntryKind.STEP), _read(CallTold, run, EntryKind.CALL, _call)
+    plans = _read(_Plan, run, EntryKind.PLAN)
     begin = begins[-1] if begins else _Begin({}, {}, "")
-    marks = [entry["kind"] for entry in trace.entries if entry["kind"] in {EntryKind.RUN, EntryKind.END}]
+    marks = [entry["kind"] for entry in run.entries if entry["kind"] in {EntryKind.RUN, EntryKind.END}]
     # A run that Prefect tries again begins once more after its last end.
     end = ends[-1] if ends and marks[-1] is EntryKind.END else None
     head = RunHead(
-        run_id=trace.run_id,
-        kind=_kind(trace.run_id, begin.parameters),
+        run_id=run.run_id,
+        kind=_kind(run.run_id, begin.parameters),
         began=min((step.started for step in steps), default=""),
-        outcome=end.outcome if end else STILL_GOING if trace.at_work else KILLED,
+        outcome=end.outcome if end else STILL_GOING if run.at_work else KILLED,
         snapshot=end.snapshot if end else None,
         code_version=begin.code_version,
         took_over=begin.took_over,
     )
-    understood = len(begins) + len(ends) + len(steps) + len(calls) + len(trace.of(EntryKind.ANSWER)) + len(plans)
-    damage = Damage(trace.run_id, trace.torn + len(trace.entries) - understood, trace.unreadable)
+    understood = len(begins) + len(ends) + len(steps) + len(calls) + len(run.of(EntryKind.ANSWER)) + len(plans)
+    damage = Damage(run.run_id, run.torn + len(run.entries) - understood, run.unreadable)
     return RunStory(
         head,
         begin.parameters,
@@ -90,11 +90,11 @@ def story_of(trace: RunTrace) -> RunStory:
 
 
 def _read(
-    kind: type[T], trace: RunTrace, named: EntryKind, shown: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
+    kind: type[T], run: RunEntries, named: EntryKind, shown: Callable[[dict[str, Any]], dict[str, Any]] = lambda entry: entry
 ) -> list[T]:
     """Return the entries of a kind as records; what is none is left out."""
     found = []
-    for entry in trace.of(named):
+    for entry in run.of(named):
         with contextlib.suppress(ValidationError):
             found.append(adapter(kind).validate_python(shown(entry)))
     return found
@@ -153,8 +153,6 @@ def sum_of_calls(calls: Iterable[CallTold]) -> tuple[CallSum, ...]:
 
 
 NOT_ANY_MORE = "not published any more"
-PUBLISHES = b'"step": "publish"'
-"""What a line says of each batch that a run published."""
 
 
 def why_unpublished(story: RunStory, document_id: str) -> str:

@@ -1,19 +1,17 @@
 """What the first digits of an id name: an answer, a document or a run. Removed documents are found by their id, never by a name."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
-from pathlib import Path
 
 from storage.corpus.snapshot import Snapshot
-from storage.locations import ID_PREFIX, CorpusLocation, nearest
+from storage.locations import ID_PREFIX, nearest
 from storage.records.documents import DocumentRecord
 from storage.runs.answers import QUESTION_SHOWN
-from storage.runs.glimpses import Glimpses, glimpses
-from storage.runs.log import ASKING, asking_files
-from storage.runs.traces import RunLines, lines_with, other_files, run_files
+from storage.runs.log import ASKING
+from storage.runs.views import Runs, opened_runs
 
 RUN_PREFIX = re.compile(r"(?:ask-)?[0-9a-f][0-9a-f-]{5,}")
 RUN_DIGITS = 8
@@ -51,11 +49,11 @@ def find_named(snapshot: Snapshot, asked: str) -> Named:
     The files of the runs are looked through only where no published document and no run is meant.
     Raise UnknownLineageError, or AmbiguousLineageError, either of which lists what there is.
     """
-    location = snapshot.location
-    meant = (*_documents(snapshot, asked), *_runs(location, asked)) or _told(location, asked)
-    found = {(each.kind, each.id): each for each in meant}
-    if not found:
-        raise UnknownLineageError(_unknown(snapshot, asked))
+    with opened_runs(snapshot.location.runs) as runs:
+        meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or _in_entries(runs, asked)
+        found = {(each.kind, each.id): each for each in meant}
+        if not found:
+            raise UnknownLineageError(_unknown(snapshot, runs, asked))
     if len(found) > 1:
         several = ", ".join(f"{each.kind} {each.id[:16]}{each.told}" for each in found.values())
         raise AmbiguousLineageError(f"{asked!r} names {len(found)} things: {several}; take more digits of the id")
@@ -72,66 +70,54 @@ def file_names(records: Iterable[DocumentRecord]) -> set[str]:
     return {path.rsplit("/", 1)[-1] for record in records for path in record.paths}
 
 
-def _runs(location: CorpusLocation, asked: str) -> Iterator[Named]:
+def _runs(runs: Runs, asked: str) -> Iterator[Named]:
     """Yield the runs that are meant; `ask-` may be left out."""
     if RUN_PREFIX.fullmatch(asked):
-        names = (path.stem for path in run_files(location))
-        yield from (Named(Kind.RUN, name) for name in names if name.startswith((asked, ASKING + asked)))
+        yield from (Named(Kind.RUN, name) for name in runs.ids() if name.startswith((asked, ASKING + asked)))
 
 
-def _told(location: CorpusLocation, asked: str) -> Iterator[Named]:
-    """Yield the answers that are meant, and the documents that runs tell of, also of those that are not published any more."""
+IN_ENTRIES = """
+SELECT 'answer', answer_id, question, run_id FROM answers WHERE contains(line, $asked) AND starts_with(answer_id, $asked)
+UNION ALL SELECT DISTINCT 'document', unnest(regexp_extract_all(line, '"id": "(' || $whole || ')"', 1)), '', ''
+FROM entries WHERE kind = 'answer' AND contains(line, $asked)
+UNION ALL SELECT DISTINCT 'document', subject, '', '' FROM steps
+WHERE NOT starts_with(run_id, $asking) AND step IN ('parse', 'evolve') AND regexp_full_match(subject, $whole)
+"""
+
+
+def _in_entries(runs: Runs, asked: str) -> list[Named]:
+    """Return the answers that are meant, and the documents that runs tell of, also of those that are not published any more."""
     if not ID_PREFIX.fullmatch(asked):
-        return
-    sign = asked.encode()
-    rest = rb"[0-9a-f]{%d}" % (64 - len(asked))
-    named_in_answers = re.compile(rb'"id": "(' + sign + rest + rb')"')
-    read_by_runs = re.compile(rb'"step": "(?:parse|evolve)".*?"subject": "(' + sign + rest + rb')"')
-    for lines in lines_with(asking_files(location), [sign]):
-        for seen in glimpses([lines], [b'"answer_id": "' + sign]):
-            yield from _answers(seen)
-        yield from _matches(named_in_answers, lines)
-    for lines in lines_with(other_files(location), [sign]):
-        yield from _matches(read_by_runs, lines)
+        return []
+    whole = f"{asked}[0-9a-f]{{{64 - len(asked)}}}"
+    return [
+        Named(Kind.ANSWER, name, f" {question[:QUESTION_SHOWN]!r}", run_id)
+        if kind == Kind.ANSWER
+        else Named(Kind.DOCUMENT, name, " (not published now)")
+        for kind, name, question, run_id in sorted(runs.rows(IN_ENTRIES, asked=asked, whole=whole, asking=ASKING))
+    ]
 
 
-def _matches(pattern: re.Pattern[bytes], lines: RunLines) -> Iterator[Named]:
-    names = {match.decode() for line in lines.whole for match in pattern.findall(line)}
-    yield from (Named(Kind.DOCUMENT, name, " (not published now)") for name in sorted(names))
+NEWEST = "SELECT answer_id, question FROM answers WHERE answer_id IS NOT NULL ORDER BY asked DESC LIMIT $listed"
 
 
-def _answers(seen: Glimpses) -> Iterator[Named]:
-    for answer in seen.answers:
-        yield Named(Kind.ANSWER, answer.answer_id, f" {answer.question[:QUESTION_SHOWN]!r}", seen.run_id)
-
-
-def _unknown(snapshot: Snapshot, asked: str) -> str:
-    location = snapshot.location
+def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> str:
     documents = sorted(file_names(snapshot.documents()))
-    runs = _newest(run_files(location))
-    answers = (f"{each.id[:8]}{each.told}" for path in _newest(asking_files(location)) for each in _answers_in(path))
+    answers = (f"{name[:8]} {question[:QUESTION_SHOWN]!r}" for name, question in runs.rows(NEWEST, listed=LISTED))
     there = {
         "documents": _few(map(repr, documents), len(documents)),
         "newest answers": _few(answers),
-        "newest runs": _few(short_run(path.stem) for path in runs),
+        "newest runs": _few(map(short_run, runs.ids())),
     }
     return (
-        f"no answer, document or run {asked!r} in corpus {location.name!r}{nearest(asked, documents)}; name an answer or a "
-        "document by 8 or more digits of its id, a run by 6 or more, a document also by its exact file name: "
+        f"no answer, document or run {asked!r} in corpus {snapshot.location.name!r}{nearest(asked, documents)}; name an answer or "
+        "a document by 8 or more digits of its id, a run by 6 or more, a document also by its exact file name: "
         + ", ".join(f"{what} {named or 'none'}" for what, named in there.items())
     )
 
 
 def short_run(run_id: str) -> str:
     return run_id[: RUN_DIGITS + len(ASKING) * run_id.startswith(ASKING)]
-
-
-def _answers_in(path: Path) -> list[Named]:
-    return [each for seen in glimpses(lines_with([path], [b""]), [b""]) for each in _answers(seen)]
-
-
-def _newest(paths: Sequence[Path]) -> list[Path]:
-    return sorted(paths, key=lambda path: path.stat().st_mtime_ns, reverse=True)
 
 
 def _few(names: Iterable[str], of: int = 0) -> str:

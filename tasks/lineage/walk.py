@@ -1,6 +1,5 @@
 """The walk through lineage: from an answer back to the bytes it stands on, from a document to its answers, through a run."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TypeVar
@@ -9,9 +8,8 @@ from storage.corpus.snapshot import Snapshot
 from storage.memo import HEXADECIMAL
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
-from storage.runs.glimpses import AnswerGlimpse, glimpse_of, glimpses
-from storage.runs.log import EntryKind, asking_files
-from storage.runs.traces import lines_with, trace
+from storage.runs.log import ASKING
+from storage.runs.views import opened_runs
 from tasks.lineage.documents import Places, documents_told, places_of, wordless
 from tasks.lineage.names import Shelf, shown_parameters
 from tasks.lineage.records import (
@@ -52,9 +50,10 @@ def walk(snapshot: Snapshot, asked: str) -> Walk:
 def answer_walk(shelf: Shelf, answer: Answer, run_id: str) -> AnswerWalk:
     """Return from an answer its question, run, paths, nodes and places, and the documents they stand in with how they were read."""
     snapshot = shelf.snapshot
-    run = story_of(trace(snapshot.location.runs / f"{run_id}.jsonl", [answer.answer_id.encode()]))
-    seen = glimpse_of(answer)
-    documents, damaged = documents_told(shelf, documents_used(seen))
+    with opened_runs(snapshot.location.runs) as runs:
+        lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
+        run = story_of(runs.read_one(run_id, lines, id=answer.answer_id))
+    documents, damaged = documents_told(shelf, documents_used(answer))
     places = places_of(shelf, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
     return AnswerWalk(
         answer_id=answer.answer_id,
@@ -84,19 +83,24 @@ def answer_walk(shelf: Shelf, answer: Answer, run_id: str) -> AnswerWalk:
             )
             for path in answer.paths
         ),
-        read_by=_read_by(seen, places),
+        read_by=_read_by(answer, places),
         documents=documents,
         damaged=tuple(filter(None, (run.damage, *damaged))),
     )
 
 
-def documents_used(answer: AnswerGlimpse) -> list[NamedDocument]:
+def documents_used(answer: Answer) -> list[NamedDocument]:
     """Return the documents that an answer cites or that were read for it, each once, the cited first."""
-    return list({place.document.id: place.document for place in (*answer.cited, *answer.read)}.values())
+    return list({place.document.id: place.document for place in pages_used(answer)}.values())
 
 
-def _read_by(answer: AnswerGlimpse, places: Places) -> tuple[PagesRead, ...]:
-    used = {(place.document.id, place.page) for place in (*answer.cited, *answer.read)}
+def pages_used(answer: Answer) -> list[Citation | PagePlace]:
+    """Return what it cites and the pages on its paths; `top-k` has no paths, what it read is its evidence."""
+    return [*answer.citations, *(place for path in answer.paths for place in path.pages), *answer.evidence_pages]
+
+
+def _read_by(answer: Answer, places: Places) -> tuple[PagesRead, ...]:
+    used = {(place.document.id, place.page) for place in pages_used(answer)}
     groups: dict[tuple[str, str, str], list[int]] = {}
     for document_id, number, parser, note in places.readers:
         if (document_id, number) in used:
@@ -119,46 +123,36 @@ def document_walk(shelf: Shelf, document_id: str) -> DocumentWalk:
     """
     record = shelf.records.get(document_id)
     names = file_names([record]) if record else set()
-    signs = [document_id.encode(), *(json.dumps(name)[1:-1].encode() for name in sorted(names))]
-    seen = list(glimpses(lines_with(asking_files(shelf.snapshot.location), signs), signs))
-    named: dict[str, NamedDocument] = {document_id: NamedDocument(document_id, "")}
-    uses: list[AnswerUse] = []
-    for run in seen:
-        for answer in run.answers:
-            for used in documents_used(answer):
-                if used.id == document_id or (used.name in names and used.id not in shelf.records):
-                    named[used.id] = used
-                    uses.append(AnswerUse(line_of(answer, run.run_id), used.id, *_pages_of(used.id, answer)))
-    uses.sort(key=lambda use: (use.answer.asked, use.answer.answer_id), reverse=True)
-    (document, *earlier), damaged = documents_told(shelf, list(named.values()))
+    with opened_runs(shelf.snapshot.location.runs) as runs:
+        used = list(runs.rows(USES, id=document_id, names=sorted(names), published=list(shelf.records)))
+        damaged = runs.read("starts_with(run_id, $asking)", "false", asking=ASKING)
+    named = {document_id: NamedDocument(document_id, "")} | {row[5]: NamedDocument(*row[5:7]) for row in used}
+    (document, *earlier), of_documents = documents_told(shelf, list(named.values()))
     return DocumentWalk(
         corpus=shelf.snapshot.location.name,
         document=document,
         earlier=tuple(earlier),
-        answers=tuple(uses),
-        damaged=(*damaged, *(Damage(run.run_id, run.torn, run.unreadable) for run in seen if run.torn or run.unreadable)),
+        answers=tuple(AnswerUse(AnswerLine(*row[:5]), row[5], tuple(row[7]), tuple(row[8])) for row in used),
+        damaged=(*of_documents, *(Damage(run.run_id, run.torn, run.unreadable) for run in damaged)),
     )
 
 
-def _pages_of(document_id: str, answer: AnswerGlimpse) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    cited, read = ({place.page for place in places if place.document.id == document_id} for places in (answer.cited, answer.read))
-    return tuple(sorted(cited)), tuple(sorted(read))
-
-
-def line_of(answer: AnswerGlimpse, run_id: str) -> AnswerLine:
-    return AnswerLine(answer.answer_id, run_id, answer.asked, answer.question, answer.status)
-
-
-ALL_BUT_ANSWERS = tuple(f'"kind": "{kind}"'.encode() for kind in EntryKind if kind is not EntryKind.ANSWER)
-"""Answers are seen by a glimpse: their lines are most of the file."""
+USES = """
+SELECT answer_id, run_id, asked, question, status, document_id, any_value(document_name),
+    list_sort(coalesce(list(DISTINCT page) FILTER (WHERE cited), [])),
+    list_sort(coalesce(list(DISTINCT page) FILTER (WHERE NOT cited), []))
+FROM used_pages
+WHERE document_id = $id OR (list_contains($names, document_name) AND NOT list_contains($published, document_id))
+GROUP BY ALL ORDER BY asked DESC, answer_id DESC
+"""
 
 
 def run_walk(shelf: Shelf, run_id: str) -> RunWalk:
     """Return all that a run's file tells of it; what is not published any more has no name, and its errors no words."""
-    path = shelf.snapshot.location.runs / f"{run_id}.jsonl"
-    story = story_of(trace(path, ALL_BUT_ANSWERS))
-    answers = [answer for seen in glimpses(lines_with([path], [b""]), [b""]) for answer in seen.answers]
-    used = (place.document.id for answer in answers for place in (*answer.cited, *answer.read))
+    with opened_runs(shelf.snapshot.location.runs) as runs:
+        story = story_of(runs.read_one(run_id, "kind <> 'answer'"))
+        answers = list(runs.rows(ANSWERS_OF_RUN, run_id=run_id))
+        used = [name for (name,) in runs.rows("SELECT DISTINCT document_id FROM used_pages WHERE run_id = $run_id", run_id=run_id)]
     return RunWalk(
         corpus=shelf.snapshot.location.name,
         run=story.head,
@@ -172,9 +166,14 @@ def run_walk(shelf: Shelf, run_id: str) -> RunWalk:
         ),
         calls=sum_of_calls(story.calls),
         documents=_documents(shelf, story, used),
-        answers=tuple(line_of(answer, run_id) for answer in answers),
+        answers=tuple(AnswerLine(*row) for row in answers),
         damaged=(story.damage,) if story.damage else (),
     )
+
+
+ANSWERS_OF_RUN = """
+SELECT answer_id, run_id, asked, question, status FROM answers WHERE run_id = $run_id AND answer_id IS NOT NULL ORDER BY sequence
+"""
 
 
 def _is_document(story: RunStory, subject: str) -> bool:

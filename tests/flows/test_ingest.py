@@ -6,7 +6,7 @@ import shutil
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.documents import EdgeKind
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tests.program import flowreader
 
 
@@ -36,7 +36,7 @@ def test_the_graph_has_what_the_layout_and_the_vectors_say(in_library):
 
 def test_every_step_of_every_document_left_its_lineage(in_library):
     (path,) = corpus_location("small").runs.iterdir()
-    run = trace(path)
+    run = read_run(path)
     assert run.torn == 0 and run.entries[0]["kind"] == "run" and run.entries[-1]["outcome"] == "ended"
     by_document = {}
     for record in run.steps():

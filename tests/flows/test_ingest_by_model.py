@@ -12,7 +12,7 @@ from storage.locations import artifacts_folder, calls_folder, corpus_location
 from storage.records.documents import DocumentState, EdgeKind
 from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.finding.plan import UNFINISHED
 from tasks.ingest.keys import Tools
 from tasks.ingest.model import reader_identity, reading_model
@@ -104,7 +104,7 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
     figure = next(node for node in nodes if node.picture)
     assert "Axis 1 2 3" in figure.search_text and figure.picture_text == "Axis 1 2 3"
     (path,) = corpus_location("default").runs.iterdir()
-    calls = [entry for entry in trace(path).entries if entry["kind"] == EntryKind.CALL]
+    calls = [entry for entry in read_run(path).entries if entry["kind"] == EntryKind.CALL]
     assert len(calls) == asked == kept()[record.id] and {call["purpose"] for call in calls} == {"analyze", "evolve"}
     assert {call["subject"] for call in calls} == {record.id} and all(call["input_tokens"] > 100 for call in calls)
     again = command(folder, home=home, check=0)
@@ -148,7 +148,7 @@ def test_a_budget_ends_a_run_in_order_and_the_same_command_goes_on(folder, serve
     assert "the budget of 5 calls is reached" in ended.stderr and "Traceback" not in ended.stderr
     assert server.calls == 5 == sum(kept().values())
     (path,) = corpus_location("default").runs.iterdir()
-    assert trace(path).entries[-1]["outcome"] == "stopped"
+    assert read_run(path).entries[-1]["outcome"] == "stopped"
     (folder.parent / "model.toml").write_text(plain)
     command(folder, home=home, check=0)
     whole, calls = server.calls, kept()

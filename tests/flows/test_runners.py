@@ -15,7 +15,7 @@ from flows.cluster import Workers, do_cluster_job, read_apart, require_runner, r
 from storage.locations import corpora_folder, corpus_location
 from storage.records.documents import DocumentState, EmbedderIdentity
 from storage.runs.log import RunLog
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError
 from tasks.ingest.remembered import remembered_graph
 from tasks.ingest.request import IngestRequest, look, survey
@@ -96,7 +96,7 @@ def read(cluster, work):
 def test_what_a_process_did_is_in_the_log_of_the_run_and_what_may_pass_is_tried_twice(work):
     cluster = Cluster(BUSY)
     place = read(cluster, work)
-    assert [record.step for record in trace(place.log.path).steps()][-1] == "evolve"
+    assert [record.step for record in read_run(place.log.path).steps()][-1] == "evolve"
     assert cluster.names == ["read tides(1).html"] * 2
 
 
@@ -108,7 +108,7 @@ def test_what_ended_the_reading_there_is_raised_here(work, accounts, error):
 
 def test_a_process_with_a_home_of_its_own_is_found_out(work, home):
     done = read(Cluster(), work)
-    told = Account(tuple(trace(done.log.path).steps()))
+    told = Account(tuple(read_run(done.log.path).steps()))
     elsewhere = Account((*told.steps[:-1], replace(told.steps[-1], key="0" * 64)))
     with pytest.raises(WorkersError, match="FLOWREADER_HOME"):
         read(Cluster(elsewhere), work)

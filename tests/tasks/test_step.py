@@ -9,7 +9,7 @@ from storage.locations import corpus_location
 from storage.memo import StepMemo
 from storage.records.documents import identify
 from storage.runs.log import RunLog
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.progress import forget_stop, request_stop
 from tasks.step import Codec, StepKey, Workplace, may_pass, step, workplace
 
@@ -34,7 +34,7 @@ def test_what_breaks_after_the_user_asked_for_the_end_was_stopped(place):
             shouting([])("bad")
     finally:
         forget_stop()
-    assert [record.error for record in trace(place.log.path).steps()] == ["StoppedError: too bad"]
+    assert [record.error for record in read_run(place.log.path).steps()] == ["StoppedError: too bad"]
 
 
 def shouting(calls, version="1", codec=TEXT):
@@ -53,7 +53,7 @@ def test_a_result_is_made_once_and_remembered_after(place):
     calls = []
     assert [shouting(calls)("hello"), shouting(calls)("hello"), shouting(calls)("world")] == ["HELLO", "HELLO", "WORLD"]
     assert calls == ["hello", "world"]
-    assert [record.cache_hit for record in trace(place.log.path).steps()] == [False, True, False]
+    assert [record.cache_hit for record in read_run(place.log.path).steps()] == [False, True, False]
 
 
 def test_a_new_version_of_the_step_does_it_again(place):
@@ -76,7 +76,7 @@ def test_without_a_codec_nothing_is_remembered_and_lineage_is_left_all_the_same(
     calls = []
     cheap = shouting(calls, codec=None)
     assert cheap("hello") == cheap("hello") == "HELLO" and len(calls) == 2
-    assert len(trace(place.log.path).steps()) == 2
+    assert len(read_run(place.log.path).steps()) == 2
 
 
 def test_recall_finds_what_was_made_and_nothing_else(place):
@@ -85,7 +85,7 @@ def test_recall_finds_what_was_made_and_nothing_else(place):
     assert shout.recall(key) is None
     shout("hello")
     assert shout.recall(key) == "HELLO"
-    made, recalled = trace(place.log.path).steps()
+    made, recalled = read_run(place.log.path).steps()
     assert (made.cache_hit, recalled.cache_hit) == (False, True)
     assert made.outputs == recalled.outputs and recalled.subject == DOCUMENT
 
@@ -97,14 +97,14 @@ def test_the_lineage_records_a_result_that_is_not_kept(place):
         return number + 1
 
     count(1)
-    (record,) = trace(place.log.path).steps()
+    (record,) = read_run(place.log.path).steps()
     assert record.outputs == {"0": "2"}
 
 
 def test_an_error_is_raised_and_stands_in_the_lineage(place):
     with pytest.raises(ValueError, match="too bad"):
         shouting([])("bad")
-    (record,) = trace(place.log.path).steps()
+    (record,) = read_run(place.log.path).steps()
     assert record.error == "ValueError: too bad" and record.seconds >= 0 and not record.outputs
 
 

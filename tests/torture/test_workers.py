@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tests.torture.lab import check_oracle, ingest, living, location, seeded_home
 
 pytestmark = pytest.mark.torture
@@ -42,7 +42,7 @@ def readers_below(run):
 
 def steps_of(home):
     (path,) = location(home).runs.glob("*.jsonl")
-    return trace(path).steps()
+    return read_run(path).steps()
 
 
 def test_two_processes_make_the_same_graph_and_every_step_is_in_the_log(home, cheap, by_dask, server):

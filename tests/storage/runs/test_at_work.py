@@ -10,7 +10,7 @@ import pytest
 
 from storage.runs.at_work import at_work, close, drop_empty_signs, is_at_work, is_news, killed_runs, put_away, runs_at_work, sign_of
 from storage.runs.log import RunLog
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tests.storage.worlds import corpus_in
 
 WRITER = """
@@ -82,7 +82,7 @@ def test_a_closed_run_has_a_last_line_behind_all_others_even_where_its_own_was_c
     with at_work(path):
         path.write_bytes(path.read_bytes() + b'{"sequence": 1, "kind": "st')
     close(path, outcome="killed, taken over by r2", snapshot=4)
-    run = trace(path)
+    run = read_run(path)
     assert [(entry["sequence"], entry["kind"]) for entry in run.entries] == [(0, "run"), (1, "end")] and run.torn == 1
     assert run.entries[-1]["outcome"] == "killed, taken over by r2" and not sign_of(path).exists()
 

@@ -17,7 +17,7 @@ from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
 from storage.runs.erasing import documents_told_of, erase_quotes
 from storage.runs.log import asking_files
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from storage.system import DiskFullError
 from tests.storage.answer_worlds import answer, asking_log, numbered, words_of
 from tests.storage.worlds import corpus_in, document_id
@@ -52,7 +52,7 @@ def test_quotes_are_erased_from_every_file_and_counted_by_answer(location):
     assert b"of paper" not in files(location) and b"paper.pdf was removed" in files(location)
     assert (location.runs / "ask-b.jsonl").stat().st_ino == untouched
     assert find_answer(location, other.answer_id, present=()) == other and len(read_answers(location, present=())) == 4
-    assert [entry["sequence"] for entry in trace(location.runs / "ask-a.jsonl").entries] == [0, 1, 2]
+    assert [entry["sequence"] for entry in read_run(location.runs / "ask-a.jsonl").entries] == [0, 1, 2]
     assert erase_quotes(location, {PAPER}) == 0 == erase_quotes(location, [])
 
 
@@ -85,7 +85,7 @@ def test_an_answer_of_another_version_goes_whole_where_it_names_the_document(loc
     log.answer(answer_json(silent))
     assert erase_quotes(location, {PAPER}) == 1
     assert b"of paper" not in files(location) and b"of report" in files(location)
-    assert [entry["kind"] for entry in trace(log.path).entries] == ["answer", "run", "answer"]
+    assert [entry["kind"] for entry in read_run(log.path).entries] == ["answer", "run", "answer"]
     assert read_answers(location, present=()) == [silent]
 
 
@@ -101,7 +101,7 @@ def test_answers_that_another_process_keeps_meanwhile_are_not_lost(location, tmp
     erased += erase_quotes(location, {PAPER})
     kept = read_answers(location, present=())
     assert len(kept) == len({each.answer_id for each in kept}) == wanted == erased
-    assert trace(asking_files(location)[0]).torn == 0
+    assert read_run(asking_files(location)[0]).torn == 0
     assert b"words of paper" not in files(location) and all(each.citations[0].quote == "words of report" for each in kept)
 
 

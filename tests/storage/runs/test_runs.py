@@ -8,24 +8,24 @@ import pytest
 
 from storage.records.documents import StepRecord
 from storage.runs.log import RunGoneError, RunLog, is_cut
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from storage.system import DiskFullError
 from tests.storage.answer_worlds import asking_log
 from tests.storage.worlds import corpus_in
 
-STEP = StepRecord("r1", "parse", "1", "k", "a\udcff.pdf", "2026-01-01T00:00:00Z", 0.5, 1, False, {"parsed": "h"})
+STEP = StepRecord("r1", "parse", "1", "k", "a.pdf", "2026-01-01T00:00:00Z", 0.5, 1, False, {"parsed": "h"})
 
 
 def test_a_run_is_read_as_it_was_written(tmp_path):
     log = RunLog(tmp_path / "runs" / "r1.jsonl")
     log.begin(run_id="r1", parameters={"paths": ["a"]}, settings={"x": 1}, code_version="abc")
     log.plan(documents=2)
-    log.step(STEP)
+    log.step(replace(STEP, subject="a\udcff.pdf"))
     log.step(replace(STEP, error="it failed"))
     log.call({"purpose": "analyze", "input_tokens": 7})
     log.end(run_id="r1", outcome="done", snapshot=3)
-    run = trace(log.path)
-    assert run.steps() == [STEP, replace(STEP, error="it failed")]
+    run = read_run(log.path)
+    assert run.steps() == [replace(STEP, subject="a\\udcff.pdf"), replace(STEP, error="it failed")]
     assert [entry["kind"] for entry in run.entries] == ["run", "plan", "step", "step", "call", "end"]
     assert (run.entries[4]["purpose"], run.entries[4]["input_tokens"]) == ("analyze", 7)
     assert (run.torn, run.entries[1]["documents"], run.entries[-1]["snapshot"]) == (0, 2, 3)
@@ -38,7 +38,7 @@ def test_lines_cut_by_a_kill_are_left_out_and_counted(tmp_path):
     whole = log.path.read_bytes()
     for cut in range(len(whole) // 2 + 1, len(whole) - 1):
         log.path.write_bytes(whole[:cut])
-        run = trace(log.path)
+        run = read_run(log.path)
         assert (len(run.steps()), run.torn) == (1, 1)
 
 
@@ -46,7 +46,7 @@ def test_lines_cut_by_a_kill_are_left_out_and_counted(tmp_path):
 def test_a_line_that_is_no_entry_is_counted(tmp_path, line):
     path = tmp_path / "r1.jsonl"
     path.write_bytes(line + b"\n")
-    assert trace(path).torn == 1
+    assert read_run(path).torn == 1
 
 
 def test_order_is_by_sequence(tmp_path):
@@ -54,14 +54,14 @@ def test_order_is_by_sequence(tmp_path):
     for number in range(3):
         log.step(replace(STEP, attempts=number))
     log.path.write_bytes(b"".join(log.path.read_bytes().splitlines(keepends=True)[::-1]))
-    assert [step.attempts for step in trace(log.path).steps()] == [0, 1, 2]
+    assert [step.attempts for step in read_run(log.path).steps()] == [0, 1, 2]
 
 
 def test_threads_write_whole_lines(tmp_path):
     log = RunLog(tmp_path / "r1.jsonl")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: log.step(replace(STEP, attempts=number)), range(200)))
-    run = trace(log.path)
+    run = read_run(log.path)
     assert (run.torn, sorted(step.attempts for step in run.steps())) == (0, list(range(200)))
     assert [entry["sequence"] for entry in run.entries] == list(range(200))
 
@@ -70,7 +70,7 @@ def test_a_write_that_is_cut_short_goes_on(tmp_path, monkeypatch):
     real = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: real(descriptor, data[:7]))
     RunLog(tmp_path / "r1.jsonl").step(STEP)
-    assert trace(tmp_path / "r1.jsonl").steps() == [STEP]
+    assert read_run(tmp_path / "r1.jsonl").steps() == [STEP]
 
 
 def test_a_full_disk_names_the_folder(tmp_path):
@@ -86,7 +86,7 @@ def test_a_line_that_a_full_disk_cut_costs_no_other(tmp_path):
     log.path.write_bytes(log.path.read_bytes() + b'{"kind": "st')
     log.step(STEP)
     log.answer({"answer_id": "a"})
-    run = trace(log.path)
+    run = read_run(log.path)
     assert ([entry["kind"] for entry in run.entries], run.torn) == (["step", "step", "answer"], 1)
     assert [is_cut(line) for line in log.path.read_bytes().splitlines()] == [False, True, False, False]
 
@@ -118,7 +118,7 @@ def test_who_waited_for_a_file_that_was_replaced_writes_to_the_new_one(tmp_path)
         (tmp_path / "new").replace(log.path)
         fcntl.flock(old, fcntl.LOCK_UN)
         waiting.result(20)
-    assert [step.attempts for step in trace(log.path).steps()] == [1, 2]
+    assert [step.attempts for step in read_run(log.path).steps()] == [1, 2]
 
 
 def test_lines_that_are_held_are_written_when_they_are_released_and_once(tmp_path):
@@ -126,7 +126,7 @@ def test_lines_that_are_held_are_written_when_they_are_released_and_once(tmp_pat
     together = log.holding()
     together.step(STEP)
     log.step(replace(STEP, subject="at once"))
-    assert [record.subject for record in trace(log.path).steps()] == ["at once"]
+    assert [record.subject for record in read_run(log.path).steps()] == ["at once"]
     for _ in range(2):
         together.release()
-    assert [record.subject for record in trace(log.path).steps()] == [STEP.subject, "at once"]
+    assert [record.subject for record in read_run(log.path).steps()] == [STEP.subject, "at once"]

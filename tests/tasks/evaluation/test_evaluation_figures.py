@@ -14,7 +14,7 @@ from storage.records.evaluations import BenchmarkQuestion
 from storage.runs.answers import read_answers
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest
 from tasks.evaluation.asking import code_identity
@@ -399,7 +399,7 @@ def test_no_answer_of_an_evaluation_is_left_where_a_removal_does_not_look(in_ask
     """What is kept for the next run is forgotten with any document; lineage has hashes alone."""
     location = corpus_location("small")
     measured(benchmark)
-    runs = [trace(path) for path in location.runs.glob("*.jsonl")]
+    runs = [read_run(path) for path in location.runs.glob("*.jsonl")]
     assert any(record.step == "ask-batch" for run in runs for record in run.steps())
     assert not [entry for run in runs for entry in run.entries if entry["kind"] == EntryKind.ANSWER]
     AskedQuestions(location.evaluations).forget()

@@ -15,7 +15,7 @@ from storage.memo import StepMemo
 from storage.records.documents import Finding
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.ingest.maintenance import (
     AgedOut,
     MaintainRequest,
@@ -62,7 +62,7 @@ def test_maintenance_makes_the_indexes_and_says_what_it_deleted(home, log):
         maintenance(corpus)
         assert corpus.snapshot == again, "what is well is left alone"
     assert done == Maintenance(corpus="default")
-    assert [record.outputs["artifacts"] for record in trace(log.path).steps()] == ["0", "0"]
+    assert [record.outputs["artifacts"] for record in read_run(log.path).steps()] == ["0", "0"]
     assert doctor(location) == ()
 
 
@@ -73,7 +73,7 @@ def test_doctor_finds_what_is_broken_and_nothing_in_a_corpus_without_a_snapshot(
     location.current.write_text("garbage")
     (finding,) = doctor(location)
     assert isinstance(finding, Finding) and finding.check == "published snapshot" and "flowreader ingest" in finding.remedy
-    assert trace(log.path).steps()[-1].outputs == {"findings": "1"}
+    assert read_run(log.path).steps()[-1].outputs == {"findings": "1"}
 
 
 def names(request):

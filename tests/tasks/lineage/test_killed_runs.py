@@ -9,7 +9,7 @@ import pytest
 from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.runs.at_work import at_work, sign_of
 from storage.runs.log import ASKING, RunLog
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.at_work import (
     RunProgress,
@@ -70,7 +70,7 @@ def test_what_no_command_goes_on_with_is_told_once_without_a_remedy(location, na
     path = kill(location, name, **parameters)
     (run,) = close_what_cannot_go_on(location, snapshot=3)
     assert run.told.startswith(what) and run.told.endswith("was killed") and close_what_cannot_go_on(location, snapshot=3) == ()
-    head = story_of(trace(path, [b""])).head
+    head = story_of(read_run(path)).head
     assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists()
 
 
@@ -88,9 +88,9 @@ def test_who_takes_over_says_so_and_so_does_the_one_that_was_killed(location, tm
     path = kill(location, "r1", paths=[str(tmp_path)])
     after = rest_of(location, request(tmp_path))
     with lineage_of_run(location, parameters={"paths": []}, settings={}, run_id="r2", snapshot=lambda: 5, took_over=after):
-        going = story_of(trace(location.runs / "r2.jsonl", [b""])).head
+        going = story_of(read_run(location.runs / "r2.jsonl")).head
     assert (going.outcome, going.took_over) == ("still going", ("r1",))
-    head = story_of(trace(path, [b""])).head
+    head = story_of(read_run(path)).head
     assert (head.outcome, head.snapshot) == ("killed, taken over by r2", 5) and killed(location) == ()
 
 
@@ -98,12 +98,12 @@ def test_a_run_that_is_tried_again_under_its_id_goes_on_in_its_file(location, tm
     path = kill(location, "r1", paths=[str(tmp_path)])
     with lineage_of_run(location, parameters={"paths": ["new"]}, settings={}, run_id="r1", snapshot=lambda: 5, took_over=[path]):
         assert killed(location) == ()
-    story = story_of(trace(path, [b""]))
+    story = story_of(read_run(path))
     assert (story.parameters, story.head.outcome, story.head.took_over) == ({"paths": ["new"]}, "ended", ())
     with at_work(path):
         RunLog(path, iter(range(7, 9))).begin(run_id="r1", parameters={}, settings={}, code_version="1")
-        assert story_of(trace(path, [b""])).head.outcome == "still going", "an earlier try's end is not its own"
-    assert story_of(trace(path, [b""])).head.outcome == "killed"
+        assert story_of(read_run(path)).head.outcome == "still going", "an earlier try's end is not its own"
+    assert story_of(read_run(path)).head.outcome == "killed"
 
 
 def test_a_folder_is_the_same_from_wherever_the_command_is_given(location, tmp_path, monkeypatch):

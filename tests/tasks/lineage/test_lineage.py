@@ -7,7 +7,7 @@ from dataclasses import asdict
 import pytest
 
 from storage.corpus.writer import open_for_writing
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.events import CallEnded, RunBegan, StepEnded, subscribed
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls, writing_together
 from tasks.models.chat.call import ModelCall
@@ -30,7 +30,7 @@ def test_a_run_leaves_its_beginning_and_its_end(corpus):
         with working_at(place):
             assert workplace.get().run_id == "r1"
         worlds.publish(corpus, worlds.graph("report"))
-    run = trace(corpus.location.runs / "r1.jsonl")
+    run = read_run(corpus.location.runs / "r1.jsonl")
     assert run.entries[0]["parameters"] == {"paths": ["/in"]} and run.entries[0]["code_version"]
     end = run.entries[-1]
     assert (end["kind"], end["outcome"], end["snapshot"]) == ("end", "ended", corpus.snapshot)
@@ -61,7 +61,7 @@ def test_a_run_says_how_it_ended_and_its_name_is_made_where_none_is_given(corpus
     finally:
         forget_stop()
     (path,) = corpus.location.runs.iterdir()
-    assert trace(path).entries[-1]["outcome"] == outcome
+    assert read_run(path).entries[-1]["outcome"] == outcome
 
 
 @step("count", version="1", retries=0, cache_key=lambda name: StepKey(name, name, name))
@@ -78,7 +78,7 @@ def test_every_call_of_a_model_is_a_line(corpus):
     ):
         writing_calls(place)(call)
     assert told == [CallEnded("r3", call)]
-    entry = trace(corpus.location.runs / "r3.jsonl").entries[1]
+    entry = read_run(corpus.location.runs / "r3.jsonl").entries[1]
     assert entry == {**entry, **asdict(call), "kind": "call", "outcome": "invalid"}
 
 
@@ -90,7 +90,7 @@ def test_what_the_steps_of_a_block_did_is_heard_beside_the_file(corpus):
             count("inside")
             asyncio.run(count.submit("in a thread"))
     assert [record.subject for record in heard] == ["inside", "in a thread"]
-    written = trace(corpus.location.runs / "r3.jsonl").steps()
+    written = read_run(corpus.location.runs / "r3.jsonl").steps()
     assert [record.subject for record in written] == ["before", "inside", "in a thread"] and heard == written[1:]
 
 
@@ -121,8 +121,8 @@ def test_what_is_written_together_stands_in_the_file_in_order_however_the_block_
         with pytest.raises(ValueError, match="broken"), writing_together(place) as together, working_at(together):
             count("first")
             count("second")
-            assert trace(path).steps() == []
+            assert read_run(path).steps() == []
             raise ValueError("broken")
         with working_at(place):
             count("third")
-    assert [record.subject for record in trace(path).steps()] == ["first", "second", "third"]
+    assert [record.subject for record in read_run(path).steps()] == ["first", "second", "third"]

@@ -7,7 +7,7 @@ from storage.corpus.writer import open_for_writing
 from storage.records.answers import NamedDocument
 from storage.runs.at_work import at_work
 from storage.runs.log import EntryKind, RunLog
-from storage.runs.traces import trace
+from storage.runs.views import read_run
 from tasks.lineage.documents import documents_told
 from tasks.lineage.names import Shelf
 from tasks.lineage.records import CallSum, Damage, RunKind, Standing, StepSum
@@ -26,7 +26,7 @@ def location(tmp_path):
 
 
 def story(path):
-    return story_of(trace(path, [b""]))
+    return story_of(read_run(path))
 
 
 def test_a_whole_run_is_told_with_its_steps_and_calls(location):
@@ -95,7 +95,7 @@ def run(location, *steps, outcome="", name="r1"):
         log.step(step(name, what, subject, started=moment, seconds=2.0, error="".join(error)))
     if outcome:
         log.end(run_id=name, outcome=outcome, snapshot=1)
-    return story_of(trace(log.path, [b""]))
+    return story_of(read_run(log.path))
 
 
 @pytest.mark.parametrize(
