@@ -13,6 +13,7 @@ from storage.memo import HEXADECIMAL
 from storage.records.answers import NamedDocument
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import without_words
+from storage.runs.folding import unfold
 from storage.runs.log import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
 from storage.runs.views import in_folder, opened_runs
 from storage.system import full_disk_explained
@@ -44,6 +45,7 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     """
     if not (gone and location.runs.is_dir()):
         return 0
+    unfold(location.runs, "regexp_matches(line, $gone)", gone="|".join(gone))
     with in_folder(location.runs, fcntl.LOCK_EX):
         for leftover in location.runs.glob(".partial-*"):
             leftover.unlink()

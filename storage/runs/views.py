@@ -32,7 +32,6 @@ READ_AT_ONCE = 100
 NO_LINES = "SELECT NULL::VARCHAR AS run_id, NULL::VARCHAR AS line WHERE false"
 WRITTEN = """SELECT parse_filename(filename, true) AS run_id, json::VARCHAR AS line
 FROM read_ndjson_objects({files}, ignore_errors = true, filename = true)"""
-FOLDED = """SELECT run_id, line FROM read_parquet({files}) WHERE run_id NOT IN (SELECT run_id FROM written)"""
 PARQUET = ".parquet"
 
 
@@ -97,23 +96,30 @@ class Runs:
 
 
 @contextmanager
-def opened_runs(folder: Path) -> Iterator[Runs]:
+def opened_runs(folder: Path, *, lock: int = fcntl.LOCK_SH) -> Iterator[Runs]:
     """Open the runs of a folder for reading: nothing is folded or erased meanwhile. Where there is no folder there are no runs."""
-    with in_folder(folder, fcntl.LOCK_SH), closing(duckdb.connect()) as connection:
+    with in_folder(folder, lock), closing(duckdb.connect()) as connection:
         paths = sorted(folder.glob("*.jsonl"), key=modified, reverse=True)
         unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
         # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
         at_work = {path.stem for path in paths if is_at_work(path)}
         lock_down(connection, folder)
         readable = [path for path in paths if path.stem not in unreadable]
-        folded = sorted(folder.glob(f"*{PARQUET}"))
         connection.execute("CREATE TABLE written AS SELECT unnest(?::VARCHAR[]) AS run_id", [[path.stem for path in paths]])
         connection.execute("CREATE TABLE unreadable AS SELECT unnest(?::VARCHAR[]) AS run_id", [list(unreadable)])
-        connection.execute(f"CREATE VIEW folded AS {FOLDED.format(files=quoted(folded)) if folded else NO_LINES}")
+        view_parquet(connection, folder)
+        connection.execute("CREATE VIEW folded AS FROM parquet WHERE run_id NOT IN (FROM written)")
         lines = WRITTEN.format(files=quoted(readable)) if readable else NO_LINES
         connection.execute(f"CREATE VIEW lines AS {lines} UNION ALL FROM folded")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
         yield Runs(connection, tuple(path.stem for path in paths), unreadable, at_work)
+
+
+def view_parquet(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    """Make the view `parquet` of all lines that were folded by now."""
+    files = sorted(folder.glob(f"*{PARQUET}"))
+    source = f"SELECT run_id, line FROM read_parquet({quoted(files)})" if files else NO_LINES
+    connection.execute(f"CREATE OR REPLACE VIEW parquet AS {source}")
 
 
 def quoted(paths: Sequence[Path]) -> str:

@@ -24,6 +24,7 @@ from storage.locations import (
 )
 from storage.records.documents import Finding
 from storage.runs.answers import answer_ids
+from storage.runs.folding import fold_closed_runs
 from tasks.ingest.publishing import CleanedUp, look_after
 from tasks.step import StepKey, step
 from tasks.watching.markdown import as_text, table_row
@@ -110,13 +111,18 @@ class Maintenance(BaseModel):
         )
 
 
+OPEN_SECONDS = 86_400.0
+"""A run that ended within a day may be tried again: it is not folded into Parquet yet."""
+
+
 def _outputs(cleaned: CleanedUp) -> Mapping[str, str]:
     return {"artifacts": str(len(cleaned.garbage.artifacts)), "bytes": str(cleaned.garbage.bytes_freed)}
 
 
 @step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_outputs)
 def maintenance(corpus: CorpusWriter) -> CleanedUp:
-    """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
+    """Fold closed runs, bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
+    fold_closed_runs(corpus.location, before=time.time() - OPEN_SECONDS)
     return look_after(corpus)
 
 
