@@ -7,6 +7,7 @@ in between, its JSON Lines count and nothing counts twice.
 # DuckDB complains at the end of a process of types that somebody still names: annotations stay words.
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -22,7 +23,7 @@ import duckdb
 
 from storage.catalog.catalog import LOCKED_DOWN
 from storage.records.documents import StepRecord
-from storage.runs.at_work import is_at_work
+from storage.runs.at_work import SUFFIX, is_at_work
 from storage.runs.log import EntryKind
 
 MEMORY = "1GB"
@@ -102,7 +103,7 @@ def opened_runs(folder: Path, *, lock: int = fcntl.LOCK_SH) -> Iterator[Runs]:
         paths = sorted(folder.glob("*.jsonl"), key=modified, reverse=True)
         unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
         # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
-        at_work = {path.stem for path in paths if is_at_work(path)}
+        at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
         lock_down(connection, folder)
         readable = [path for path in paths if path.stem not in unreadable]
         connection.execute("CREATE TABLE written AS SELECT unnest(?::VARCHAR[]) AS run_id", [[path.stem for path in paths]])
@@ -156,11 +157,9 @@ def modified(path: Path) -> int:
 
 def why_unreadable(path: Path) -> str:
     """Return why the system does not give the file, "" where it does."""
-    try:
-        with path.open("rb"):
-            return ""
-    except OSError as error:
-        return error.strerror or str(error)
+    if path.is_dir():
+        return os.strerror(errno.EISDIR)
+    return "" if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
 
 
 def read_run(path: Path) -> RunEntries:

@@ -10,7 +10,7 @@ from storage.corpus.snapshot import Snapshot
 from storage.locations import ID_PREFIX, nearest
 from storage.records.documents import DocumentRecord
 from storage.runs.answers import QUESTION_SHOWN
-from storage.runs.log import ASKING
+from storage.runs.log import ASKING, EntryKind
 from storage.runs.views import Runs, opened_runs
 
 RUN_PREFIX = re.compile(r"(?:ask-)?[0-9a-f][0-9a-f-]{5,}")
@@ -50,7 +50,7 @@ def find_named(snapshot: Snapshot, asked: str) -> Named:
     Raise UnknownLineageError, or AmbiguousLineageError, either of which lists what there is.
     """
     with opened_runs(snapshot.location.runs) as runs:
-        meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or _in_entries(runs, asked)
+        meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
         found = {(each.kind, each.id): each for each in meant}
         if not found:
             raise UnknownLineageError(_unknown(snapshot, runs, asked))
@@ -77,25 +77,22 @@ def _runs(runs: Runs, asked: str) -> Iterator[Named]:
 
 
 IN_ENTRIES = """
-SELECT 'answer', answer_id, question, run_id FROM answers WHERE contains(line, $asked) AND starts_with(answer_id, $asked)
-UNION ALL SELECT DISTINCT 'document', unnest(regexp_extract_all(line, '"id": "(' || $whole || ')"', 1)), '', ''
-FROM entries WHERE kind = 'answer' AND contains(line, $asked)
-UNION ALL SELECT DISTINCT 'document', subject, '', '' FROM steps
-WHERE NOT starts_with(run_id, $asking) AND step IN ('parse', 'evolve') AND regexp_full_match(subject, $whole)
+SELECT run_id, kind, line->>'$.answer_id', line->>'$.question', line->>'$.subject',
+    regexp_extract_all(line, '"id": "(' || $whole || ')"', 1)
+FROM entries WHERE contains(line, $asked) AND (kind = 'answer' OR line->>'$.step' IN ('parse', 'evolve'))
 """
 
 
-def _in_entries(runs: Runs, asked: str) -> list[Named]:
-    """Return the answers that are meant, and the documents that runs tell of, also of those that are not published any more."""
+def _in_entries(runs: Runs, asked: str) -> Iterator[Named]:
+    """Yield the answers that are meant, and the documents that runs tell of, also of those that are not published any more."""
     if not ID_PREFIX.fullmatch(asked):
-        return []
+        return
     whole = f"{asked}[0-9a-f]{{{64 - len(asked)}}}"
-    return [
-        Named(Kind.ANSWER, name, f" {question[:QUESTION_SHOWN]!r}", run_id)
-        if kind == Kind.ANSWER
-        else Named(Kind.DOCUMENT, name, " (not published now)")
-        for kind, name, question, run_id in sorted(runs.rows(IN_ENTRIES, asked=asked, whole=whole, asking=ASKING))
-    ]
+    for run_id, kind, answer_id, question, subject, documents in runs.rows(IN_ENTRIES, asked=asked, whole=whole):
+        if kind == EntryKind.ANSWER and str(answer_id).startswith(asked):
+            yield Named(Kind.ANSWER, answer_id, f" {question[:QUESTION_SHOWN]!r}", run_id)
+        named = documents if kind == EntryKind.ANSWER else [subject] if re.fullmatch(whole, subject) else []
+        yield from (Named(Kind.DOCUMENT, name, " (not published now)") for name in named)
 
 
 NEWEST = "SELECT answer_id, question FROM answers WHERE answer_id IS NOT NULL ORDER BY asked DESC LIMIT $listed"
