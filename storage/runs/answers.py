@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
+from operator import itemgetter
 
 from storage.catalog.removals import noted_removals
 from storage.codec import CodecError
@@ -61,13 +62,13 @@ def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, pres
 def _kept_answers(location: CorpusLocation, present: Collection[str], condition: str, **parameters: str) -> list[Answer]:
     """Return the answers that meet a condition in SQL, the newest first."""
     gone = {removal.document_id for removal in noted_removals(location)}.difference(present)
-    query = f"SELECT line FROM answers WHERE {condition} ORDER BY asked DESC, sequence DESC, run_id DESC"
     found = []
     with opened_runs(location.runs) as runs:
-        for (line,) in runs.rows(query, **parameters):
+        for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
             with suppress(CodecError):
-                found.append(without_words(answer_from_json(json.loads(line)), gone))
-    return found
+                answer = answer_from_json(json.loads(line))
+                found.append(((answer.asked, *place), without_words(answer, gone)))
+    return [answer for _, answer in sorted(found, key=itemgetter(0), reverse=True)]
 
 
 def answer_ids(location: CorpusLocation) -> set[str]:

@@ -9,7 +9,7 @@ from storage.artifacts import PARTIAL, sync_folder, write_durably
 from storage.locations import CorpusLocation
 from storage.runs.at_work import sign_of
 from storage.runs.log import writing_alone
-from storage.runs.views import PARQUET, Runs, opened_runs, quoted, view_parquet
+from storage.runs.views import PARQUET, Runs, opened_runs, parquet_files, quoted, view_parquet
 from storage.system import full_disk_explained
 
 SAME_LINES = """
@@ -52,7 +52,7 @@ def unfold(folder: Path, condition: str, **parameters: object) -> None:
             with full_disk_explained(folder, len(data)):
                 write_durably(folder / f"{name}.jsonl", data)
         written = {path.stem for path in folder.glob("*.jsonl")}
-        for path in sorted(folder.glob(f"*{PARQUET}")):
+        for path in parquet_files(folder):
             source = f"read_parquet({quoted([path])})"
             inside = {name for (name,) in runs.rows(f"SELECT DISTINCT run_id FROM {source}")}
             if inside <= written:

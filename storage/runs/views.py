@@ -33,7 +33,7 @@ READ_AT_ONCE = 100
 NO_LINES = "SELECT NULL::VARCHAR AS run_id, NULL::VARCHAR AS line WHERE false"
 WRITTEN = """SELECT parse_filename(filename, true) AS run_id, json::VARCHAR AS line
 FROM read_ndjson_objects({files}, ignore_errors = true, filename = true)"""
-PARQUET = ".parquet"
+PARQUET, PARQUET_END = ".parquet", b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,8 @@ def opened_runs(folder: Path, *, lock: int = fcntl.LOCK_SH) -> Iterator[Runs]:
     """Open the runs of a folder for reading: nothing is folded or erased meanwhile. Where there is no folder there are no runs."""
     with in_folder(folder, lock), closing(duckdb.connect()) as connection:
         paths = sorted(folder.glob("*.jsonl"), key=modified, reverse=True)
-        unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
+        folded = sorted(folder.glob(f"*{PARQUET}"))
+        unreadable = {path.stem: reason for path in [*paths, *folded] if (reason := why_unreadable(path))}
         # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
         at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
         lock_down(connection, folder)
@@ -116,9 +117,13 @@ def opened_runs(folder: Path, *, lock: int = fcntl.LOCK_SH) -> Iterator[Runs]:
         yield Runs(connection, tuple(path.stem for path in paths), unreadable, at_work)
 
 
+def parquet_files(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.glob(f"*{PARQUET}")) if not why_unreadable(path)]
+
+
 def view_parquet(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
     """Make the view `parquet` of all lines that were folded by now."""
-    files = sorted(folder.glob(f"*{PARQUET}"))
+    files = parquet_files(folder)
     source = f"SELECT run_id, line FROM read_parquet({quoted(files)})" if files else NO_LINES
     connection.execute(f"CREATE OR REPLACE VIEW parquet AS {source}")
 
@@ -159,7 +164,18 @@ def why_unreadable(path: Path) -> str:
     """Return why the system does not give the file, "" where it does."""
     if path.is_dir():
         return os.strerror(errno.EISDIR)
-    return "" if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
+    if not os.access(path, os.R_OK):
+        return os.strerror(errno.EACCES)
+    if path.suffix == PARQUET and not is_whole(path):
+        return "it is damaged"
+    return ""
+
+
+def is_whole(path: Path) -> bool:
+    """Say whether a file of Parquet has its end, which is written last."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, path.stat().st_size - len(PARQUET_END)))
+        return stream.read() == PARQUET_END
 
 
 def read_run(path: Path) -> RunEntries:
