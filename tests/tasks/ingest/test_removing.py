@@ -1,6 +1,7 @@
 """Removing unpublishes at once, and leaves nothing when it is asked to."""
 
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -216,6 +217,8 @@ def test_a_corpus_goes_whole_with_all_that_is_kept_of_its_documents_be_it_damage
 def test_the_readers_of_a_corpus_are_waited_for_before_it_goes(location):
     with ThreadPoolExecutor() as pool, open_for_reading(location) as snapshot:
         removing = pool.submit(remove_corpus, location)
+        while location.current.exists():
+            time.sleep(0.05)
         with pytest.raises(TimeoutError):
             removing.result(0.5)
         with pytest.raises(UnknownCorpusError):
