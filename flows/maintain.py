@@ -34,7 +34,7 @@ from tasks.ingest.maintenance import (
     maintenance_markdown,
     summary,
 )
-from tasks.lineage.at_work import close_what_cannot_go_on, tell_of_killed
+from tasks.lineage.at_work import close_what_cannot_go_on, report_killed
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.progress import stop_requested
 
@@ -80,9 +80,9 @@ async def look_after(location: CorpusLocation, request: MaintainRequest) -> Main
         ) as place,
         working_at(place),
     ):
-        tell_of_killed(location)
+        report_killed(location)
         done, number = await maintained(location, request)
-        done = done.model_copy(update={"killed": tuple(run.told for run in close_what_cannot_go_on(location, snapshot=number))})
+        done = done.model_copy(update={"killed": tuple(run.message for run in close_what_cannot_go_on(location, snapshot=number))})
         if done.skipped:
             return done
         return done.model_copy(update={"findings": (*done.findings, *await doctor.submit(location))})

@@ -23,7 +23,7 @@ from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.locations import corpora_folder, corpus_location, home
 from storage.records.documents import DocumentState
 from tasks.finding.plan import displayed
-from tasks.lineage.at_work import ingests_at_work, killed, tell_of_killed
+from tasks.lineage.at_work import ingests_at_work, killed, report_killed
 from tasks.lineage.search import short_run
 from tasks.settings.ask import AllSettings, load_settings
 
@@ -36,10 +36,10 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
     if not output.as_json:
         for run in lost:
             # Before all else: of a corpus in which nothing was published yet, there is nothing else to show.
-            output.line(f"{short_run(run.run_id)}: {run.told}", style="yellow")
+            output.line(f"{short_run(run.run_id)}: {run.message}", style="yellow")
         for ingest in going:
-            output.line(f"{short_run(ingest.run_id)}: {ingest.told}")
-    tell_of_killed(location)
+            output.line(f"{short_run(ingest.run_id)}: {ingest.message}")
+    report_killed(location)
     with open_for_reading(location) as snapshot:
         if output.as_json:
             runs = {"killed": [asdict(run) for run in lost], "at_work": [asdict(run) for run in going]}

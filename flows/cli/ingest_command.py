@@ -18,7 +18,7 @@ from tasks.finding.mirror import Ahead
 from tasks.finding.plan import displayed
 from tasks.ingest.publishing import maintenance_is_due
 from tasks.ingest.request import IngestRequest, Survey, survey_for
-from tasks.lineage.at_work import rest_of, words_of
+from tasks.lineage.at_work import rest_of, takeover_messages
 from tasks.settings.ask import load_settings
 from tasks.settings.ingest import IngestSettings
 
@@ -46,7 +46,7 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
         require_runner(request.settings.work)
         require_model(request.settings)
         wait_until_free(location.lock, wait_seconds=request.settings.work.lock_wait_seconds)
-        for words in words_of(location, rest):
+        for words in takeover_messages(location, rest):
             output.side.print(words, markup=False, soft_wrap=True)
         by_model = request.settings.reading.analysis.by == "model"
         with shown(found.plan.work, console=output.side, quiet=arguments.json, by_model=by_model):

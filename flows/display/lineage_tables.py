@@ -24,7 +24,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.answer_json import writable
 from tasks.finding.plan import displayed
-from tasks.lineage.records import AnswerWalk, DocumentTold, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
+from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
 from tasks.lineage.runs import sum_of_calls, sum_of_steps
 from tasks.lineage.search import short_run
 from tasks.lineage.walk import walk
@@ -121,7 +121,7 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
         yield from (Line(3, text) for text in path_lines(path, names))
     yield heading("documents" if found.documents else "documents: none was used")
     for document in found.documents:
-        yield from told_lines(document, 1, [pages for pages in found.read_by if pages.document_id == document.document.id])
+        yield from history_lines(document, 1, [pages for pages in found.read_by if pages.document_id == document.document.id])
     used = [f"lineage {document.document.id[:8]}" for document in found.documents[:READINGS_SHOWN]]
     yield from _go_on(found.corpus, f"report {found.answer_id[:8]}", f"lineage {short_run(found.run.run_id)}", *used)
 
@@ -138,8 +138,8 @@ def _work_lines(work: AnswerWalk | Reading, level: int) -> Iterator[Line]:
     yield from (Line(level, call_line(call)) for call in sum_of_calls(work.calls))
 
 
-def told_lines(document: DocumentTold, level: int, read_by: Sequence[PagesRead] = ()) -> Iterator[Line]:
-    """Yield a document: its bytes, its files, who read them; `read_by` are the pages that an answer used."""
+def history_lines(document: DocumentHistory, level: int, read_by: Sequence[PagesRead] = ()) -> Iterator[Line]:
+    """Yield a document: its bytes, its files, the runs that read them; `read_by` are the pages that an answer used."""
     yield Line(level, document_line(document), "cyan")
     level += 1
     yield from (Line(level, text) for text in (f"sha256 {document.document.id}", *document.paths))
@@ -158,10 +158,10 @@ def told_lines(document: DocumentTold, level: int, read_by: Sequence[PagesRead] 
 
 
 def _document_lines(found: DocumentWalk) -> Iterator[Line]:
-    yield from told_lines(found.document, 0)
+    yield from history_lines(found.document, 0)
     for earlier in found.earlier:
         yield heading("before, its file held")
-        yield from told_lines(earlier, 1)
+        yield from history_lines(earlier, 1)
     counted = f"{len(found.answers):,} answers used it" if len(found.answers) != 1 else "1 answer used it"
     yield heading(f"{counted}{' or what its file held before' if found.earlier else ''}")
     yield from _some([use_line(use, found.document.document.id) for use in found.answers])

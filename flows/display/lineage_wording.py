@@ -11,10 +11,10 @@ from tasks.lineage.records import (
     AnswerUse,
     CallSum,
     Damage,
-    DocumentTold,
+    DocumentHistory,
     NodePlace,
     PagesRead,
-    PathTold,
+    PathPlaces,
     RunHead,
     RunKind,
     Standing,
@@ -51,13 +51,13 @@ def run_notes(run: RunHead) -> Iterator[str]:
 
 
 def step_line(step: StepSum) -> str:
-    told = [f"{step.seconds:.2f} s"]
-    told += [f"{step.times} times"] if step.times > 1 else []
-    told += [f"{step.cache_hits} from the cache" if step.times > 1 else "from the cache"] if step.cache_hits else []
-    told += [f"{step.attempts} attempts"] if step.attempts > 1 else []
+    parts = [f"{step.seconds:.2f} s"]
+    parts += [f"{step.times} times"] if step.times > 1 else []
+    parts += [f"{step.cache_hits} from the cache" if step.times > 1 else "from the cache"] if step.cache_hits else []
+    parts += [f"{step.attempts} attempts"] if step.attempts > 1 else []
     for count, outcome in ((step.failed, "failed"), (step.stopped, "stopped")):
-        told += [f"{count} {outcome}" if step.times > 1 else outcome] if count else []
-    return f"{step.step:{STEP_WIDTH}} {', '.join(told)}"
+        parts += [f"{count} {outcome}" if step.times > 1 else outcome] if count else []
+    return f"{step.step:{STEP_WIDTH}} {', '.join(parts)}"
 
 
 def call_line(call: CallSum) -> str:
@@ -68,7 +68,7 @@ def call_line(call: CallSum) -> str:
     return f"{f'call {call.purpose}':{STEP_WIDTH}} {call.seconds:.2f} s, {ended}; {call.model}, {prompt}, {tokens}{money}"
 
 
-def document_line(document: DocumentTold) -> str:
+def document_line(document: DocumentHistory) -> str:
     short = document.document.id[:8]
     if document.standing is Standing.GONE:
         return f"{short}, not in the corpus any more"
@@ -88,7 +88,7 @@ def pages_words(read: PagesRead) -> str:
     return f"page{'s' if len(read.pages) > 1 else ''} {pages} by {read.parser}{f' ({read.note})' if read.note else ''}"
 
 
-def path_lines(path: PathTold, names: Mapping[str, str]) -> Iterator[str]:
+def path_lines(path: PathPlaces, names: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for each page that a path leads over, with its nodes; `names` are the documents by id."""
     for (document_id, page), nodes in groupby(path.nodes, key=lambda node: (node.document_id, node.page)):
         where = f"{names.get(document_id, document_id[:8])}, page {page}" if document_id else "not in the corpus any more"
@@ -131,6 +131,6 @@ def settings_words(kind: RunKind, settings: Mapping[str, Any]) -> str:
 def damage_line(damage: Damage) -> str:
     name = f"the file of run {damage.run_id}"
     if damage.unreadable:
-        return f"{name} cannot be read: {damage.unreadable}; what it tells is missing here"
+        return f"{name} cannot be read: {damage.unreadable}; what it holds is missing here"
     lines = "1 line" if damage.torn == 1 else f"{damage.torn} lines"
-    return f"{name} has {lines} that cannot be read (cut by a kill or a full disk); what they told is missing here"
+    return f"{name} has {lines} that cannot be read (cut by a kill or a full disk); what they held is missing here"

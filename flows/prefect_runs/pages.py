@@ -15,10 +15,10 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
-from flows.display.lineage_tables import Line, heading, markdown_of, told_lines, walk_lines
+from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
 from flows.display.progress import WorkMeter
 from storage.codec import shortened
-from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer, Citation
 from storage.runs.answer_json import answer_from_json
@@ -26,8 +26,8 @@ from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import artifact_key
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.data_flow import DataFlow, answered, ingested
-from tasks.lineage.documents import documents_told
-from tasks.lineage.names import Shelf
+from tasks.lineage.documents import document_histories
+from tasks.lineage.names import Sources, opened_sources
 from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
@@ -43,10 +43,10 @@ PICTURE_BYTES = 250_000
 """A larger graph is left to the report."""
 
 
-async def keep_run_page(snapshot: Snapshot, walked: RunWalk) -> None:
+async def keep_run_page(sources: Sources, walked: RunWalk) -> None:
     await acreate_markdown_artifact(
         key=lineage_key(artifact_key(walked.corpus)),
-        markdown=await asyncio.to_thread(run_page, snapshot, walked),
+        markdown=await asyncio.to_thread(run_page, sources, walked),
         description="How it was read in",
     )
 
@@ -74,14 +74,14 @@ def answer_lineage(answer: Answer) -> str:
         return markdown_of(walk_lines(walk(snapshot, answer.answer_id)))
 
 
-def run_page(snapshot: Snapshot, walked: RunWalk) -> str:
+def run_page(sources: Sources, walked: RunWalk) -> str:
     lines = list(walk_lines(walked))
     published = [each.document for each in walked.documents if each.published]
-    documents, _damaged = documents_told(Shelf(snapshot), published[:DOCUMENTS_SHOWN])
+    documents, _damaged = document_histories(sources, published[:DOCUMENTS_SHOWN])
     if documents:
         lines.append(heading("what was read, and how"))
     for document in documents:
-        lines += told_lines(document, 1)
+        lines += history_lines(document, 1)
     if len(published) > DOCUMENTS_SHOWN:
         lines.append(Line(1, f"and {len(published) - DOCUMENTS_SHOWN:,} more: flowreader lineage DOCUMENT shows each"))
     return markdown_of(lines)
@@ -182,11 +182,10 @@ async def keep_page(answer: Answer) -> None:
 async def leave_lineage(request: IngestRequest) -> None:
     """Leave the page and the asset events of the ingest at work; its lineage file is walked through once."""
     run_id = UUID(str(run_at_work.id))
-    with open_for_reading(corpus_location(request.corpus)) as snapshot:
-        shelf = Shelf(snapshot)
-        walked = await asyncio.to_thread(run_walk, shelf, str(run_id))
-        emit_assets(ingested(request, shelf, walked), flow_run_id=run_id)
-        await keep_run_page(snapshot, walked)
+    with open_for_reading(corpus_location(request.corpus)) as snapshot, opened_sources(snapshot) as sources:
+        walked = await asyncio.to_thread(run_walk, sources, str(run_id))
+        emit_assets(ingested(request, sources, walked), flow_run_id=run_id)
+        await keep_run_page(sources, walked)
 
 
 async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments

@@ -11,7 +11,7 @@ from storage.codec import CodecError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument
 from storage.runs.answer_json import answer_from_json
-from storage.runs.views import opened_runs
+from storage.runs.views import Runs, opened_runs
 
 QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
@@ -30,7 +30,8 @@ def read_answers(location: CorpusLocation, *, present: Collection[str]) -> list[
 
     Words of a removed document are left out, whatever its removal still has to erase; `present` are the documents published now.
     """
-    return _kept_answers(location, present, "true")
+    with opened_runs(location.runs) as runs:
+        return _kept_answers(runs, location, present, "true")
 
 
 def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[str]) -> Answer:
@@ -38,9 +39,12 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
 
     Raise UnknownAnswerError where none is, AmbiguousAnswerError, naming them all, where several are.
     """
-    condition = "contains(line, $id) AND starts_with(answer_id, $id)"
-    kept = _kept_answers(location, present, condition, id=asked_id) if ID_PREFIX.fullmatch(asked_id) else []
-    found = {answer.answer_id: answer for answer in reversed(kept)}
+    found: dict[str, Answer] = {}
+    if ID_PREFIX.fullmatch(asked_id):
+        condition = "contains(line, $id) AND starts_with(answer_id, $id)"
+        with opened_runs(location.runs) as runs:
+            kept = _kept_answers(runs, location, present, condition, id=asked_id)
+        found = {answer.answer_id: answer for answer in reversed(kept)}
     if not found:
         raise UnknownAnswerError(
             f"no answer {asked_id!r} in corpus {location.name!r}; "
@@ -52,22 +56,23 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
     return next(iter(found.values()))
 
 
-def answer_of_run(location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
+def answer_of_run(runs: Runs, location: CorpusLocation, answer_id: str, run_id: str, *, present: Collection[str]) -> Answer:
     """Return the answer that the run kept, as `read_answers` would; raise UnknownAnswerError where it cannot be read."""
-    for answer in _kept_answers(location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
+    for answer in _kept_answers(runs, location, present, "run_id = $run_id AND answer_id = $id", run_id=run_id, id=answer_id):
         return answer
     raise UnknownAnswerError(f"answer {answer_id[:16]!r} of run {run_id!r} cannot be read any more; ask the question again")
 
 
-def _kept_answers(location: CorpusLocation, present: Collection[str], condition: str, **parameters: str) -> list[Answer]:
+def _kept_answers(
+    runs: Runs, location: CorpusLocation, present: Collection[str], condition: str, **parameters: str
+) -> list[Answer]:
     """Return the answers that meet a condition in SQL, the newest first."""
     gone = {removal.document_id for removal in noted_removals(location)}.difference(present)
     found = []
-    with opened_runs(location.runs) as runs:
-        for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
-            with suppress(CodecError):
-                answer = answer_from_json(json.loads(line))
-                found.append(((answer.asked, *place), without_words(answer, gone)))
+    for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
+        with suppress(CodecError):
+            answer = answer_from_json(json.loads(line))
+            found.append(((answer.asked, *place), without_words(answer, gone)))
     return [answer for _, answer in sorted(found, key=itemgetter(0), reverse=True)]
 
 
@@ -97,17 +102,17 @@ def without_words(answer: Answer, gone: Collection[str]) -> Answer:
     losing = [document for document in speaking(answer) if document.id in gone]
     if not losing:
         return answer
-    told = tuple(removed_note(document) for document in losing)
+    removals = tuple(removed_note(document) for document in losing)
     bare = replace(
         answer,
         citations=tuple(replace(each, quote="", section=()) if each.document.id in gone else each for each in answer.citations),
         paths=tuple(replace(path, answer="") if _reads(path, gone) else path for path in answer.paths),
-        notes=(*answer.notes, *told),
+        notes=(*answer.notes, *removals),
     )
     if not _text_holds_words(answer, gone):
         return bare
-    notes = tuple(said for said in answer.notes if said.startswith(NOTE_BEGINS))
-    return replace(bare, answer="", why="", notes=(*notes, *told))
+    notes = tuple(note for note in answer.notes if note.startswith(NOTE_BEGINS))
+    return replace(bare, answer="", why="", notes=(*notes, *removals))
 
 
 def _text_holds_words(answer: Answer, gone: Collection[str]) -> bool:

@@ -1,6 +1,6 @@
 """Which runs are at work, and which were killed: a run holds the lock of a sign beside its file, and its death lets go of it.
 
-The sign stands from before a run's first line until after its last one. Whoever finds it let go of knows that the run was killed,
+The sign stands from before a run's first line until after its last one. A sign that nothing holds means that the run was killed,
 on this machine, whatever became of the process's number since.
 """
 
@@ -16,7 +16,7 @@ from storage.lock import is_still_there
 from storage.runs.log import continued, writing_alone
 from storage.system import full_disk_explained
 
-SUFFIX, TOLD = ".at-work", ".told"
+SUFFIX, REPORTED = ".at-work", ".told"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +36,21 @@ def at_work(run_file: Path) -> Iterator[None]:
     """Hold the sign of a run while the block runs; `put_away` removes it when the run has its last line, else it stays."""
     with full_disk_explained(run_file.parent, 0):
         run_file.parent.mkdir(parents=True, exist_ok=True)
-    # Not waited for: who holds it already is the same run, which a retry meets at its very end.
+    # Not waited for: the holder is the same run, which a retry meets at its very end.
     with writing_alone(sign_of(run_file), wait=False):
-        run_file.with_suffix(TOLD).unlink(missing_ok=True)
+        run_file.with_suffix(REPORTED).unlink(missing_ok=True)
         yield
 
 
 def put_away(run_file: Path) -> None:
     sign_of(run_file).unlink(missing_ok=True)
-    run_file.with_suffix(TOLD).unlink(missing_ok=True)
+    run_file.with_suffix(REPORTED).unlink(missing_ok=True)
 
 
 def is_news(run_file: Path) -> bool:
-    """Say whether nobody asked this about a killed run before; where that cannot be noted down it is no news."""
+    """Say whether this is asked of a killed run for the first time; where that cannot be noted down it is no news."""
     with suppress(OSError):
-        os.close(os.open(run_file.with_suffix(TOLD), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
+        os.close(os.open(run_file.with_suffix(REPORTED), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644))
         return True
     return False
 
@@ -62,7 +62,7 @@ def is_at_work(run_file: Path) -> bool:
 
 
 def killed_runs(location: CorpusLocation) -> list[SignedRun]:
-    """Return the files of the runs that were killed and that nobody took over or put away, the oldest first."""
+    """Return the files of the runs that were killed and neither taken over nor put away, the oldest first."""
     return [run for run in _signed_runs(location, held=False) if run.path.exists()]
 
 
@@ -91,7 +91,7 @@ def close(run_file: Path, *, outcome: str, snapshot: int) -> None:
 
 
 def _look_at(sign: Path) -> tuple[float, bool] | None:
-    """Return when the sign was put up, in seconds since 1970, and whether somebody holds it; None where it does not stand."""
+    """Return when the sign was put up, in seconds since 1970, and whether a process holds it; None where it does not stand."""
     try:
         descriptor = os.open(sign, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -19,21 +19,21 @@ from storage.runs.views import in_folder, opened_runs
 from storage.system import full_disk_explained
 
 
-def documents_told_of(location: CorpusLocation) -> set[NamedDocument]:
+def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
     """Return every document that a kept answer names."""
     with opened_runs(location.runs) as runs:
         named = (document for (line,) in runs.rows("SELECT line FROM answers") for document in _named_documents(json.loads(line)))
         return {document for document in named if HEXADECIMAL.fullmatch(document.id)}
 
 
-def _named_documents(told: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
+def _named_documents(value: Any) -> Iterator[NamedDocument]:  # noqa: ANN401 - whatever JSON can hold
     """Yield all that has an id and a name, wherever it stands: so also of an answer that a newer FlowReader kept."""
-    if isinstance(told, dict):
-        if isinstance(told.get("id"), str) and isinstance(told.get("name"), str):
-            yield NamedDocument(told["id"], told["name"])
-        told = list(told.values())
-    if isinstance(told, list):
-        for inner in told:
+    if isinstance(value, dict):
+        if isinstance(value.get("id"), str) and isinstance(value.get("name"), str):
+            yield NamedDocument(value["id"], value["name"])
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
             yield from _named_documents(inner)
 
 
@@ -41,7 +41,7 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     """Take every word of these documents out of the kept answers; return how many answers held some.
 
     Each file is replaced in one step, and nothing that is appended meanwhile is lost; a kill leaves every file as it was or as it
-    shall be, and the same call goes on. Who erases at the same time waits.
+    shall be, and the same call goes on. A second call at the same time waits.
     """
     if not (gone and location.runs.is_dir()):
         return 0
@@ -53,7 +53,7 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
 
 
 def _erase_in_file(path: Path, gone: Collection[str]) -> int:
-    """Erase in one file; a line that was cut goes too: it tells nothing, and may hold words without saying whose."""
+    """Erase in one file; a line that was cut goes too: it is of no use, and may hold words of any document."""
     with writing_alone(path):
         lines = path.read_bytes().splitlines(keepends=True)
         whole = [line for line in lines if not is_cut(line)]

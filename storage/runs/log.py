@@ -70,35 +70,40 @@ class RunLog:
         code_version: str,
         took_over: Sequence[str] = (),
     ) -> None:
-        """Say what was asked, with which settings, of which code, and the ids of the killed runs whose rest this one does."""
-        said = {"run_id": run_id, "parameters": dict(parameters), "settings": dict(settings), "code_version": code_version}
-        self.append(EntryKind.RUN, said | ({"took_over": list(took_over)} if took_over else {}))
+        """Write what was asked, with which settings, of which code, and the ids of the killed runs whose rest this one does."""
+        entry: dict[str, Any] = {
+            "run_id": run_id,
+            "parameters": dict(parameters),
+            "settings": dict(settings),
+            "code_version": code_version,
+        }
+        self.append(EntryKind.RUN, entry | ({"took_over": list(took_over)} if took_over else {}))
 
     def plan(self, *, documents: int) -> None:
         self.append(EntryKind.PLAN, {"documents": documents})
 
     def step(self, record: StepRecord) -> None:
-        said = {part.name: getattr(record, part.name) for part in fields(record)}
-        self.append(EntryKind.STEP, said | {"outputs": dict(record.outputs)})
+        entry = {part.name: getattr(record, part.name) for part in fields(record)}
+        self.append(EntryKind.STEP, entry | {"outputs": dict(record.outputs)})
 
-    def call(self, told: Mapping[str, Any]) -> None:
-        """Say how a model was asked: for what, which model and prompt, with how many tokens, and how it went."""
-        self.append(EntryKind.CALL, told)
+    def call(self, entry: Mapping[str, Any]) -> None:
+        """Write how a model was asked: for what, which model and prompt, with how many tokens, and how it went."""
+        self.append(EntryKind.CALL, entry)
 
-    def answer(self, told: Mapping[str, Any]) -> None:
+    def answer(self, entry: Mapping[str, Any]) -> None:
         """Keep an answer, as `storage.runs.answers.answer_json` gives it.
 
-        Whoever asks does this before letting go of the snapshot: a removal waits for its readers and then looks at the answers.
+        This is done before the snapshot is let go of: a removal waits for its readers and then looks at the answers.
         """
-        self.append(EntryKind.ANSWER, told)
+        self.append(EntryKind.ANSWER, entry)
 
     def end(self, *, run_id: str, outcome: str, snapshot: int) -> None:
         self.append(EntryKind.END, {"run_id": run_id, "outcome": outcome, "snapshot": snapshot})
 
-    def append(self, kind: EntryKind, said: Mapping[str, Any]) -> None:
+    def append(self, kind: EntryKind, entry: Mapping[str, Any]) -> None:
         """Write one line; raise DiskFullError where it does not fit, RunGoneError where the corpus was removed meanwhile."""
         number = next(self.sequence)
-        line = entry_line({"sequence": number, "kind": kind.value, **said})
+        line = entry_line({"sequence": number, "kind": kind.value, **entry})
         if number == 0:
             with full_disk_explained(self.path.parent, len(line)):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -151,8 +156,8 @@ def append_lines(path: Path, lines: bytes) -> None:
 def writing_alone(path: Path, *, wait: bool = True) -> Iterator[int]:
     """Keep every other writer out of the file, made where it is missing, while the block runs; a death lets them in.
 
-    Where `wait` is false and somebody keeps us out, the block runs beside them.
-    The file is the one that the path names: who waited while it was replaced waits again, for the new one.
+    Where `wait` is false and another process holds it, the block runs without it.
+    The file is the one that the path names: a writer that waited while it was replaced waits again, for the new one.
     """
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -175,7 +180,7 @@ def write_whole(descriptor: int, lines: bytes) -> None:
 
 
 def read_entry(line: bytes) -> dict[str, Any] | None:
-    """Return what a line tells; None where it is cut, or tells of what this FlowReader does not know."""
+    """Return the entry in a line; None where it is cut, or of a kind that this FlowReader does not know."""
     try:
         entry: dict[str, Any] = json.loads(line)
         return entry | {"sequence": int(entry["sequence"]), "kind": EntryKind(entry["kind"])}
@@ -184,7 +189,7 @@ def read_entry(line: bytes) -> dict[str, Any] | None:
 
 
 def is_cut(line: bytes) -> bool:
-    """Say whether a kill or a full disk left of a line what tells nothing."""
+    """Say whether a kill or a full disk left no whole entry of a line."""
     try:
         return not isinstance(json.loads(line), dict)
     except ValueError:

@@ -4,7 +4,7 @@ A run is a file of JSON Lines; maintenance folds closed ones into Parquet, line 
 in between, its JSON Lines count and nothing counts twice.
 """
 
-# DuckDB complains at the end of a process of types that somebody still names: annotations stay words.
+# DuckDB complains at the end of a process of types that are still named: annotations stay words.
 from __future__ import annotations
 
 import errno

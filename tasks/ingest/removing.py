@@ -18,7 +18,7 @@ from storage.forgetting import forget_copies, forget_questions, forget_replies, 
 from storage.graph.store import GraphDamagedError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.lock import acquire
-from storage.runs.erasing import documents_told_of
+from storage.runs.erasing import documents_in_answers
 from storage.system import DiskFullError
 from tasks.ingest.publishing import CleanedUp, clean_up, collect_garbage, wipe
 from tasks.settings.ingest import IngestSettings
@@ -79,7 +79,7 @@ def remove_document(location: CorpusLocation, asked: str, *, now: bool) -> Recei
 
 def _earlier_contents(corpus: CorpusWriter, removal: Removal) -> list[Removal]:
     """Return removals of what kept answers quote of the same file as it was before it changed."""
-    known, published = documents_told_of(corpus.location), {record.id for record in corpus.documents()}
+    known, published = documents_in_answers(corpus.location), {record.id for record in corpus.documents()}
     earlier = {document.id for document in known if document.name in removal.names} - published
     return [Removal(document, removal.moment) for document in sorted(earlier)]
 
@@ -139,7 +139,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
 
 def _documents_known(location: CorpusLocation) -> set[str]:
     """Return the ids of all documents that the corpus's snapshots, answers or removals name, as far as they can be read."""
-    known = {document.id for document in documents_told_of(location)}
+    known = {document.id for document in documents_in_answers(location)}
     known |= {removal.document_id for removal in noted_removals(location)}
     for number in snapshot_numbers(location):
         with suppress(CatalogDamagedError), opened(snapshot_path(location, number), read_only=True) as connection:
@@ -149,7 +149,7 @@ def _documents_known(location: CorpusLocation) -> set[str]:
 
 def _forget_told(location: CorpusLocation, known: Collection[str]) -> list[str]:
     """Forget the words of the documents that are known or that the corpus' answers name by now; return their ids."""
-    gone = sorted({document.id for document in documents_told_of(location)}.union(known))
+    gone = sorted({document.id for document in documents_in_answers(location)}.union(known))
     forget_replies(location, gone)
     forget_questions(location)
     forget_reports(location.home, gone)

@@ -19,7 +19,7 @@ from tasks.events import RunKilled, emit
 from tasks.finding.plan import displayed
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.records import RunKind
-from tasks.lineage.runs import KILLED, RunStory, story_of
+from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
 from tasks.watching.prefect_log import log_to_prefect
 from tasks.watching.watching import is_wanted, watched
@@ -38,17 +38,21 @@ class RunProgress:
 
 
 def progress_of(run_file: Path) -> RunProgress:
-    """Return how far the run came since it began last: Prefect may try it again in the same file."""
-    story = story_of(_last_try(_entries(run_file, "kind NOT IN ('call', 'answer')")))
-    last = {step.subject: step for step in story.steps if HEXADECIMAL.fullmatch(step.subject)}
+    return _progress(_whole_history(run_file))
+
+
+def _whole_history(run_file: Path) -> RunHistory:
+    """Return what the run did since it began last: Prefect may try it again in the same file."""
+    found = _entries(run_file, "kind NOT IN ('call', 'answer')")
+    begins = [place for place, entry in enumerate(found.entries) if entry["kind"] is EntryKind.RUN]
+    return history_of(replace(found, entries=found.entries[begins[-1] if begins else 0 :]))
+
+
+def _progress(history: RunHistory) -> RunProgress:
+    last = {step.subject: step for step in history.steps if HEXADECIMAL.fullmatch(step.subject)}
     failed = sum(step_outcome(step) == "failed" for step in last.values())
     read = sum(step.step == LAST_STEP and not step.error for step in last.values())
-    return RunProgress(read, failed, story.planned)
-
-
-def _last_try(found: RunEntries) -> RunEntries:
-    begins = [place for place, entry in enumerate(found.entries) if entry["kind"] is EntryKind.RUN]
-    return replace(found, entries=found.entries[begins[-1] if begins else 0 :])
+    return RunProgress(read, failed, history.planned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,21 +70,21 @@ class IngestAtWork:
     documents: int | None
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         failed = f", {self.failed} of them failed" if self.failed else ""
-        far = "documents are looked for" if self.documents is None else f"{self.done} of {self.documents} documents done{failed}"
-        return f"the ingest{named(self.paths)} that began at {minute(self.began)} UTC is at work: {far}"
+        done = "documents are looked for" if self.documents is None else f"{self.done} of {self.documents} documents done{failed}"
+        return f"the ingest{named(self.paths)} that began at {minute(self.began)} UTC is at work: {done}"
 
 
 def ingests_at_work(location: CorpusLocation) -> tuple[IngestAtWork, ...]:
     """Return the ingests at work, the oldest first."""
     found: list[IngestAtWork] = []
     for run in runs_at_work(location):
-        story = _story(run.path)
-        if story.head.kind is RunKind.INGEST:
-            far, paths = progress_of(run.path), tuple(map(str, story.parameters["paths"]))
-            done = far.read + far.failed
-            found.append(IngestAtWork(run.path.stem, told_moment(run.began), paths, done, far.failed, far.documents))
+        history = _whole_history(run.path)
+        if history.head.kind is RunKind.INGEST:
+            progress, paths = _progress(history), tuple(map(str, history.parameters["paths"]))
+            done = progress.read + progress.failed
+            found.append(IngestAtWork(run.path.stem, utc_moment(run.began), paths, done, progress.failed, progress.documents))
     return tuple(found)
 
 
@@ -90,7 +94,7 @@ def named(paths: Sequence[str]) -> str:
     return f" of {displayed(paths[0])}{more}" if paths else ""
 
 
-def told_moment(seconds: float) -> str:
+def utc_moment(seconds: float) -> str:
     """Return seconds since 1970 as an ISO 8601 time in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
@@ -113,8 +117,7 @@ class KilledRun:
     paths: tuple[str, ...]
 
     @property
-    def told(self) -> str:
-        """What to say of it, with the remedy where there is one."""
+    def message(self) -> str:
         remedy = "; the same command goes on with the rest" if self.goes_on else ""
         return f"the {NAMES[self.kind]}{named(self.paths)} that began at {minute(self.began)} UTC was killed{remedy}"
 
@@ -124,22 +127,22 @@ class KilledRun:
 
 
 def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
-    """Return the corpus's killed runs that nobody took over yet, the oldest first."""
+    """Return the corpus's killed runs that no other took over yet, the oldest first."""
     found: list[KilledRun] = []
     for run in killed_runs(location):
-        story = _story(run.path)
-        there = tuple(path for path in _paths(story) if is_address(path) or os.path.lexists(path))
-        found.append(KilledRun(story.head.run_id, story.head.kind, told_moment(run.began), there))
+        history = _history(run.path)
+        there = tuple(path for path in _paths(history) if is_address(path) or os.path.lexists(path))
+        found.append(KilledRun(history.head.run_id, history.head.kind, utc_moment(run.began), there))
     return tuple(found)
 
 
 def rest_of(location: CorpusLocation, request: IngestRequest) -> list[Path]:
     """Return the files of the killed ingests that read nothing but what this one reads too."""
-    return [each.path for each in killed_runs(location) if _is_covered(_story(each.path), request)]
+    return [each.path for each in killed_runs(location) if _is_covered(_history(each.path), request)]
 
 
 def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple[KilledRun, ...]:
-    """Return the killed runs; those that no command goes on with, or that nobody went on with for a month, are told this once.
+    """Return the killed runs; those that no command goes on with, or none did for a month, are closed.
 
     Of a run that was killed before its first line nothing stays after that time.
     """
@@ -151,8 +154,8 @@ def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple
     return found
 
 
-def _story(run_file: Path) -> RunStory:
-    return story_of(_entries(run_file, "kind IN ('run', 'end')"))
+def _history(run_file: Path) -> RunHistory:
+    return history_of(_entries(run_file, "kind IN ('run', 'end')"))
 
 
 def _entries(run_file: Path, lines: str) -> RunEntries:
@@ -160,43 +163,43 @@ def _entries(run_file: Path, lines: str) -> RunEntries:
         return runs.read_one(run_file.stem, lines)
 
 
-def _paths(story: RunStory) -> Sequence[str]:
-    return [str(path) for path in story.parameters.get("paths", ())] if story.head.kind is RunKind.INGEST else ()
+def _paths(history: RunHistory) -> Sequence[str]:
+    return [str(path) for path in history.parameters.get("paths", ())] if history.head.kind is RunKind.INGEST else ()
 
 
-def _is_covered(story: RunStory, request: IngestRequest) -> bool:
+def _is_covered(history: RunHistory, request: IngestRequest) -> bool:
     chosen = {name: list(getattr(request, name)) for name in ("include", "exclude")}
-    if story.head.kind is not RunKind.INGEST or any(story.parameters.get(name, []) != given for name, given in chosen.items()):
+    if history.head.kind is not RunKind.INGEST or any(history.parameters.get(name, []) != given for name, given in chosen.items()):
         return False
-    return all(any(Path(path).is_relative_to(named) for named in request.paths) for path in _paths(story))
+    return all(any(Path(path).is_relative_to(named) for named in request.paths) for path in _paths(history))
 
 
-def tell_of_killed(location: CorpusLocation) -> None:
-    """Tell whoever the environment wants to watch of each killed run of the corpus that nobody was told of."""
+def report_killed(location: CorpusLocation) -> None:
+    """Send an event for each killed run of the corpus that none was sent for, where the environment wants events."""
     if is_wanted() and (killed := killed_runs(location)):
         with watched():
             for run in killed:
                 if is_news(run.path):
-                    kind, read = _story(run.path).head.kind.value, progress_of(run.path).read
-                    emit(RunKilled(run.path.stem, kind, location.name, told_moment(run.began), read))
+                    kind, read = _history(run.path).head.kind.value, progress_of(run.path).read
+                    emit(RunKilled(run.path.stem, kind, location.name, utc_moment(run.began), read))
 
 
 @contextmanager
 def taking_over(location: CorpusLocation, rest: Collection[Path]) -> Iterator[tuple[str, ...]]:
-    """Say that the run inside the block does the rest of these killed ones, to watchers and on its page; give the words."""
-    told = words_of(location, rest)
+    """Report that the run inside the block does the rest of these killed ones, as events and on its page; give the messages."""
+    messages = takeover_messages(location, rest)
     with watched():
-        tell_of_killed(location)
-        for words in told:
-            log_to_prefect(words)
-        yield told
+        report_killed(location)
+        for message in messages:
+            log_to_prefect(message)
+        yield messages
 
 
-def words_of(location: CorpusLocation, rest: Collection[Path]) -> tuple[str, ...]:
-    """Return what to say to people of these killed runs before their rest is done, the oldest first."""
-    told = []
+def takeover_messages(location: CorpusLocation, rest: Collection[Path]) -> tuple[str, ...]:
+    """Return a message for each of these killed runs before their rest is done, the oldest first."""
+    messages = []
     for run in (run for run in killed_runs(location) if run.path in rest):
-        began, far = minute(told_moment(run.began)), progress_of(run.path)
-        kept = f"{far.read} of its {'' if far.documents is None else f'{far.documents} '}documents"
-        told.append(f"the earlier run of {began} UTC was killed; {kept} were kept, the rest is read now")
-    return tuple(told)
+        began, progress = minute(utc_moment(run.began)), progress_of(run.path)
+        kept = f"{progress.read} of its {'' if progress.documents is None else f'{progress.documents} '}documents"
+        messages.append(f"the earlier run of {began} UTC was killed; {kept} were kept, the rest is read now")
+    return tuple(messages)

@@ -1,6 +1,6 @@
 """What went into a run and what came out, as other systems take lineage: by name alone, and no name of a document.
 
-What is told outside cannot be taken back when a document is removed: documents are told by their ids, which are hashes.
+What other systems hold cannot be taken back when a document is removed: they get the ids of documents, which are hashes.
 """
 
 import re
@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from storage.records.answers import Answer
 from tasks.finding.plan import displayed
 from tasks.ingest.request import IngestRequest
-from tasks.lineage.names import Shelf
+from tasks.lineage.names import Sources
 from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import documents_used
 
 READ_AT_MOST, MADE_AT_MOST = 50, 200
-"""Data sets of a run that are told: each is a row elsewhere, and Prefect takes an event with a hundred resources at most."""
+"""Data sets of a run that are passed on: each is a row elsewhere, and Prefect takes an event with a hundred resources at most."""
 
 LONGEST_KEY, OURS = 512, "flowreader"
 OTHER_SIGNS = re.compile(r"[^A-Za-z0-9/._~-]")
@@ -24,7 +24,7 @@ OTHER_SIGNS = re.compile(r"[^A-Za-z0-9/._~-]")
 
 @dataclass(frozen=True, slots=True)
 class DataFlow:
-    """What a run read and made, as keys of Prefect assets; `left_out` counts what is not told."""
+    """What a run read and made, as keys of Prefect assets; `left_out` counts what is not passed on."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -36,9 +36,9 @@ def asset_key(namespace: str, name: str) -> str:
     return f"{namespace}://{OTHER_SIGNS.sub('_', name)}"[:LONGEST_KEY]
 
 
-def ingested(request: IngestRequest, shelf: Shelf, told: RunWalk) -> DataFlow:
+def ingested(request: IngestRequest, sources: Sources, walked: RunWalk) -> DataFlow:
     """Return what an ingest read, and the documents that it published and that can be read now."""
-    ids = [each.document.id for each in told.documents if shelf.is_readable(each.document.id)]
+    ids = [each.document.id for each in walked.documents if sources.is_readable(each.document.id)]
     inputs = [asset_key("file", displayed(path)) for path in request.paths]
     return _bounded(inputs, [asset_key(OURS, f"{request.corpus}/{each}") for each in ids])
 

@@ -1,4 +1,4 @@
-"""Documents with who parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
+"""Documents with what parsed them, which runs read them and where their nodes stand; of what was removed, its id alone."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,41 +12,44 @@ from storage.codec import CodecError, from_json
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, StepRecord, identify
 from storage.runs.log import ASKING
-from storage.runs.views import opened_runs
-from tasks.lineage.names import Shelf
-from tasks.lineage.records import CallTold, Damage, DocumentTold, NodePlace, Reading, Standing
-from tasks.lineage.runs import RunStory, did_publish, story_of
+from tasks.lineage.names import Sources
+from tasks.lineage.records import CallRecord, Damage, DocumentHistory, NodePlace, Reading, Standing
+from tasks.lineage.runs import RunHistory, did_publish, history_of
 from tasks.parsing.parse import parse_inputs, parser_identity
 from tasks.settings.ingest import IngestSettings
 
-T = TypeVar("T", StepRecord, CallTold)
+T = TypeVar("T", StepRecord, CallRecord)
 
-OTHER_PARSER = "another version than the one installed here, or told other settings"
+OTHER_PARSER = "another version than the one installed here, or with other settings"
 NOT_KEPT = "not known: no run that parsed it is kept"
 
 
-def documents_told(shelf: Shelf, documents: Sequence[NamedDocument]) -> tuple[tuple[DocumentTold, ...], tuple[Damage, ...]]:
+def document_histories(
+    sources: Sources, documents: Sequence[NamedDocument]
+) -> tuple[tuple[DocumentHistory, ...], tuple[Damage, ...]]:
     """Return the documents with the runs that read them, in order, and what of the runs' files cannot be read."""
     if not documents:
         return (), ()
-    with opened_runs(shelf.snapshot.location.runs) as runs:
-        # Which batches a run published says whether it came to publish a document.
-        lines = "kind IN ('run', 'end') OR line->>'$.step' = 'publish' OR list_contains($ids, line->>'$.subject')"
-        read = runs.read("NOT starts_with(run_id, $asking)", lines, asking=ASKING, ids=[document.id for document in documents])
-    stories = [story_of(run) for run in read]
-    told = tuple(_told(shelf, document, stories) for document in documents)
-    return told, tuple(story.damage for story in stories if story.damage)
+    # Which batches a run published says whether it came to publish a document.
+    lines = "kind IN ('run', 'end') OR line->>'$.step' = 'publish' OR list_contains($ids, line->>'$.subject')"
+    ids = [document.id for document in documents]
+    histories = [history_of(run) for run in sources.runs.read("NOT starts_with(run_id, $asking)", lines, asking=ASKING, ids=ids)]
+    return tuple(_history(sources, document, histories) for document in documents), tuple(
+        history.damage for history in histories if history.damage
+    )
 
 
-def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) -> DocumentTold:
-    record = shelf.records.get(document.id)
-    read = [(story, reading) for story in stories if (reading := _reading(story, document.id, record)) is not None]
+def _history(sources: Sources, document: NamedDocument, histories: Sequence[RunHistory]) -> DocumentHistory:
+    record = sources.records.get(document.id)
+    read = [(history, reading) for history in histories if (reading := _reading(history, document.id, record)) is not None]
     readings = sorted((reading for _, reading in read), key=lambda reading: reading.run.began, reverse=True)
-    parsed = [(story, step) for story in stories for step in story.steps if (step.step, step.subject) == ("parse", document.id)]
+    parsed = [
+        (history, step) for history in histories for step in history.steps if (step.step, step.subject) == ("parse", document.id)
+    ]
     known = record or _nothing_known(document.id)
-    return DocumentTold(
-        document=shelf.named(document),
-        standing=_standing(shelf, document, [story for story, _ in read]),
+    return DocumentHistory(
+        document=sources.named(document),
+        standing=_standing(sources, document, [history for history, _ in read]),
         version=known.version,
         state=known.state.value if record else "",
         reason=known.reason,
@@ -61,11 +64,11 @@ def _told(shelf: Shelf, document: NamedDocument, stories: Sequence[RunStory]) ->
     )
 
 
-def _standing(shelf: Shelf, document: NamedDocument, read_by: Sequence[RunStory]) -> Standing:
+def _standing(sources: Sources, document: NamedDocument, read_by: Sequence[RunHistory]) -> Standing:
     """Return how it stands; what has a name though it is not there was published once, for an answer used it."""
-    standing = shelf.standing(document)
+    standing = sources.standing(document)
     if standing is Standing.GONE and read_by and not document.name:
-        return standing if any(did_publish(story, document.id) for story in read_by) else Standing.UNPUBLISHED
+        return standing if any(did_publish(history, document.id) for history in read_by) else Standing.UNPUBLISHED
     return standing
 
 
@@ -73,17 +76,17 @@ def _nothing_known(document_id: str) -> DocumentRecord:
     return DocumentRecord(document_id, "", (), 0, "", "", DocumentState.FAILED, "", 0, 0)
 
 
-def _reading(story: RunStory, document_id: str, record: DocumentRecord | None) -> Reading | None:
+def _reading(history: RunHistory, document_id: str, record: DocumentRecord | None) -> Reading | None:
     """Return what a run did with the document, None where that is nothing; errors of what is not there have no words."""
-    steps = tuple(step for step in story.steps if step.subject == document_id)
-    calls = tuple(call for call in story.calls if call.about == document_id)
+    steps = tuple(step for step in history.steps if step.subject == document_id)
+    calls = tuple(call for call in history.calls if call.about == document_id)
     if not steps and not calls:
         return None
     made = record is not None and any(_made(step, record) for step in steps)
     if record is None:
         steps, calls = tuple(map(wordless, steps)), tuple(map(wordless, calls))
-    began = min((step.started for step in steps), default=story.head.began)
-    return Reading(replace(story.head, began=began), steps, calls, published=made)
+    began = min((step.started for step in steps), default=history.head.began)
+    return Reading(replace(history.head, began=began), steps, calls, published=made)
 
 
 def _made(step: StepRecord, record: DocumentRecord) -> bool:
@@ -91,19 +94,19 @@ def _made(step: StepRecord, record: DocumentRecord) -> bool:
     return not step.error and step.step == "evolve" and step.key == identify(step.step, step.version, record.version)
 
 
-def wordless(told: T) -> T:
+def wordless(work: T) -> T:
     """Return a step or a call without the words of its error: they may be those of a document that was removed."""
-    return replace(told, error=told.error.partition(":")[0])
+    return replace(work, error=work.error.partition(":")[0])
 
 
-def _parser(parsed: Iterable[tuple[RunStory, StepRecord]]) -> str:
+def _parser(parsed: Iterable[tuple[RunHistory, StepRecord]]) -> str:
     """Return name and version of what parsed a document: a step's key proves it of the parser that is installed here."""
     newest = max(parsed, key=lambda each: each[1].started, default=None)
     if newest is None:
         return NOT_KEPT
-    story, step = newest
+    history, step = newest
     try:
-        reading = IngestSettings.model_validate(story.settings).reading
+        reading = IngestSettings.model_validate(history.settings).reading
     except ValidationError:
         return OTHER_PARSER
     proven = step.key == identify(step.step, step.version, parse_inputs(step.subject, reading.parse, reading.ocr))
@@ -111,7 +114,7 @@ def _parser(parsed: Iterable[tuple[RunStory, StepRecord]]) -> str:
 
 
 PageReader = tuple[str, int, str, str]
-"""A document, a page of it, who read it, and why a fallback did."""
+"""A document, a page of it, the parser that read it, and why a fallback did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,21 +125,24 @@ class Places:
     readers: tuple[PageReader, ...]
 
 
-def places_of(shelf: Shelf, documents: Sequence[DocumentTold], node_ids: Sequence[str]) -> Places:
-    """Return the places of those of the nodes that are published, and who read which page of the documents that are."""
+def places_of(sources: Sources, documents: Sequence[DocumentHistory], node_ids: Sequence[str]) -> Places:
+    """Return the places of those of the nodes that are published, and which parser read which page of the documents that are."""
     nodes: dict[str, NodePlace] = {}
     readers: list[PageReader] = []
     unkept = []
-    for name, told in ((told.document.id, told) for told in documents if shelf.is_readable(told.document.id)):
-        graph = _kept_graph(told)
+    for document in documents:
+        name = document.document.id
+        if not sources.is_readable(name):
+            continue
+        graph = _kept_graph(document)
         if graph is None:
             unkept.append(name)
         else:
             nodes |= {node.id: _place(node) for node in graph.nodes}
             readers += [(name, page.number, page.parser.value, page.note) for page in graph.pages]
     if unkept:
-        readers += shelf.snapshot.page_readers(unkept)
-        found = shelf.snapshot.nodes_found([name for name in node_ids if name not in nodes])
+        readers += sources.snapshot.page_readers(unkept)
+        found = sources.snapshot.nodes_found([name for name in node_ids if name not in nodes])
         nodes |= {node.id: _place(node) for node in found}
     return Places(nodes, tuple(readers))
 
@@ -145,8 +151,8 @@ def _place(node: Node) -> NodePlace:
     return NodePlace(node.id, node.document_id, node.page, node.kind.value, None if node.box == WHOLE_PAGE else node.box)
 
 
-def _kept_graph(document: DocumentTold) -> GraphText | None:
-    """Return what the step left that made the published version; None where no run tells of it or its artifact is gone."""
+def _kept_graph(document: DocumentHistory) -> GraphText | None:
+    """Return what the step left that made the published version; None where no run names it or its artifact is gone."""
     made = (step for reading in document.readings if reading.published for step in reading.steps if step.step == "evolve")
     for name in (step.outputs["0"] for step in made if "0" in step.outputs):
         with contextlib.suppress(ArtifactDamagedError, CodecError, OSError):

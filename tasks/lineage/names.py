@@ -1,7 +1,8 @@
-"""What lineage may call by its name: published documents and earlier contents of their files, nothing that was removed."""
+"""What a walk reads, and what it may call by its name: published documents and earlier contents of their files, nothing removed."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,15 +11,17 @@ from storage.corpus.snapshot import Snapshot
 from storage.object_address import is_address, store_address
 from storage.records.answers import NamedDocument
 from storage.records.documents import DocumentRecord, DocumentState
+from storage.runs.views import Runs, opened_runs
 from tasks.lineage.records import Standing
 from tasks.lineage.search import file_names
 
 
 @dataclass(frozen=True)
-class Shelf:
-    """The documents of a snapshot, as names are given to what lineage finds."""
+class Sources:
+    """What a walk reads: the documents of a snapshot and the runs of its corpus, opened once."""
 
     snapshot: Snapshot
+    runs: Runs
 
     @cached_property
     def records(self) -> Mapping[str, DocumentRecord]:
@@ -44,33 +47,39 @@ class Shelf:
         return replace(document, name="") if self.standing(document) is Standing.GONE else document
 
 
-def shown_parameters(parameters: Mapping[str, Any], shelf: Shelf) -> dict[str, Any]:
+@contextmanager
+def opened_sources(snapshot: Snapshot) -> Iterator[Sources]:
+    with opened_runs(snapshot.location.runs) as runs:
+        yield Sources(snapshot, runs)
+
+
+def shown_parameters(parameters: Mapping[str, Any], sources: Sources) -> dict[str, Any]:
     """Return what a run was asked, without paths and names under which no document lies now: they may be of a removed one."""
-    told = dict(parameters)
+    shown = dict(parameters)
     for name, is_known in (("paths", _has_path), ("documents", _has_name)):
-        given = told.get(name)
+        given = shown.get(name)
         if isinstance(given, list):
-            told[name] = [value for value in given if is_known(shelf, str(value))]
-            if hidden := len(given) - len(told[name]):
-                told[f"{name}_of_nothing_published"] = hidden
-    return told
+            shown[name] = [value for value in given if is_known(sources, str(value))]
+            if hidden := len(given) - len(shown[name]):
+                shown[f"{name}_of_nothing_published"] = hidden
+    return shown
 
 
-def _has_path(shelf: Shelf, given: str) -> bool:
+def _has_path(sources: Sources, given: str) -> bool:
     """Say whether a published document lies at or below a path, which may be relative to an unknown folder."""
     if is_address(given):
         whole = store_address(given).shown.rstrip("/")
-        return any(known == whole or known.startswith(f"{whole}/") for record in shelf.records.values() for known in record.paths)
+        return any(known == whole or known.startswith(f"{whole}/") for record in sources.records.values() for known in record.paths)
     path = os.path.normpath(given)
     while path == ".." or path.startswith("../"):
         path = path[3:]
     if path in {".", "", "/"}:
         return True
     whole = f"/{path.strip('/')}/"
-    ends = (f"{known}/" for record in shelf.records.values() for known in record.paths)
+    ends = (f"{known}/" for record in sources.records.values() for known in record.paths)
     return any(known.startswith(whole) if given.startswith("/") else whole in known for known in ends)
 
 
-def _has_name(shelf: Shelf, given: str) -> bool:
+def _has_name(sources: Sources, given: str) -> bool:
     """Say whether a name or the digits of an id are those of a published document."""
-    return given in shelf.names or any(document_id.startswith(given) for document_id in shelf.records)
+    return given in sources.names or any(document_id.startswith(given) for document_id in sources.records)

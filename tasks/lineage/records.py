@@ -1,4 +1,4 @@
-"""What lineage tells: how an answer, a document or a run came to be, and what became of it."""
+"""The records of lineage: how an answer, a document or a run came to be, and what became of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Damage:
 
 @dataclass(frozen=True, slots=True)
 class RunHead:
-    """A run: `began` is when the first step that is told of did, `outcome` how it ended, `snapshot` what was published then.
+    """A run: `began` is when the first step did that is named, `outcome` how it ended, `snapshot` what was published then.
 
     `took_over` are the killed runs whose rest it does.
     """
@@ -56,7 +56,7 @@ class RunHead:
 
 
 @dataclass(frozen=True, slots=True)
-class CallTold:
+class CallRecord:
     """A call of a model, about an answer or a document; `prompt` is the file whose hash it is, empty where none has it any more."""
 
     about: str
@@ -119,16 +119,16 @@ class Reading:
 
     run: RunHead
     steps: tuple[StepRecord, ...]
-    calls: tuple[CallTold, ...]
+    calls: tuple[CallRecord, ...]
     published: bool
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentTold:
+class DocumentHistory:
     """A document and the runs that read it, the newest first. `document.id` is the SHA-256 of its bytes.
 
     What is not published any more has no files, and what is gone no name: of a removed document nothing comes back.
-    `parser` has the versions; `notes` tell of pages that another than the usual one read.
+    `parser` has the versions; `notes` name pages that another than the usual one read.
     """
 
     document: NamedDocument
@@ -158,7 +158,7 @@ class NodePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class PathTold:
+class PathPlaces:
     """A path of an answer, without what its reader said."""
 
     nodes: tuple[NodePlace, ...]
@@ -172,7 +172,7 @@ class PathTold:
 class AnswerWalk:
     """From an answer back to the bytes. `published` is the snapshot that readers see now, `snapshot` the answer's.
 
-    `read_by` tells of the pages that it cites or that were read for it.
+    `read_by` has the pages that it cites or that were read for it.
     """
 
     answer_id: str
@@ -190,11 +190,11 @@ class AnswerWalk:
     usage: Usage
     run: RunHead
     steps: tuple[StepRecord, ...]
-    calls: tuple[CallTold, ...]
+    calls: tuple[CallRecord, ...]
     citations: tuple[Citation, ...]
-    paths: tuple[PathTold, ...]
+    paths: tuple[PathPlaces, ...]
     read_by: tuple[PagesRead, ...]
-    documents: tuple[DocumentTold, ...]
+    documents: tuple[DocumentHistory, ...]
     damaged: tuple[Damage, ...]
 
 
@@ -227,8 +227,8 @@ class DocumentWalk:
     """From a document to the runs that read it and to every answer that used it or an earlier content of its file."""
 
     corpus: str
-    document: DocumentTold
-    earlier: tuple[DocumentTold, ...]
+    document: DocumentHistory
+    earlier: tuple[DocumentHistory, ...]
     answers: tuple[AnswerUse, ...]
     damaged: tuple[Damage, ...]
 

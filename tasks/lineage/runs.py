@@ -13,7 +13,7 @@ from storage.codec import adapter
 from storage.records.documents import StepRecord
 from storage.runs.log import ASKING, EntryKind
 from storage.runs.views import RunEntries
-from tasks.lineage.records import CallSum, CallTold, Damage, RunHead, RunKind, StepSum
+from tasks.lineage.records import CallRecord, CallSum, Damage, RunHead, RunKind, StepSum
 from tasks.prompts.prompt import prompt_files
 from tasks.watching.json_log import step_outcome
 
@@ -24,8 +24,8 @@ STILL_GOING, KILLED = "still going", "killed"
 
 
 @dataclass(frozen=True, slots=True)
-class RunStory:
-    """A run as far as its entries tell of it; `damage` is None where all of it could be read.
+class RunHistory:
+    """A run as far as its entries go; `damage` is None where all of it could be read.
 
     An ingest has `planned` to read so many documents.
     """
@@ -34,7 +34,7 @@ class RunStory:
     parameters: Mapping[str, Any]
     settings: Mapping[str, Any]
     steps: tuple[StepRecord, ...]
-    calls: tuple[CallTold, ...]
+    calls: tuple[CallRecord, ...]
     damage: Damage | None
     planned: int | None = None
 
@@ -58,10 +58,10 @@ class _End:
     snapshot: int
 
 
-def story_of(run: RunEntries) -> RunStory:
-    """Return what the entries of a run tell; a line that says less than it should is told as damage and left out."""
+def history_of(run: RunEntries) -> RunHistory:
+    """Return the history in the entries of a run; a line that lacks something counts as damage and is left out."""
     begins, ends = _read(_Begin, run, EntryKind.RUN), _read(_End, run, EntryKind.END)
-    steps, calls = _read(StepRecord, run, EntryKind.STEP), _read(CallTold, run, EntryKind.CALL, _call)
+    steps, calls = _read(StepRecord, run, EntryKind.STEP), _read(CallRecord, run, EntryKind.CALL, _call)
     plans = _read(_Plan, run, EntryKind.PLAN)
     begin = begins[-1] if begins else _Begin({}, {}, "")
     marks = [entry["kind"] for entry in run.entries if entry["kind"] in {EntryKind.RUN, EntryKind.END}]
@@ -78,7 +78,7 @@ def story_of(run: RunEntries) -> RunStory:
     )
     understood = len(begins) + len(ends) + len(steps) + len(calls) + len(run.of(EntryKind.ANSWER)) + len(plans)
     damage = Damage(run.run_id, run.torn + len(run.entries) - understood, run.unreadable)
-    return RunStory(
+    return RunHistory(
         head,
         begin.parameters,
         begin.settings,
@@ -134,9 +134,9 @@ def sum_of_steps(steps: Iterable[StepRecord]) -> tuple[StepSum, ...]:
     )
 
 
-def sum_of_calls(calls: Iterable[CallTold]) -> tuple[CallSum, ...]:
+def sum_of_calls(calls: Iterable[CallRecord]) -> tuple[CallSum, ...]:
     """Return the calls summed by purpose, model and prompt, in the order in which each was first asked."""
-    groups: dict[tuple[str, str, str, str], list[CallTold]] = {}
+    groups: dict[tuple[str, str, str, str], list[CallRecord]] = {}
     for call in calls:
         groups.setdefault((call.purpose, call.model, call.prompt, call.prompt_hash), []).append(call)
     return tuple(
@@ -155,9 +155,9 @@ def sum_of_calls(calls: Iterable[CallTold]) -> tuple[CallSum, ...]:
 NOT_ANY_MORE = "not published any more"
 
 
-def why_unpublished(story: RunStory, document_id: str) -> str:
-    outcome = story.head.outcome
-    if did_publish(story, document_id):
+def why_unpublished(history: RunHistory, document_id: str) -> str:
+    outcome = history.head.outcome
+    if did_publish(history, document_id):
         return NOT_ANY_MORE
     if outcome == STILL_GOING:
         return "not published yet"
@@ -165,15 +165,15 @@ def why_unpublished(story: RunStory, document_id: str) -> str:
     return f"not published: the run {ended} first"
 
 
-def did_publish(story: RunStory, document_id: str) -> bool:
+def did_publish(history: RunHistory, document_id: str) -> bool:
     """Say whether the run came to publish the document, or that it cannot be read; one that ended by itself published all."""
-    if story.head.outcome == "ended":
+    if history.head.outcome == "ended":
         return True
-    steps = [step for step in story.steps if step.subject == document_id]
+    steps = [step for step in history.steps if step.subject == document_id]
     if not steps or not _is_last(steps[-1]):
         return False
     finished = datetime.fromisoformat(steps[-1].started) + timedelta(seconds=steps[-1].seconds)
-    batches = (step for step in story.steps if step.step == "publish" and not step.error)
+    batches = (step for step in history.steps if step.step == "publish" and not step.error)
     return any(datetime.fromisoformat(batch.started) >= finished for batch in batches)
 
 

@@ -11,7 +11,7 @@ from storage.locations import ID_PREFIX, nearest
 from storage.records.documents import DocumentRecord
 from storage.runs.answers import QUESTION_SHOWN
 from storage.runs.log import ASKING, EntryKind
-from storage.runs.views import Runs, opened_runs
+from storage.runs.views import Runs
 
 RUN_PREFIX = re.compile(r"(?:ask-)?[0-9a-f][0-9a-f-]{5,}")
 RUN_DIGITS = 8
@@ -31,7 +31,7 @@ class Named:
 
     kind: Kind
     id: str
-    told: str = ""
+    detail: str = ""
     run_id: str = ""
 
 
@@ -43,19 +43,18 @@ class AmbiguousLineageError(LookupError):
     """What names several answers, documents or runs."""
 
 
-def find_named(snapshot: Snapshot, asked: str) -> Named:
+def find_named(snapshot: Snapshot, runs: Runs, asked: str) -> Named:
     """Return what has this id, or begins with these digits (a run's 6 or more, else 8 or more), or the document of this file name.
 
     The files of the runs are looked through only where no published document and no run is meant.
     Raise UnknownLineageError, or AmbiguousLineageError, either of which lists what there is.
     """
-    with opened_runs(snapshot.location.runs) as runs:
-        meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
-        found = {(each.kind, each.id): each for each in meant}
-        if not found:
-            raise UnknownLineageError(_unknown(snapshot, runs, asked))
+    meant = (*_documents(snapshot, asked), *_runs(runs, asked)) or tuple(_in_entries(runs, asked))
+    found = {(each.kind, each.id): each for each in meant}
+    if not found:
+        raise UnknownLineageError(_unknown(snapshot, runs, asked))
     if len(found) > 1:
-        several = ", ".join(f"{each.kind} {each.id[:16]}{each.told}" for each in found.values())
+        several = ", ".join(f"{each.kind} {each.id[:16]}{each.detail}" for each in found.values())
         raise AmbiguousLineageError(f"{asked!r} names {len(found)} things: {several}; take more digits of the id")
     return next(iter(found.values()))
 
@@ -84,7 +83,7 @@ FROM entries WHERE contains(line, $asked) AND (kind = 'answer' OR line->>'$.step
 
 
 def _in_entries(runs: Runs, asked: str) -> Iterator[Named]:
-    """Yield the answers that are meant, and the documents that runs tell of, also of those that are not published any more."""
+    """Yield the answers that are meant, and the documents that entries name, also those that are not published any more."""
     if not ID_PREFIX.fullmatch(asked):
         return
     whole = f"{asked}[0-9a-f]{{{64 - len(asked)}}}"

@@ -9,9 +9,8 @@ from storage.memo import HEXADECIMAL
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace
 from storage.runs.answers import NOTE_BEGINS, answer_of_run
 from storage.runs.log import ASKING
-from storage.runs.views import opened_runs
-from tasks.lineage.documents import Places, documents_told, places_of, wordless
-from tasks.lineage.names import Shelf, shown_parameters
+from tasks.lineage.documents import Places, document_histories, places_of, wordless
+from tasks.lineage.names import Sources, opened_sources, shown_parameters
 from tasks.lineage.records import (
     AnswerLine,
     AnswerUse,
@@ -21,12 +20,12 @@ from tasks.lineage.records import (
     DocumentWalk,
     NodePlace,
     PagesRead,
-    PathTold,
+    PathPlaces,
     RunKind,
     RunWalk,
     Walk,
 )
-from tasks.lineage.runs import NOT_ANY_MORE, RunStory, story_of, sum_of_calls, sum_of_steps, why_unpublished
+from tasks.lineage.runs import NOT_ANY_MORE, RunHistory, history_of, sum_of_calls, sum_of_steps, why_unpublished
 from tasks.lineage.search import Kind, file_names, find_named
 from tasks.watching.json_log import step_outcome
 
@@ -36,25 +35,25 @@ UNNAMED_REMOVAL = "a quoted document was removed"
 def walk(snapshot: Snapshot, asked: str) -> Walk:
     """Walk the lineage of what these digits, or this file name, name.
 
-    Raise UnknownLineageError or AmbiguousLineageError, which list what there is; what of a run's file cannot be read is told.
+    Raise UnknownLineageError or AmbiguousLineageError, which list what there is. What cannot be read of a run's file is named.
     """
-    named, shelf = find_named(snapshot, asked), Shelf(snapshot)
-    if named.kind is Kind.RUN:
-        return run_walk(shelf, named.id)
-    if named.kind is Kind.DOCUMENT:
-        return document_walk(shelf, named.id)
-    answer = answer_of_run(snapshot.location, named.id, named.run_id, present=shelf.records.keys())
-    return answer_walk(shelf, answer, named.run_id)
+    with opened_sources(snapshot) as sources:
+        named = find_named(snapshot, sources.runs, asked)
+        if named.kind is Kind.RUN:
+            return run_walk(sources, named.id)
+        if named.kind is Kind.DOCUMENT:
+            return document_walk(sources, named.id)
+        answer = answer_of_run(sources.runs, snapshot.location, named.id, named.run_id, present=sources.records.keys())
+        return answer_walk(sources, answer, named.run_id)
 
 
-def answer_walk(shelf: Shelf, answer: Answer, run_id: str) -> AnswerWalk:
+def answer_walk(sources: Sources, answer: Answer, run_id: str) -> AnswerWalk:
     """Return from an answer its question, run, paths, nodes and places, and the documents they stand in with how they were read."""
-    snapshot = shelf.snapshot
-    with opened_runs(snapshot.location.runs) as runs:
-        lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
-        run = story_of(runs.read_one(run_id, lines, id=answer.answer_id))
-    documents, damaged = documents_told(shelf, documents_used(answer))
-    places = places_of(shelf, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
+    snapshot = sources.snapshot
+    lines = "kind IN ('run', 'end') OR (kind <> 'answer' AND contains(line, $id))"
+    run = history_of(sources.runs.read_one(run_id, lines, id=answer.answer_id))
+    documents, damaged = document_histories(sources, documents_used(answer))
+    places = places_of(sources, documents, list(dict.fromkeys(name for path in answer.paths for name in path.nodes)))
     return AnswerWalk(
         answer_id=answer.answer_id,
         asked=answer.asked,
@@ -64,7 +63,7 @@ def answer_walk(shelf: Shelf, answer: Answer, run_id: str) -> AnswerWalk:
         corpus=answer.corpus,
         snapshot=answer.snapshot,
         published=snapshot.number,
-        scope=shown_parameters(answer.scope, shelf),
+        scope=shown_parameters(answer.scope, sources),
         settings=answer.settings,
         models=answer.models,
         notes=tuple(dict.fromkeys(UNNAMED_REMOVAL if note.startswith(NOTE_BEGINS) else note for note in answer.notes)),
@@ -72,11 +71,11 @@ def answer_walk(shelf: Shelf, answer: Answer, run_id: str) -> AnswerWalk:
         run=replace(run.head, began=answer.asked),
         steps=tuple(step for step in run.steps if step.subject == answer.answer_id),
         calls=tuple(call for call in run.calls if call.about == answer.answer_id),
-        citations=tuple(_called(shelf, citation) for citation in answer.citations),
+        citations=tuple(_called(sources, citation) for citation in answer.citations),
         paths=tuple(
-            PathTold(
+            PathPlaces(
                 nodes=tuple(places.nodes.get(name, NodePlace(name)) for name in path.nodes),
-                pages=tuple(_called(shelf, place) for place in path.pages),
+                pages=tuple(_called(sources, place) for place in path.pages),
                 flow=path.flow,
                 quality=path.quality,
                 share=path.share,
@@ -111,25 +110,24 @@ def _read_by(answer: Answer, places: Places) -> tuple[PagesRead, ...]:
 P = TypeVar("P", Citation, PagePlace)
 
 
-def _called(shelf: Shelf, place: P) -> P:
-    return replace(place, document=shelf.named(place.document))
+def _called(sources: Sources, place: P) -> P:
+    return replace(place, document=sources.named(place.document))
 
 
-def document_walk(shelf: Shelf, document_id: str) -> DocumentWalk:
+def document_walk(sources: Sources, document_id: str) -> DocumentWalk:
     """Return from a document, published or not, the runs that read it and the answers that used it, or its file before.
 
     Which pages count is as from an answer to its documents: those that it cites, and those that were read for it. An earlier
     content of the file has the file's name and an id that is not published.
     """
-    record = shelf.records.get(document_id)
+    record = sources.records.get(document_id)
     names = file_names([record]) if record else set()
-    with opened_runs(shelf.snapshot.location.runs) as runs:
-        used = list(runs.rows(USES, id=document_id, names=sorted(names), published=list(shelf.records)))
-        damaged = runs.read("starts_with(run_id, $asking)", "false", asking=ASKING)
+    used = list(sources.runs.rows(USES, id=document_id, names=sorted(names), published=list(sources.records)))
+    damaged = sources.runs.read("starts_with(run_id, $asking)", "false", asking=ASKING)
     named = {document_id: NamedDocument(document_id, "")} | {row[5]: NamedDocument(*row[5:7]) for row in used}
-    (document, *earlier), of_documents = documents_told(shelf, list(named.values()))
+    (document, *earlier), of_documents = document_histories(sources, list(named.values()))
     return DocumentWalk(
-        corpus=shelf.snapshot.location.name,
+        corpus=sources.snapshot.location.name,
         document=document,
         earlier=tuple(earlier),
         answers=tuple(AnswerUse(AnswerLine(*row[:5]), row[5], tuple(row[7]), tuple(row[8])) for row in used),
@@ -147,45 +145,45 @@ GROUP BY ALL ORDER BY asked DESC, answer_id DESC
 """
 
 
-def run_walk(shelf: Shelf, run_id: str) -> RunWalk:
-    """Return all that a run's file tells of it; what is not published any more has no name, and its errors no words."""
-    with opened_runs(shelf.snapshot.location.runs) as runs:
-        story = story_of(runs.read_one(run_id, "kind <> 'answer'"))
-        answers = list(runs.rows(ANSWERS_OF_RUN, run_id=run_id))
-        used = [name for (name,) in runs.rows("SELECT DISTINCT document_id FROM used_pages WHERE run_id = $run_id", run_id=run_id)]
+def run_walk(sources: Sources, run_id: str) -> RunWalk:
+    """Return all that a run's file has of it; what is not published any more has no name, and its errors no words."""
+    history = history_of(sources.runs.read_one(run_id, "kind <> 'answer'"))
+    answers = sources.runs.rows(ANSWERS_OF_RUN, run_id=run_id)
+    used = [name for (name,) in sources.runs.rows(USED_BY_RUN, run_id=run_id)]
     return RunWalk(
-        corpus=shelf.snapshot.location.name,
-        run=story.head,
-        parameters=shown_parameters(story.parameters, shelf),
-        settings=story.settings,
-        steps=sum_of_steps(story.steps),
+        corpus=sources.snapshot.location.name,
+        run=history.head,
+        parameters=shown_parameters(history.parameters, sources),
+        settings=history.settings,
+        steps=sum_of_steps(history.steps),
         failed=tuple(
-            step if step.subject in shelf.records or not _is_document(story, step.subject) else wordless(step)
-            for step in story.steps
+            step if step.subject in sources.records or not _is_document(history, step.subject) else wordless(step)
+            for step in history.steps
             if step_outcome(step) == "failed"
         ),
-        calls=sum_of_calls(story.calls),
-        documents=_documents(shelf, story, used),
+        calls=sum_of_calls(history.calls),
+        documents=_documents(sources, history, used),
         answers=tuple(AnswerLine(*row) for row in answers),
-        damaged=(story.damage,) if story.damage else (),
+        damaged=(history.damage,) if history.damage else (),
     )
 
 
 ANSWERS_OF_RUN = """
 SELECT answer_id, run_id, asked, question, status FROM answers WHERE run_id = $run_id AND answer_id IS NOT NULL ORDER BY sequence
 """
+USED_BY_RUN = "SELECT DISTINCT document_id FROM used_pages WHERE run_id = $run_id"
 
 
-def _is_document(story: RunStory, subject: str) -> bool:
+def _is_document(history: RunHistory, subject: str) -> bool:
     """Say whether a step worked on a document: others work on questions, on batches of them or on the corpus."""
-    return story.head.kind in {RunKind.INGEST, RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
+    return history.head.kind in {RunKind.INGEST, RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
 
 
-def _documents(shelf: Shelf, story: RunStory, used: Iterable[str]) -> tuple[DocumentInRun, ...]:
+def _documents(sources: Sources, history: RunHistory, used: Iterable[str]) -> tuple[DocumentInRun, ...]:
     """Return the documents that the answers used, and those that the run read, with why they are not published."""
     whys = dict.fromkeys(used, NOT_ANY_MORE)
-    whys |= {each.subject: why_unpublished(story, each.subject) for each in story.steps if _is_document(story, each.subject)}
+    whys |= {each.subject: why_unpublished(history, each.subject) for each in history.steps if _is_document(history, each.subject)}
     return tuple(
-        DocumentInRun(shelf.named(NamedDocument(each, "")), each in shelf.records, "" if each in shelf.records else why)
+        DocumentInRun(sources.named(NamedDocument(each, "")), each in sources.records, "" if each in sources.records else why)
         for each, why in whys.items()
     )

@@ -72,7 +72,7 @@ def workplace_of(run_id: str, log: RunLog) -> Workplace:
 
 
 def writing_calls(place: Workplace) -> Callable[[ModelCall], None]:
-    """Return who writes down every call of a model, from any thread."""
+    """Return what writes every call of a model to the run's file, from any thread."""
 
     def write(call: ModelCall) -> None:
         place.log.call(asdict(call))
@@ -97,9 +97,9 @@ def working_at(place: Workplace) -> Iterator[list[StepRecord]]:
 
     Two runs may go on side by side in one task: only what stands inside the block is of this one.
     """
-    heard: list[StepRecord] = []
-    token = workplace.set(replace(place, listener=heard.append))
+    steps: list[StepRecord] = []
+    token = workplace.set(replace(place, listener=steps.append))
     try:
-        yield heard
+        yield steps
     finally:
         workplace.reset(token)

@@ -17,7 +17,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.records.answers import NamedDocument
 from storage.runs.log import RunLog
-from tasks.lineage.records import CallSum, DocumentTold, PagesRead, RunHead, RunKind, Standing, StepSum
+from tasks.lineage.records import CallSum, DocumentHistory, PagesRead, RunHead, RunKind, Standing, StepSum
 from tasks.lineage.walk import walk
 from tasks.parsing.parse import parser_identity
 from tasks.settings.ask import AskSettings
@@ -119,10 +119,10 @@ def test_what_is_rare_has_its_words():
     assert pages_words(PagesRead("d", "ocr", (1, 2, 3), "")) == "pages 1-3 by ocr"
     assert pages_words(PagesRead("d", "ocr", (1, 3), "no text")) == "pages 1, 3 by ocr (no text)"
     failed = ("v", "failed", "it is empty", ("/a.pdf",), 1234, "", 0, 2, (), "", ())
-    assert document_line(DocumentTold(NamedDocument("0123456789", "a.pdf"), Standing.PUBLISHED, *failed)) == (
+    assert document_line(DocumentHistory(NamedDocument("0123456789", "a.pdf"), Standing.PUBLISHED, *failed)) == (
         "a.pdf 01234567, failed: it is empty, type unknown, 1,234 bytes, 0 pages, 2 nodes"
     )
-    never = DocumentTold(NamedDocument("0123456789", ""), Standing.UNPUBLISHED, *failed)
+    never = DocumentHistory(NamedDocument("0123456789", ""), Standing.UNPUBLISHED, *failed)
     assert document_line(never) == "01234567, never published: no run that read it came so far"
 
 

@@ -16,7 +16,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.records.answers import AnswerStatus, NamedDocument
 from tasks.finding.plan import DocumentWork
-from tasks.lineage.names import Shelf
+from tasks.lineage.names import opened_sources
 from tasks.lineage.records import DocumentInRun
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
@@ -59,18 +59,18 @@ REPORT, PAPER = worlds.graph("report"), worlds.graph("paper")
 
 
 @pytest.fixture
-def snapshot(tmp_path, home):
+def sources(tmp_path, home):
     location = worlds.corpus_in(tmp_path)
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         worlds.publish(corpus, REPORT, PAPER)
         corpus.index()
     ingest_run(location, REPORT, PAPER)
-    with open_for_reading(location) as opened:
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as opened:
         yield opened
 
 
-def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(snapshot):
-    page = run_page(snapshot, run_walk(Shelf(snapshot), INGEST))
+def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(sources):
+    page = run_page(sources, run_walk(sources, INGEST))
     for part in (
         "ingest run 1f2e3d4c",
         "paths: /files",
@@ -82,10 +82,10 @@ def test_an_ingest_leads_to_its_documents_their_bytes_parsers_steps_and_models(s
     assert page.count("prompt analyze\\_text\\.md") == 3, "the run's models, and those of each document"
 
 
-def test_of_many_documents_the_page_shows_how_many_more_there_are(snapshot):
-    told = run_walk(Shelf(snapshot), INGEST)
+def test_of_many_documents_the_page_shows_how_many_more_there_are(sources):
+    walked = run_walk(sources, INGEST)
     many = [DocumentInRun(NamedDocument(f"{number:064x}", "a.pdf"), True) for number in range(DOCUMENTS_SHOWN + 3)]
-    page = run_page(snapshot, type(told)(**{name: getattr(told, name) for name in told.__slots__} | {"documents": tuple(many)}))
+    page = run_page(sources, replace(walked, documents=tuple(many)))
     assert "and 3 more\\: flowreader lineage DOCUMENT" in page and f"{DOCUMENTS_SHOWN:064x}" not in page
 
 

@@ -22,6 +22,7 @@ from storage.runs.answers import (
     without_words,
 )
 from storage.runs.log import asking_files
+from storage.runs.views import opened_runs
 from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
 from tests.storage.worlds import corpus_in, document_id, graph, record
 
@@ -165,10 +166,11 @@ def test_an_answer_is_read_from_its_run_alone_as_from_all(location):
     keep(location, answer("report", question=answer("paper").answer_id), answer("paper"))
     note_removals(location, [removal_of(record(graph("paper")))])
     (run_id,) = (found.stem for found in location.runs.iterdir())
-    for kept in read_answers(location, present={REPORT}):
-        assert answer_of_run(location, kept.answer_id, run_id, present={REPORT}) == kept
-    with pytest.raises(UnknownAnswerError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
-        answer_of_run(location, "f" * 64, run_id, present={REPORT})
+    with opened_runs(location.runs) as runs:
+        for kept in read_answers(location, present={REPORT}):
+            assert answer_of_run(runs, location, kept.answer_id, run_id, present={REPORT}) == kept
+        with pytest.raises(UnknownAnswerError, match=r"'ffffffffffffffff' of run '.*' cannot be read any more; ask"):
+            answer_of_run(runs, location, "f" * 64, run_id, present={REPORT})
 
 
 def test_the_ids_of_all_answers_are_known_also_of_one_that_cannot_be_read(location):

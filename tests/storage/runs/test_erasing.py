@@ -15,7 +15,7 @@ from storage import artifacts
 from storage.runs import erasing, log
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
-from storage.runs.erasing import documents_told_of, erase_quotes
+from storage.runs.erasing import documents_in_answers, erase_quotes
 from storage.runs.log import asking_files
 from storage.runs.views import read_run
 from storage.system import DiskFullError
@@ -60,7 +60,7 @@ def test_every_document_that_an_answer_names_is_known_whatever_stands_in_its_nam
     odd = 'p\u00e4per "1"\u2028.pdf'
     keep(location, answer("report"))
     asking_log(location, "newer").answer({"text": "?", "documents": [{"id": "f" * 64, "name": odd}, {"id": "", "name": odd}]})
-    named = {(document.id, document.name) for document in documents_told_of(location)}
+    named = {(document.id, document.name) for document in documents_in_answers(location)}
     assert named == {(REPORT, "report.pdf"), ("f" * 64, odd)}
 
 

@@ -11,7 +11,7 @@ from storage.locations import corpus_location
 from tasks.ingest.request import IngestRequest
 from tasks.lineage import data_flow
 from tasks.lineage.data_flow import answered, asset_key, ingested
-from tasks.lineage.names import Shelf
+from tasks.lineage.names import opened_sources
 from tasks.lineage.walk import run_walk
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.storage import worlds
@@ -32,9 +32,8 @@ def test_an_ingest_read_folders_and_made_the_documents_that_are_published(home):
         corpus.index()
     ingest_run(location, REPORT, PAPER)
     request = IngestRequest(paths=("/files",), corpus="small")
-    with open_for_reading(location) as snapshot:
-        shelf = Shelf(snapshot)
-        made = ingested(request, shelf, run_walk(shelf, INGEST))
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as sources:
+        made = ingested(request, sources, run_walk(sources, INGEST))
     assert made.inputs == ("file:///files",)
     assert made.outputs == (f"flowreader://small/{REPORT.document_id}",)
 

@@ -17,13 +17,13 @@ from tasks.lineage.at_work import (
     ingests_at_work,
     killed,
     progress_of,
+    report_killed,
     rest_of,
+    takeover_messages,
     taking_over,
-    tell_of_killed,
-    words_of,
 )
 from tasks.lineage.records import RunKind
-from tasks.lineage.runs import story_of
+from tasks.lineage.runs import history_of
 from tasks.lineage.writing import lineage_of_run
 from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER
 from tests.lineage_worlds import step
@@ -53,8 +53,8 @@ def test_a_killed_ingest_is_told_with_its_folder_and_the_remedy(location, tmp_pa
     kill(location, "r1", paths=[str(tmp_path), str(tmp_path / "gone"), "/"])
     (run,) = killed(location)
     assert (run.run_id, run.kind, run.paths, run.goes_on) == ("r1", RunKind.INGEST, (str(tmp_path), "/"), True)
-    assert run.told.startswith(f"the ingest of {tmp_path} and 1 more that began at 20")
-    assert run.told.endswith(" UTC was killed; the same command goes on with the rest")
+    assert run.message.startswith(f"the ingest of {tmp_path} and 1 more that began at 20")
+    assert run.message.endswith(" UTC was killed; the same command goes on with the rest")
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,10 @@ def test_a_killed_ingest_is_told_with_its_folder_and_the_remedy(location, tmp_pa
 def test_what_no_command_goes_on_with_is_told_once_without_a_remedy(location, name, parameters, what):
     path = kill(location, name, **parameters)
     (run,) = close_what_cannot_go_on(location, snapshot=3)
-    assert run.told.startswith(what) and run.told.endswith("was killed") and close_what_cannot_go_on(location, snapshot=3) == ()
-    head = story_of(read_run(path)).head
+    assert (
+        run.message.startswith(what) and run.message.endswith("was killed") and close_what_cannot_go_on(location, snapshot=3) == ()
+    )
+    head = history_of(read_run(path)).head
     assert (head.outcome, head.snapshot) == ("killed", 3) and not sign_of(path).exists()
 
 
@@ -88,9 +90,9 @@ def test_who_takes_over_says_so_and_so_does_the_one_that_was_killed(location, tm
     path = kill(location, "r1", paths=[str(tmp_path)])
     after = rest_of(location, request(tmp_path))
     with lineage_of_run(location, parameters={"paths": []}, settings={}, run_id="r2", snapshot=lambda: 5, took_over=after):
-        going = story_of(read_run(location.runs / "r2.jsonl")).head
+        going = history_of(read_run(location.runs / "r2.jsonl")).head
     assert (going.outcome, going.took_over) == ("still going", ("r1",))
-    head = story_of(read_run(path)).head
+    head = history_of(read_run(path)).head
     assert (head.outcome, head.snapshot) == ("killed, taken over by r2", 5) and killed(location) == ()
 
 
@@ -98,12 +100,12 @@ def test_a_run_that_is_tried_again_under_its_id_goes_on_in_its_file(location, tm
     path = kill(location, "r1", paths=[str(tmp_path)])
     with lineage_of_run(location, parameters={"paths": ["new"]}, settings={}, run_id="r1", snapshot=lambda: 5, took_over=[path]):
         assert killed(location) == ()
-    story = story_of(read_run(path))
+    story = history_of(read_run(path))
     assert (story.parameters, story.head.outcome, story.head.took_over) == ({"paths": ["new"]}, "ended", ())
     with at_work(path):
         RunLog(path, iter(range(7, 9))).begin(run_id="r1", parameters={}, settings={}, code_version="1")
-        assert story_of(read_run(path)).head.outcome == "still going", "an earlier try's end is not its own"
-    assert story_of(read_run(path)).head.outcome == "killed"
+        assert history_of(read_run(path)).head.outcome == "still going", "an earlier try's end is not its own"
+    assert history_of(read_run(path)).head.outcome == "killed"
 
 
 def test_a_folder_is_the_same_from_wherever_the_command_is_given(location, tmp_path, monkeypatch):
@@ -149,8 +151,8 @@ def kill_at_work(location, name="r1", planned=3):
 
 def test_whoever_notices_it_first_tells_of_it_and_nobody_else(location, log):
     path = kill_at_work(location)
-    tell_of_killed(location)
-    tell_of_killed(location)
+    report_killed(location)
+    report_killed(location)
     with taking_over(location, [path]):
         pass
     (line,) = log()
@@ -161,16 +163,16 @@ def test_whoever_notices_it_first_tells_of_it_and_nobody_else(location, log):
 
 def test_where_nobody_watches_it_stays_news(location, tmp_path, monkeypatch):
     kill_at_work(location)
-    tell_of_killed(location)
+    report_killed(location)
     monkeypatch.setenv("FLOWREADER_LOG", str(tmp_path / "log"))
-    tell_of_killed(location)
+    report_killed(location)
     assert (tmp_path / "log").read_text().count("run-killed") == 1
 
 
 def test_people_hear_when_it_began_and_what_was_kept(location):
     rest = [kill_at_work(location), kill_at_work(location, "r2", planned=0)]
     kill_at_work(location, "r3")
-    first, second = words_of(location, rest)
+    first, second = takeover_messages(location, rest)
     assert first.startswith("the earlier run of 20")
     assert first.endswith(" UTC was killed; 1 of its 3 documents were kept, the rest is read now")
     assert "1 of its documents were kept" in second
@@ -186,14 +188,14 @@ def test_it_is_told_while_its_process_lives(location):
     with at_work(location.runs / "r1.jsonl"):
         log = begun(location, paths=["/in", "/more"])
         (ingest,) = ingests_at_work(location)
-        assert ingest.told.startswith("the ingest of /in and 1 more that began at 20")
-        assert ingest.told.endswith(" UTC is at work: documents are looked for")
+        assert ingest.message.startswith("the ingest of /in and 1 more that began at 20")
+        assert ingest.message.endswith(" UTC is at work: documents are looked for")
         log.plan(documents=3)
         log.step(step("r1", "evolve", "a" * 64))
-        assert ingests_at_work(location)[0].told.endswith(": 1 of 3 documents done")
+        assert ingests_at_work(location)[0].message.endswith(": 1 of 3 documents done")
         log.step(step("r1", "parse", "b" * 64, error="ParseError: cut"))
         (ingest,) = ingests_at_work(location)
-        assert ingest.told.endswith(": 2 of 3 documents done, 1 of them failed")
+        assert ingest.message.endswith(": 2 of 3 documents done, 1 of them failed")
         assert (ingest.run_id, ingest.paths, ingest.done, ingest.failed, ingest.documents) == ("r1", ("/in", "/more"), 2, 1, 3)
     assert ingests_at_work(location) == (), "it was killed"
 

@@ -11,8 +11,8 @@ from storage.locations import artifacts_folder, corpus_location
 from storage.records.answers import NamedDocument
 from storage.records.documents import WHOLE_PAGE, identify
 from storage.runs.log import RunLog
-from tasks.lineage.documents import NOT_KEPT, OTHER_PARSER, documents_told, places_of
-from tasks.lineage.names import Shelf, shown_parameters
+from tasks.lineage.documents import NOT_KEPT, OTHER_PARSER, document_histories, places_of
+from tasks.lineage.names import opened_sources, shown_parameters
 from tasks.lineage.records import Damage, Standing
 from tasks.parsing.parse import parser_identity
 from tests.asking_worlds import Passage, published, written
@@ -32,8 +32,8 @@ def location(tmp_path):
 
 
 def told(location, *documents):
-    with open_for_reading(location) as snapshot:
-        return documents_told(Shelf(snapshot), documents)
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as sources:
+        return document_histories(sources, documents)
 
 
 def test_a_published_document_is_told_with_bytes_files_parser_and_readings(location):
@@ -101,12 +101,12 @@ BROKEN = worlds.graph("broken")
 
 
 @pytest.fixture(scope="module")
-def shelf(tmp_path_factory):
+def sources(tmp_path_factory):
     location = worlds.corpus_in(tmp_path_factory.mktemp("world"))
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         corpus.publish(graphs=[REPORT], records=[worlds.record(REPORT), worlds.failed(BROKEN)])
-    with open_for_reading(location) as snapshot:
-        yield Shelf(snapshot)
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as opened:
+        yield opened
 
 
 @pytest.mark.parametrize(
@@ -118,26 +118,26 @@ def shelf(tmp_path_factory):
         (NamedDocument("e" * 64, ""), Standing.GONE, ""),
     ],
 )
-def test_a_document_is_called_by_a_name_that_the_corpus_still_has(shelf, document, standing, name):
-    assert (shelf.standing(document), shelf.named(document)) == (standing, NamedDocument(document.id, name))
+def test_a_document_is_called_by_a_name_that_the_corpus_still_has(sources, document, standing, name):
+    assert (sources.standing(document), sources.named(document)) == (standing, NamedDocument(document.id, name))
 
 
 @pytest.mark.parametrize("path", ["/files", "/files/", "/files/report.pdf", "/", ".", "..", "files", "../files", "./report.pdf"])
-def test_a_path_with_a_published_document_is_shown(shelf, path):
-    assert shown_parameters({"paths": [path], "include": ["*"]}, shelf) == {"paths": [path], "include": ["*"]}
+def test_a_path_with_a_published_document_is_shown(sources, path):
+    assert shown_parameters({"paths": [path], "include": ["*"]}, sources) == {"paths": [path], "include": ["*"]}
 
 
 @pytest.mark.parametrize("path", ["/secret", "/files/secret.pdf", "secret.pdf", "/files/report", "port.pdf", "/fil", "../secret"])
-def test_a_path_without_one_is_counted_only(shelf, path):
-    assert shown_parameters({"paths": ["/files", path]}, shelf) == {"paths": ["/files"], "paths_of_nothing_published": 1}
+def test_a_path_without_one_is_counted_only(sources, path):
+    assert shown_parameters({"paths": ["/files", path]}, sources) == {"paths": ["/files"], "paths_of_nothing_published": 1}
 
 
-def test_so_are_names_and_ids_of_documents(shelf):
+def test_so_are_names_and_ids_of_documents(sources):
     asked = {"documents": ["report.pdf", REPORT.document_id[:8], "secret.pdf", "eeeeeeee"], "pages": "3-7"}
     told = {"documents": asked["documents"][:2], "pages": "3-7", "documents_of_nothing_published": 2}
-    assert shown_parameters(asked, shelf) == told
-    assert shown_parameters({"documents": []}, shelf) == {"documents": []}
-    assert shown_parameters({"documents": "?"}, shelf) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
+    assert shown_parameters(asked, sources) == told
+    assert shown_parameters({"documents": []}, sources) == {"documents": []}
+    assert shown_parameters({"documents": "?"}, sources) == {"documents": "?"}, "what another FlowReader wrote stays as it is"
 
 
 def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
@@ -145,50 +145,50 @@ def test_an_address_is_shown_where_a_published_document_lies_below_it(tmp_path):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         corpus.publish(graphs=[REPORT], records=[replace(worlds.record(REPORT), paths=("s3://data/in/report.pdf",))])
     known = ["s3://data", "s3://data/in/", "s3://data/in", "s3://data/in/report.pdf"]
-    with open_for_reading(location) as snapshot:
-        told = shown_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, Shelf(snapshot))
-    assert told == {"paths": known, "paths_of_nothing_published": 3}
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as sources:
+        shown = shown_parameters({"paths": [*known, "s3://data/i", "s3://other/", "s3://data/in/secret.pdf"]}, sources)
+    assert shown == {"paths": known, "paths_of_nothing_published": 3}
 
 
 @pytest.fixture
-def small_shelf(own_home):
-    with open_for_reading(corpus_location("small")) as snapshot:
-        yield Shelf(snapshot)
+def small_sources(own_home):
+    with open_for_reading(corpus_location("small")) as snapshot, opened_sources(snapshot) as opened:
+        yield opened
 
 
-def all_told(small_shelf):
-    return documents_told(small_shelf, [NamedDocument(record.id, record.name) for record in small_shelf.records.values()])[0]
+def all_histories(small_sources):
+    documents = [NamedDocument(record.id, record.name) for record in small_sources.records.values()]
+    return document_histories(small_sources, documents)[0]
 
 
-def nodes_of(small_shelf):
-    return {node.id: node for record in small_shelf.records for node in small_shelf.snapshot.nodes(record)}
+def nodes_of(small_sources):
+    return {node.id: node for record in small_sources.records for node in small_sources.snapshot.nodes(record)}
 
 
-def test_the_artifact_and_the_graph_tell_the_same(small_shelf):
-    documents, nodes = all_told(small_shelf), nodes_of(small_shelf)
-    kept = places_of(small_shelf, documents, [])
-    assert set(kept.nodes) == set(nodes) and len(kept.readers) == sum(record.pages for record in small_shelf.records.values())
+def test_the_artifact_and_the_graph_tell_the_same(small_sources):
+    documents, nodes = all_histories(small_sources), nodes_of(small_sources)
+    kept = places_of(small_sources, documents, [])
+    assert set(kept.nodes) == set(nodes) and len(kept.readers) == sum(record.pages for record in small_sources.records.values())
     shutil.rmtree(artifacts_folder())
-    graph = places_of(small_shelf, documents, list(nodes))
+    graph = places_of(small_sources, documents, list(nodes))
     assert graph.nodes == kept.nodes and sorted(graph.readers) == sorted(kept.readers)
     assert all((place.page, place.kind) == (nodes[name].page, nodes[name].kind.value) for name, place in kept.nodes.items())
     assert all(place.box is None for name, place in kept.nodes.items() if nodes[name].box == WHOLE_PAGE)
 
 
-def test_a_spoilt_artifact_is_not_believed(small_shelf):
-    documents = all_told(small_shelf)
-    expected = places_of(small_shelf, documents, [])
+def test_a_spoilt_artifact_is_not_believed(small_sources):
+    documents = all_histories(small_sources)
+    expected = places_of(small_sources, documents, [])
     for path in artifacts_folder().glob("??/*"):
         path.write_bytes(b"{}")
-    assert places_of(small_shelf, documents, list(expected.nodes)) == replace(expected, readers=tuple(sorted(expected.readers)))
+    assert places_of(small_sources, documents, list(expected.nodes)) == replace(expected, readers=tuple(sorted(expected.readers)))
 
 
 def test_where_no_run_is_kept_the_graph_is_asked_and_what_is_not_there_is_left_out(tmp_path, home):
     location = published(tmp_path, written("harbour", Passage("The harbour is 20 metres deep.", page=2)))
-    with open_for_reading(location) as snapshot:
-        small_shelf = Shelf(snapshot)
-        (node,) = nodes_of(small_shelf).values()
-        found = places_of(small_shelf, all_told(small_shelf), [node.id, "e" * 64])
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as small_sources:
+        (node,) = nodes_of(small_sources).values()
+        found = places_of(small_sources, all_histories(small_sources), [node.id, "e" * 64])
         assert {name: (place.page, place.kind) for name, place in found.nodes.items()} == {node.id: (2, "paragraph")}
         assert [(number, parser) for _document, number, parser, _note in found.readers] == [(1, "mineru"), (2, "mineru")]
-        assert places_of(small_shelf, [], []).nodes == {}
+        assert places_of(small_sources, [], []).nodes == {}

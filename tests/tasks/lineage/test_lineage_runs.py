@@ -8,10 +8,10 @@ from storage.records.answers import NamedDocument
 from storage.runs.at_work import at_work
 from storage.runs.log import EntryKind, RunLog
 from storage.runs.views import read_run
-from tasks.lineage.documents import documents_told
-from tasks.lineage.names import Shelf
+from tasks.lineage.documents import document_histories
+from tasks.lineage.names import opened_sources
 from tasks.lineage.records import CallSum, Damage, RunKind, Standing, StepSum
-from tasks.lineage.runs import did_publish, story_of, sum_of_calls, sum_of_steps, why_unpublished
+from tasks.lineage.runs import did_publish, history_of, sum_of_calls, sum_of_steps, why_unpublished
 from tasks.lineage.walk import run_walk
 from tasks.prompts.prompt import load_prompt
 from tests.lineage_worlds import INGEST, call, ingest_run, step
@@ -26,7 +26,7 @@ def location(tmp_path):
 
 
 def story(path):
-    return story_of(read_run(path))
+    return history_of(read_run(path))
 
 
 def test_a_whole_run_is_told_with_its_steps_and_calls(location):
@@ -95,7 +95,7 @@ def run(location, *steps, outcome="", name="r1"):
         log.step(step(name, what, subject, started=moment, seconds=2.0, error="".join(error)))
     if outcome:
         log.end(run_id=name, outcome=outcome, snapshot=1)
-    return story_of(read_run(log.path))
+    return history_of(read_run(log.path))
 
 
 @pytest.mark.parametrize(
@@ -136,11 +136,10 @@ def test_what_is_being_read_is_not_published_yet(location):
 def told(location):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0):
         pass
-    with open_for_reading(location) as snapshot:
-        shelf = Shelf(snapshot)
-        (by_id,), _ = documents_told(shelf, [NamedDocument(DOCUMENT, "")])
-        (in_answer,), _ = documents_told(shelf, [NamedDocument(DOCUMENT, "gone.pdf")])
-        (of_run,) = run_walk(shelf, "r1").documents
+    with open_for_reading(location) as snapshot, opened_sources(snapshot) as sources:
+        (by_id,), _ = document_histories(sources, [NamedDocument(DOCUMENT, "")])
+        (in_answer,), _ = document_histories(sources, [NamedDocument(DOCUMENT, "gone.pdf")])
+        (of_run,) = run_walk(sources, "r1").documents
         return by_id.standing, in_answer.standing, of_run.why
 
 

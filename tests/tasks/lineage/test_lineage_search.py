@@ -7,6 +7,7 @@ import pytest
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.runs.log import RunLog
+from storage.runs.views import opened_runs
 from tasks.lineage.search import AmbiguousLineageError, Kind, UnknownLineageError, find_named
 from tests.lineage_worlds import INGEST, asking_run, ingest_run, step
 from tests.storage import worlds
@@ -30,8 +31,13 @@ def snapshot(tmp_path_factory):
         yield opened
 
 
+def named_by(snapshot, asked):
+    with opened_runs(snapshot.location.runs) as runs:
+        return find_named(snapshot, runs, asked)
+
+
 def found(snapshot, asked):
-    named = find_named(snapshot, asked)
+    named = named_by(snapshot, asked)
     return named.kind, named.id
 
 
@@ -42,7 +48,7 @@ def test_a_document_is_named_by_its_file_name_or_the_beginning_of_its_id(snapsho
 
 
 def test_an_answer_is_named_by_its_beginning_and_tells_its_run(snapshot):
-    named = find_named(snapshot, ANSWER.answer_id[:10])
+    named = named_by(snapshot, ANSWER.answer_id[:10])
     assert (named.kind, named.id, named.run_id) == (Kind.ANSWER, ANSWER.answer_id, "ask-aa00bb11cc22")
 
 
@@ -57,13 +63,13 @@ def test_a_document_that_only_runs_or_answers_tell_of_is_found_by_its_id_and_by_
     name_of = worlds.document_id(name)
     assert found(snapshot, name_of[:9]) == (Kind.DOCUMENT, name_of)
     with pytest.raises(UnknownLineageError):
-        find_named(snapshot, f"{name}.pdf")
+        named_by(snapshot, f"{name}.pdf")
 
 
 @pytest.mark.parametrize("asked", ["ffffffff", "report", "0123456", "1f2e3", "ask-", "..", "", "g" * 64, "f" * 65, "1f2e3d4c*"])
 def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
     with pytest.raises(UnknownLineageError) as error:
-        find_named(snapshot, asked)
+        named_by(snapshot, asked)
     said = str(error.value)
     assert said.startswith(f"no answer, document or run {asked!r} in corpus 'default'") and said.count("; ") == 1
     assert "documents 'deadbeef', 'paper.pdf', 'report.pdf'" in said and "01234567 'How few?'" in said
@@ -72,7 +78,7 @@ def test_what_names_nothing_is_answered_with_what_there_is(snapshot, asked):
 
 def test_the_nearest_name_is_suggested(snapshot):
     with pytest.raises(UnknownLineageError, match=r"the nearest is 'report\.pdf'; name"):
-        find_named(snapshot, "repart.pdf")
+        named_by(snapshot, "repart.pdf")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +91,7 @@ def test_the_nearest_name_is_suggested(snapshot):
 )
 def test_what_names_several_is_answered_with_all_of_them(snapshot, asked, several):
     with pytest.raises(AmbiguousLineageError, match=f"'{asked}' names 2 things: .*; take more digits") as error:
-        find_named(snapshot, asked)
+        named_by(snapshot, asked)
     assert all(each in str(error.value) for each in several)
 
 
@@ -94,13 +100,13 @@ def test_where_nothing_is_the_error_says_so_and_long_lists_are_cut(tmp_path):
     with open_for_writing(location, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
         corpus.publish(graphs=[], records=[])
         with open_for_reading(location) as empty, pytest.raises(UnknownLineageError, match="documents none, newest answers none, "):
-            find_named(empty, "ffffffff")
+            named_by(empty, "ffffffff")
         corpus.publish(graphs=[], records=[worlds.failed(worlds.graph(name)) for name in "abcde"])
     with (
         open_for_reading(location) as full,
         pytest.raises(UnknownLineageError, match=r"'a.pdf', 'b.pdf', 'c.pdf' and 2 more, newest"),
     ):
-        find_named(full, "ffffffff")
+        named_by(full, "ffffffff")
 
 
 def test_what_an_evaluation_counts_by_is_no_document(snapshot, tmp_path):
@@ -108,6 +114,6 @@ def test_what_an_evaluation_counts_by_is_no_document(snapshot, tmp_path):
     log.step(step("2222aaaa", "ask-batch", "e" * 64))
     try:
         with pytest.raises(UnknownLineageError):
-            find_named(snapshot, "e" * 12)
+            named_by(snapshot, "e" * 12)
     finally:
         log.path.unlink()

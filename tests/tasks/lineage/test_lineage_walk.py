@@ -14,7 +14,7 @@ from storage.records.documents import WHOLE_PAGE
 from storage.runs.answers import UnknownAnswerError
 from storage.runs.log import RunLog
 from tasks.ingest.removing import remove_document
-from tasks.lineage.names import Shelf
+from tasks.lineage.names import opened_sources
 from tasks.lineage.records import AnswerWalk, Damage, DocumentInRun, DocumentWalk, RunKind, Standing
 from tasks.lineage.runs import NOT_ANY_MORE
 from tasks.lineage.search import UnknownLineageError
@@ -209,8 +209,8 @@ def test_damaged_files_of_asking_are_named_whether_or_not_they_name_the_document
 
 
 def run_of(quiet, run_id):
-    with open_for_reading(quiet) as snapshot:
-        return run_walk(Shelf(snapshot), run_id)
+    with open_for_reading(quiet) as snapshot, opened_sources(snapshot) as sources:
+        return run_walk(sources, run_id)
 
 
 def test_an_ingest_tells_its_documents_and_of_those_that_are_gone_no_name_and_no_word(quiet):
