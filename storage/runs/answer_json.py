@@ -20,16 +20,16 @@ EARLIER_SHARES = re.compile(r"the best quotes support it to \d+%, |[,;] (?:their
 def answer_json(answer: Answer) -> dict[str, Any]:
     """Return the answer as plain JSON values that any UTF-8 stream takes; raise CodecError for what JSON has no word for."""
     try:
-        told = adapter(Answer).dump_python(answer, mode="json", warnings="error")
+        plain = adapter(Answer).dump_python(answer, mode="json", warnings="error")
     except PydanticSerializationError as error:
         raise CodecError(f"answer {answer.answer_id[:12]} is not writable as JSON: {error}") from error
-    return {name: writable(value) for name, value in told.items()} if _is_odd(told) else told
+    return {name: writable(value) for name, value in plain.items()} if _is_odd(plain) else plain
 
 
-def _is_odd(told: Mapping[str, Any]) -> bool:
+def _is_odd(value: Mapping[str, Any]) -> bool:
     """Say whether something in it needs a close look: most answers need none, and to walk through all their pages takes long."""
     try:
-        json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:
         return True
     return False
@@ -48,26 +48,26 @@ def writable(value: Any) -> Any:  # noqa: ANN401 - whatever JSON can hold
     return value
 
 
-def answer_from_json(told: Mapping[str, Any]) -> Answer:
+def answer_from_json(value: Mapping[str, Any]) -> Answer:
     """Return the answer; fields that only a newer FlowReader knows are left out. Raise CodecError where parts are missing."""
     try:
-        return adapter(Answer).validate_python(_of_today(told))
+        return adapter(Answer).validate_python(_of_today(value))
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise CodecError(f"no answer this FlowReader can read: {place}: {first['msg']}; ask the question again") from error
 
 
-def _of_today(told: Mapping[str, Any]) -> Mapping[str, Any]:
+def _of_today(value: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return an earlier version's answer without invented percentages, as evidence where no model read; others unchanged."""
-    confidence, models = told.get("confidence"), told.get("models")
-    if "answer_by" in told or not isinstance(confidence, Mapping) or not isinstance(models, Mapping):
-        return told
+    confidence, models = value.get("confidence"), value.get("models")
+    if "answer_by" in value or not isinstance(confidence, Mapping) or not isinstance(models, Mapping):
+        return value
     by_rules = models.get("reader") == RULES_READ
-    found = told.get("status") != AnswerStatus.NOT_FOUND
+    found = value.get("status") != AnswerStatus.NOT_FOUND
     return {
-        **told,
+        **value,
         "answer_by": ("rules" if by_rules else "model") if found else None,
-        "status": AnswerStatus.EVIDENCE if by_rules and found else told.get("status"),
+        "status": AnswerStatus.EVIDENCE if by_rules and found else value.get("status"),
         "why": EARLIER_SHARES.sub("", str(confidence.get("why", ""))),
     }

@@ -1,6 +1,6 @@
 """What an evaluation asked already, so that one that was stopped goes on where it stood: one file for each of its arms.
 
-The answers quote the corpus's documents. Whoever evaluates keeps them before letting go of the snapshot: a removal drops all of
+The answers quote the corpus's documents. An evaluation keeps them before it lets go of the snapshot: a removal drops all of
 them, and again when its last reader is gone. Nothing is lost by that: their keys name the documents as they were.
 """
 

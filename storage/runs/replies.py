@@ -55,7 +55,7 @@ def questions_owner(corpus: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CachedReply:
-    """The words of a reply, who said them, what they took, and the hash of the prompt's file that asked for them."""
+    """The words of a reply, the model, what they took, and the hash of the prompt's file that asked for them."""
 
     text: str
     model: str

@@ -159,7 +159,7 @@ class NodePlace:
 
 @dataclass(frozen=True, slots=True)
 class PathPlaces:
-    """A path of an answer, without what its reader said."""
+    """A path of an answer, without the words of its reader."""
 
     nodes: tuple[NodePlace, ...]
     pages: tuple[PagePlace, ...]
