@@ -2,7 +2,6 @@
 
 import ctypes
 import gc
-import json
 import math
 import os
 import platform
@@ -22,6 +21,7 @@ from tasks.parsing.formats import PARSERS, detect
 from tasks.parsing.jobs import (
     ANSWER,
     CONFINEMENT,
+    CONFINEMENTS,
     DONE,
     FAILED,
     OUT_OF_MEMORY,
@@ -163,7 +163,7 @@ def live(line: bytes, *, parent: int) -> int:
     reserve = bytearray(1 << 20)
     try:
         os.chdir(job.folder)
-        (job.folder / CONFINEMENT).write_text(json.dumps(confine(job)))
+        (job.folder / CONFINEMENT).write_bytes(CONFINEMENTS.dump_json(confine(job)))
         _work(job)
         return DONE
     except ParseError as refusal:

@@ -4,7 +4,7 @@ import re
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, auto
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
@@ -16,9 +16,9 @@ from tasks.settings.ingest import LimitSettings
 
 HEAD_BYTES = 1 << 16
 RATIO_COUNTS_FROM_BYTES = 32 << 20
+PLAIN_TEXT = "text/plain"
 ZIP_START, OLE_START = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-ANYTHING = re.compile(b"")
 HTML_START = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<!--.*?-->\s*)*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html|head|body)[\s>]", re.I | re.S
 )
@@ -26,27 +26,18 @@ HTML_TAG = re.compile(rb"<(?:html|body|head|p|div|table|h1|title)[\s>]", re.I)
 MHTML_START = re.compile(rb"(?=.{0,4096}?^mime-version:)(?=.{0,4096}?multipart/related)", re.I | re.S | re.M)
 
 
-class Container(StrEnum):
-    """What a file is outside."""
-
-    ZIP = "zip"
-    """Weighed before it is opened: limits.archive_*."""
-    OLE = "ole"
-    TEXT = "text"
-    BYTES = "bytes"
+class Container(Enum):
+    ZIP, OLE, TEXT, BYTES = auto(), auto(), auto(), auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A file format; of those that fit a file, the first in the table is it. It is recognised by its container and
+    """A file format; of those that fit a file, the first in the table is it.
 
-    - `inside`: a file in the ZIP archive, whose file `mimetype` may name the media type instead, or a stream of the OLE container;
-    - `starts`: what text or bytes start with;
-    - `named`: for text that nothing else tells apart, what it must hold under a name that ends in one of `suffixes`.
-      Text under a name of any other format is refused.
-
-    Every file is bounded by limits.file_megabytes, every picture in it by limits.image_megapixels; a parser works under the limits
-    of time and memory of one range of pages. A PDF has no parser here: it is read range by range.
+    A file is recognised by its container and by what is `inside` (a file of the ZIP archive, a stream of the OLE container) or by
+    what it `starts` with; the file `mimetype` of an archive may name the media type instead. Text is also recognised by the suffix
+    of its name, where it `holds` what it must. Other text is plain text, but refused under a suffix of a format that is no text.
+    A PDF has no parser here: it is read range by range.
     """
 
     media_type: str
@@ -55,7 +46,7 @@ class Format:
     suffixes: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
     starts: re.Pattern[bytes] | None = None
-    named: re.Pattern[bytes] | None = None
+    holds: re.Pattern[bytes] = re.compile(b"")
 
 
 def _office(kind: str, parser_name: str, suffixes: tuple[str, ...], part: str) -> Format:
@@ -101,14 +92,15 @@ FORMATS = (
     _picture("bmp", ("bmp",), rb"BM"),
     _picture("jp2", ("jp2",), rb"\x00\x00\x00\x0cjP  \r\n\x87\n"),
     _picture("webp", ("webp",), rb"RIFF.{4}WEBP"),
-    Format("text/html", Container.TEXT, _by_mineru("html"), ("html", "htm"), starts=HTML_START, named=HTML_TAG),
+    Format("text/html", Container.TEXT, _by_mineru("html"), ("html", "htm"), starts=HTML_START, holds=HTML_TAG),
     Format("multipart/related", Container.TEXT, _by_mineru("mhtml"), starts=MHTML_START),
-    Format("text/markdown", Container.TEXT, plain.read_markdown, ("md", "markdown"), named=ANYTHING),
-    Format("text/csv", Container.TEXT, _by_mineru("csv"), ("csv",), named=ANYTHING),
-    Format("text/tab-separated-values", Container.TEXT, _by_mineru("tsv"), ("tsv",), named=ANYTHING),
-    Format("text/plain", Container.TEXT, plain.read_plain, ("txt",), named=ANYTHING),
+    Format("text/markdown", Container.TEXT, plain.read_markdown, ("md", "markdown")),
+    Format("text/csv", Container.TEXT, _by_mineru("csv"), ("csv",)),
+    Format("text/tab-separated-values", Container.TEXT, _by_mineru("tsv"), ("tsv",)),
+    Format(PLAIN_TEXT, Container.TEXT, plain.read_plain),
 )
 PARSERS = {each.media_type: each.parse for each in FORMATS if each.parse}
+NO_TEXT = {"zip", *(suffix for each in FORMATS if each.container is not Container.TEXT for suffix in each.suffixes)}
 
 
 def detect(path: Path, *, name: str, limits: LimitSettings) -> str:
@@ -132,14 +124,14 @@ def _text_type(head: bytes, *, suffix: str) -> str:
     if not _is_text(head):
         raise ParseError(DocumentState.FAILED, "its content is neither text nor PDF, DOCX, PPTX, XLSX, HTML or a picture")
     for each in FORMATS:
-        by_name = suffix in each.suffixes and each.named and each.named.search(head)
+        by_name = suffix in each.suffixes and each.holds.search(head)
         if each.container is Container.TEXT and (by_name or (each.starts and each.starts.match(head))):
             return each.media_type
-    if suffix == "zip" or any(suffix in each.suffixes for each in FORMATS if each.container is not Container.TEXT):
+    if suffix in NO_TEXT:
         raise ParseError(
             DocumentState.FAILED, f"its name says {suffix.upper()}, its content is plain text; rename it to .txt to read it as text"
         )
-    return "text/plain"
+    return PLAIN_TEXT
 
 
 def _is_text(head: bytes) -> bool:

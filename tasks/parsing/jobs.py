@@ -5,13 +5,18 @@ import stat
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from storage.records.documents import DocumentState, OutlineEntry, ParsedPage
+from storage.records.documents import Box, DocumentState, OutlineEntry, ParsedPage
 from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings
 
+T = TypeVar("T")
+
 PDF = "application/pdf"
+NO_PLACE: Box = (0.0, 0.0, 1.0, 1.0)
+"""The box of what has no place of its own: in slides, sheets, DOCX, HTML, text."""
 ANSWER = "answer.json"
 REFUSAL = "refusal.json"
 CONFINEMENT = "confinement.json"
@@ -114,6 +119,16 @@ def left_in(folder: Path, name: str, *, most_bytes: int) -> bytes | None:
         os.close(descriptor)
 
 
+def read_left(folder: Path, name: str, kind: TypeAdapter[T], *, most_bytes: int) -> T | None:
+    """Return what a child left as JSON; None where it left nothing, or something else."""
+    written = left_in(folder, name, most_bytes=most_bytes)
+    try:
+        return kind.validate_json(written) if written else None
+    except ValueError:
+        return None
+
+
 SURVEYS = TypeAdapter(Survey)
 READINGS = TypeAdapter(Reading)
 REFUSALS = TypeAdapter(Refusal)
+CONFINEMENTS = TypeAdapter(tuple[str, ...])

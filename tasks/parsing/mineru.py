@@ -16,11 +16,10 @@ from mineru import parse
 from mineru.backend.analyze import doc_analyze
 
 from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedPage
-from tasks.parsing.jobs import Job, ParseError, Reading
+from tasks.parsing.jobs import NO_PLACE, Job, ParseError, Reading
 from tasks.parsing.pictures import decode, encode
 
 Json = Mapping[str, Any]
-NO_PLACE: Box = (0.0, 0.0, 1.0, 1.0)
 KINDS = {
     "doc_title": NodeKind.TITLE,
     "paragraph_title": NodeKind.TITLE,
@@ -106,7 +105,7 @@ def table_text(markup: str) -> str:
 
 
 def _box(raw: Json) -> Box:
-    """Return the block's box cut to the page; what has no place (slides, sheets, DOCX, HTML) gets the whole page."""
+    """Return the block's box cut to the page."""
     numbers = raw.get("bbox")
     if not numbers or len(numbers) != 4:
         return NO_PLACE

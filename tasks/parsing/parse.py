@@ -7,7 +7,7 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
-from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, Reading, Survey, Work, left_in
+from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, Reading, Survey, Work, left_in, read_left
 from tasks.parsing.jobs import ParseError as ParseError
 from tasks.parsing.session import Rules, Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
@@ -105,21 +105,15 @@ def _survey(session: Session) -> Survey:
     """Learn what the file is; from here on the session's source is the copy without encryption, if it had any."""
     ending, folder = session.run(Work.SURVEY, pages=1)
     _check(ending, parser="the file cannot be opened: pdfium")
-    try:
-        survey = SURVEYS.validate_json(left_in(folder, ANSWER, most_bytes=session.rules.limits.answer_megabytes << 20) or b"")
-    except ValueError as error:
-        raise ParseError(DocumentState.FAILED, f"pdfium's account of the file is not readable: {error}") from error
+    survey = read_left(folder, ANSWER, SURVEYS, most_bytes=session.rules.limits.answer_megabytes << 20)
+    if survey is None:
+        raise ParseError(DocumentState.FAILED, "pdfium's account of the file cannot be read")
     if survey.decrypted:
-        session.source = _decrypted(folder)
+        session.source = folder / "decrypted.pdf"
+        # a child that was taken over may have left a link to another file
+        if session.source.is_symlink() or not session.source.is_file():
+            raise ParseError(DocumentState.FAILED, "the file could not be decrypted")
     return survey
-
-
-def _decrypted(folder: Path) -> Path:
-    """Return the copy without encryption; raise ParseError where it is a link to something else."""
-    copy = folder / "decrypted.pdf"
-    if copy.is_symlink() or not copy.is_file():
-        raise ParseError(DocumentState.FAILED, "the file could not be decrypted")
-    return copy
 
 
 def _check(ending: Ending, *, parser: str) -> None:

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterable
 
-from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedPage
-from tasks.parsing.jobs import Job, Reading
+from storage.records.documents import Block, NodeKind, PageParser, ParsedPage
+from tasks.parsing.jobs import NO_PLACE, Job, Reading
 
-NO_PLACE: Box = (0.0, 0.0, 1.0, 1.0)
 HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
 LIST_LINE = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+\S")
 TABLE_LINE = re.compile(r"\s*\|.*\|\s*$")

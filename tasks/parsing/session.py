@@ -17,8 +17,8 @@ from shutil import rmtree
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedPage
-from tasks.parsing.jobs import ANSWER, READINGS, Job, ParseError, Reading, Work, left_in
-from tasks.parsing.supervisor import CHILDREN, Ending, missing_confinement
+from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, READINGS, Job, ParseError, Reading, Work, left_in, read_left
+from tasks.parsing.supervisor import CHILDREN, REPLY_BYTES, Ending
 from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 
 READ_BYTES = 1 << 20
@@ -65,7 +65,7 @@ class Session:
             parse=self.rules.parse, ocr=self.rules.ocr, limits=limits,
         )  # fmt: skip
         ending = CHILDREN.run(job, at_once=self.rules.work.parsers_at_once)
-        for words in missing_confinement(folder):
+        for words in read_left(folder, CONFINEMENT, CONFINEMENTS, most_bytes=REPLY_BYTES) or ():
             _warn_once(words)
         if DISK_FULL in ending.problem:
             raise OSError(errno.ENOSPC, "disk full while a document was parsed; free space there, or set TMPDIR", str(self.scratch))
@@ -76,12 +76,10 @@ class Session:
 
         What a child wrote is checked like a stranger's: one that was taken over could have written anything.
         """
-        answer = left_in(folder, ANSWER, most_bytes=self.rules.limits.answer_megabytes << 20) if ending.answered else None
         try:
-            reading = READINGS.validate_json(answer) if answer else None
+            most = self.rules.limits.answer_megabytes << 20
+            reading = read_left(folder, ANSWER, READINGS, most_bytes=most) if ending.answered else None
             return replace(reading, pages=tuple(self._with_pictures(page, folder) for page in reading.pages)) if reading else None
-        except ValueError:
-            return None
         finally:
             self.clear(folder)
 

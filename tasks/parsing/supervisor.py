@@ -10,11 +10,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tasks.parsing.jobs import ANSWER, CONFINEMENT, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work, left_in
+from tasks.parsing.jobs import ANSWER, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work, left_in, read_left
 
 ROOT = Path(__file__).resolve().parents[2]
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TZ", "LD_LIBRARY_PATH")
@@ -23,6 +24,9 @@ START_SECONDS = 120.0
 GRACE_SECONDS = 15.0
 REPLY_BYTES = 1 << 16
 MEMORY_SHARE = 0.8
+
+Reply = dict[str, Any]
+"""What a fork server answers when a child has ended."""
 
 
 class ParserStoppedError(RuntimeError):
@@ -62,6 +66,8 @@ class ForkServer:
             start_new_session=True,
         )
         self._is_warm = False
+        self.usable = False
+        """Its last answer came, and nothing is under way."""
 
     def wait_until_warm(self) -> None:
         """Return when it can serve; raise ParserStartError where it never can."""
@@ -72,33 +78,28 @@ class ForkServer:
                 f"{sys.executable} -m tasks.parsing.fork_server {os.getpid()}` says why"
             )
 
-    def serve(self, job: Job) -> dict[str, object] | None:
+    def serve(self, job: Job) -> Reply | None:
         """Have a child do the job; return its account, or None where the fork server itself is gone."""
         assert self._process.stdin is not None
-        line = job.model_dump_json().encode() + b"\n"
+        self.usable = False
         try:
-            self._process.stdin.write(line)
+            self._process.stdin.write(job.model_dump_json().encode() + b"\n")
         except (OSError, ValueError):
             return None
         return self._receive(job.wall_seconds + GRACE_SECONDS)
 
-    def _receive(self, seconds: float) -> dict[str, object] | None:
+    def _receive(self, seconds: float) -> Reply | None:
         """Return the next reply, or None where it does not come in time or the fork server is gone."""
         assert self._process.stdout is not None
-        received, deadline = b"", time.monotonic() + seconds
-        while not received.endswith(b"\n") and len(received) < REPLY_BYTES:
-            left = deadline - time.monotonic()
-            try:
-                if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
-                    return None
-                piece = self._process.stdout.read(REPLY_BYTES)
-            except (OSError, ValueError):
+        try:
+            if not select.select([self._process.stdout], [], [], seconds)[0]:
                 return None
-            if not piece:
-                return None
-            received += piece
-        reply = json.loads(received)
-        return reply if isinstance(reply, dict) else None
+            # a reply is one short write, which a pipe keeps whole
+            reply: Reply = json.loads(self._process.stdout.read(REPLY_BYTES))
+        except (OSError, ValueError):
+            return None
+        self.usable = True
+        return reply
 
     def interrupt(self) -> None:
         """Have the fork server kill its child and end, while another thread waits for its account or for its warmth."""
@@ -135,7 +136,8 @@ class Children:
         Raises ParserStoppedError once they were stopped, ParserStartError where no process comes up.
         """
         for _ in range(2):
-            reply = self._try(job, at_once)
+            with self._lent(at_once) as fork_server:
+                reply = fork_server.serve(job)
             if reply is not None:
                 return _account(job, reply)
         # twice the warm process was lost: the kernel killed it, most likely for want of memory
@@ -147,53 +149,35 @@ class Children:
 
     def _warm(self) -> None:
         # the first job meets the same error and reports it
-        with contextlib.suppress(ParserStartError, ParserStoppedError):
-            fork_server, generation = self._borrow(1)
-            self._return(fork_server, generation, usable=True)
+        with contextlib.suppress(ParserStartError, ParserStoppedError), self._lent(1):
+            pass
 
-    def _try(self, job: Job, at_once: int) -> dict[str, object] | None:
-        """Do the job in a fork server of the pool; a fork server that gives no account is not used again."""
-        fork_server, generation = self._borrow(at_once)
-        reply = None
-        try:
-            reply = fork_server.serve(job)
-        finally:
-            stopped = self._return(fork_server, generation, usable=reply is not None)
-        if stopped:
-            raise ParserStoppedError("the parser children were stopped")
-        return reply
-
-    def _return(self, fork_server: ForkServer, generation: int, *, usable: bool) -> bool:
-        """Put a fork server back into the pool, or end it; say whether the children were stopped since it was borrowed."""
-        with self._changed:
-            self._busy.discard(fork_server)
-            stopped = self._stopped != generation
-            if usable and not stopped:
-                self._idle.append(fork_server)
-            self._changed.notify_all()
-        if not usable or stopped:
-            fork_server.close()
-        return stopped
-
-    def _borrow(self, at_once: int) -> tuple[ForkServer, int]:
+    @contextlib.contextmanager
+    def _lent(self, at_once: int) -> Iterator[ForkServer]:
+        """Lend a warm fork server of the pool; one that gave no account is not used again."""
         with self._changed:
             generation = self._stopped
-            while len(self._busy) >= at_once:
-                self._changed.wait()
-                if self._stopped != generation:
-                    raise ParserStoppedError("the parser children were stopped")
+            self._changed.wait_for(lambda: self._stopped != generation or len(self._busy) < at_once)
+            self._require_not_stopped(since=generation)
             fork_server = self._idle.pop() if self._idle else ForkServer()
             self._busy.add(fork_server)
         try:
             fork_server.wait_until_warm()
-        except ParserStartError:
-            if not self._return(fork_server, generation, usable=False):
-                raise
-        else:
-            if self._stopped == generation:
-                return fork_server, generation
-            self._return(fork_server, generation, usable=False)
-        raise ParserStoppedError("the parser children were stopped")
+            yield fork_server
+        finally:
+            with self._changed:
+                self._busy.discard(fork_server)
+                kept = fork_server.usable and self._stopped == generation
+                if kept:
+                    self._idle.append(fork_server)
+                self._changed.notify_all()
+            if not kept:
+                fork_server.close()
+            self._require_not_stopped(since=generation)
+
+    def _require_not_stopped(self, *, since: int) -> None:
+        if self._stopped != since:
+            raise ParserStoppedError("the parser children were stopped")
 
     def stop(self) -> None:
         """End every fork server and child at once; threads that wait or work get ParserStoppedError."""
@@ -208,16 +192,16 @@ class Children:
             fork_server.close()
 
 
-def _account(job: Job, reply: dict[str, object]) -> Ending:
-    code, peak = int(str(reply["code"])), float(str(reply["peak_megabytes"]))
-    refusal = _refusal(job.folder)
-    problem = "" if code == DONE else _problem(job, code, peak, late=bool(reply["late"]), refusal=refusal)
+def _account(job: Job, reply: Reply) -> Ending:
+    code, late, peak = reply["code"], reply["late"], reply["peak_megabytes"]
+    refusal = read_left(job.folder, REFUSAL, REFUSALS, most_bytes=REPLY_BYTES)
+    problem = "" if code == DONE else _problem(job, code, peak, late=late, refusal=refusal)
     if written := _too_much(job):
         problem = written
     return Ending(
         problem=problem,
         refusal=refusal if refusal and refusal.final else None,
-        cpu_seconds=float(str(reply["cpu_seconds"])),
+        cpu_seconds=reply["cpu_seconds"],
         answered=not written and left_in(job.folder, ANSWER, most_bytes=0) is not None,
     )
 
@@ -234,14 +218,6 @@ def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal |
     return f"failed ({refusal.reason})" if refusal else f"ended with code {code}"
 
 
-def _refusal(folder: Path) -> Refusal | None:
-    written = left_in(folder, REFUSAL, most_bytes=REPLY_BYTES)
-    try:
-        return REFUSALS.validate_json(written) if written else None
-    except ValueError:
-        return None
-
-
 def _too_much(job: Job) -> str:
     """Say that the child wrote more than it may, or nothing."""
     sizes = {path: path.lstat().st_size for path in job.folder.rglob("*")}
@@ -251,15 +227,6 @@ def _too_much(job: Job) -> str:
     if job.work is not Work.RENDER and sizes.get(job.folder / ANSWER, 0) > job.limits.answer_megabytes << 20:
         return f"found more than {job.limits.answer_megabytes} MB of text"
     return ""
-
-
-def missing_confinement(folder: Path) -> tuple[str, ...]:
-    """Return what the kernel did not grant to the child that worked in the folder."""
-    written = left_in(folder, CONFINEMENT, most_bytes=REPLY_BYTES)
-    try:
-        return tuple(str(words) for words in json.loads(written)) if written else ()
-    except (ValueError, TypeError):
-        return ()
 
 
 CHILDREN = Children()

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.records.documents import Block, DocumentState, NodeKind, PageParser, ParsedPage
 from tasks.parsing import session as sessions
-from tasks.parsing.jobs import ANSWER, READINGS, Job, Reading, Work, left_in
+from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, READINGS, Job, Reading, Work, left_in, read_left
 from tasks.parsing.session import LOOK_BACK, Rules, cut_ranges, read_page_ranges, session_for
-from tasks.parsing.supervisor import Children, Ending, ForkServer, missing_confinement
+from tasks.parsing.supervisor import Children, Ending, ForkServer
 from tasks.parsing.supervisor import _account as account
 from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings, WorkSettings
 from tests import hostile
@@ -232,7 +232,7 @@ def test_a_child_answers_fully_confined_and_accounts_for_itself(children, tmp_pa
     ending = children.run(job_for(hostile.plain_pdf(tmp_path), tmp_path / "job"), at_once=1)
     assert (ending.problem, ending.refusal, ending.answered) == ("", None, True)
     assert 0 < ending.cpu_seconds < 20
-    assert missing_confinement(tmp_path / "job") == ()
+    assert read_left(tmp_path / "job", CONFINEMENT, CONFINEMENTS, most_bytes=999) == ()
 
 
 def test_a_refusal_is_final_and_an_exception_is_not(children, tmp_path):
