@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import Modality, Node, NodeKind
-from tasks.algorithms.layout.boxes import FURNITURE_KINDS
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area
 from tasks.algorithms.sharing import group_in_order
 from tasks.algorithms.text.words import count_words
 from tasks.content_graph.analysis import NO_MEANING
@@ -156,12 +156,10 @@ def telling_pictures(nodes: Sequence[Node], ocr: OcrSettings) -> dict[int, str]:
     return {
         place: node.picture
         for place, node in enumerate(nodes)
-        if node.picture and _area(node) >= ocr.minimum_figure_share and len(pages[node.picture]) < ocr.repeated_pages
+        if node.picture
+        and (node.box is None or area(node.box) >= ocr.minimum_figure_share)
+        and len(pages[node.picture]) < ocr.repeated_pages
     }
-
-
-def _area(node: Node) -> float:
-    return 1.0 if node.box is None else (node.box[2] - node.box[0]) * (node.box[3] - node.box[1])
 
 
 def text_call(group: Sequence[int], asking: Describing) -> ChatCall[Descriptions]:

@@ -1,5 +1,7 @@
 """Evolution of one document, and its links with the others (DESIGN: rounds stay inside a document, links use round 0)."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
@@ -15,24 +17,28 @@ from tasks.settings.ingest import EvolutionSettings
 
 @dataclass(frozen=True, slots=True)
 class LinkableDocument:
-    """What linking needs of a document: `meaningless` (n,) and round-0 `vectors` (n, d) follow `node_ids` in reading order."""
+    """The nodes of a document that have a meaning, in reading order, with their vectors of round 0 (n, d)."""
 
     document_id: str
     node_ids: tuple[str, ...]
-    meaningless: npt.NDArray[np.bool_]
     vectors: Vectors
+
+    @classmethod
+    def of(cls, document_id: str, node_ids: Sequence[str], meaningless: Sequence[bool], vectors: Vectors) -> LinkableDocument:
+        """Leave out the nodes without meaning."""
+        kept = np.flatnonzero(~np.array(meaningless, dtype=bool))
+        return cls(document_id, tuple(node_ids[place] for place in kept.tolist()), vectors[kept])
 
 
 def evolve_document(
-    *, document_id: str, nodes: Sequence[Node], initial_vectors: Vectors, settings: EvolutionSettings
+    *, nodes: Sequence[Node], initial_vectors: Vectors, settings: EvolutionSettings
 ) -> tuple[Vectors, tuple[Edge, ...]]:
     """Evolve the vectors and find the window and semantic edges of a document.
 
     `nodes` stand in reading order, `initial_vectors` are the unit or zero vectors of round 0, one for each. Nodes without
     meaning keep their vector, move no other's, and have window edges only. An edge's round is the last that found it (0: the
-    layout alone). Raises ValueError where the vectors are not finite, or not as many as the nodes.
+    layout alone).
     """
-    _check_vectors(document_id, len(nodes), initial_vectors)
     meaningful = np.flatnonzero([not node.meaningless for node in nodes])
     evolved = _evolve_meaningful(initial_vectors[meaningful], settings)
     vectors = initial_vectors.copy()
@@ -91,42 +97,27 @@ def _evolve_meaningful(vectors: Vectors, settings: EvolutionSettings) -> Evolved
     return EvolvedVectors(vectors=vectors, pairs=pairs, rounds=np.zeros(len(pairs), dtype=np.int64))
 
 
-def _check_vectors(document_id: str, nodes: int, vectors: Vectors) -> None:
-    if len(vectors) != nodes:
-        raise ValueError(f"document {document_id[:12]} has {nodes} nodes but {len(vectors)} vectors; embed it again")
-    if not np.isfinite(vectors).all():
-        raise ValueError(f"document {document_id[:12]} has vectors that are not finite; embed it again")
-
-
 def link_documents(*, own: LinkableDocument, others: Sequence[LinkableDocument], settings: EvolutionSettings) -> tuple[Edge, ...]:
     """Link a document with others: for each pair the strongest mutual nearest neighbours, as two semantic arcs of round 0.
 
     What two documents get depends on these two alone: linking B when A is there, or A when B is there, yields the same arcs.
-    An arc belongs to the document of its source, so half of the arcs returned belong to the others. Raises ValueError where
-    `own` is among the others.
+    An arc belongs to the document of its source, so half of the arcs returned belong to the others.
     """
-    if any(other.document_id == own.document_id for other in others):
-        raise ValueError(f"document {own.document_id[:12]} cannot be linked with itself; leave it out of the others")
     if not others:
         return ()
     ordered = sorted(others, key=lambda other: other.document_id)
-    owner = [other.document_id for other in ordered for _ in range(int((~other.meaningless).sum()))]
-    ids = [node_id for other in ordered for node_id in _meaningful_ids(other)]
-    own_ids = _meaningful_ids(own)
+    targets = [(node_id, other.document_id) for other in ordered for node_id in other.node_ids]
     links = links_to_others(
-        own=own.vectors[~own.meaningless],
-        others=np.concatenate([other.vectors[~other.meaningless] for other in ordered]),
-        starts=np.cumsum([0, *(int((~other.meaningless).sum()) for other in ordered)]),
+        own=own.vectors,
+        others=np.concatenate([other.vectors for other in ordered]),
+        starts=np.cumsum([0, *(len(other.node_ids) for other in ordered)]),
         own_first=np.array([own.document_id < other.document_id for other in ordered]),
         minimum=settings.cross_minimum,
         limit=settings.cross_links,
     )
     edges: list[Edge] = []
     for row, other_row, weight in links:
-        edges.append(Edge(own_ids[row], ids[other_row], own.document_id, owner[other_row], EdgeKind.SEMANTIC, weight))
-        edges.append(Edge(ids[other_row], own_ids[row], owner[other_row], own.document_id, EdgeKind.SEMANTIC, weight))
+        one, (other, document) = own.node_ids[row], targets[other_row]
+        edges.append(Edge(one, other, own.document_id, document, EdgeKind.SEMANTIC, weight))
+        edges.append(Edge(other, one, document, own.document_id, EdgeKind.SEMANTIC, weight))
     return tuple(edges)
-
-
-def _meaningful_ids(document: LinkableDocument) -> list[str]:
-    return [node_id for node_id, empty in zip(document.node_ids, document.meaningless.tolist(), strict=True) if not empty]

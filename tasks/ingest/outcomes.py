@@ -37,22 +37,30 @@ class Outcome:
 
 def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:
     """Return the outcome of a document that became a graph; an unfinished one is made again by the next ingest."""
-    return Outcome(
-        record=DocumentRecord(
-            id=work.document_id,
-            version=work.version,
-            paths=work.paths,
-            size_bytes=work.size_bytes,
-            media_type=graph.media_type,
-            title=graph.title,
-            state=DocumentState.READY,
-            reason="",
-            pages=len(graph.pages),
-            nodes=len(graph.nodes),
-            attempt=UNFINISHED if unfinished else "",
-            notes=page_notes(graph.pages),
-        ),
-        graph=graph,
+    record = replace(
+        _record(work, DocumentState.READY, attempt=UNFINISHED if unfinished else ""),
+        media_type=graph.media_type,
+        title=graph.title,
+        pages=len(graph.pages),
+        nodes=len(graph.nodes),
+        notes=page_notes(graph.pages),
+    )
+    return Outcome(record, graph)
+
+
+def _record(work: DocumentWork, state: DocumentState, *, reason: str = "", attempt: str) -> DocumentRecord:
+    return DocumentRecord(
+        id=work.document_id,
+        version=work.version,
+        paths=work.paths,
+        size_bytes=work.size_bytes,
+        media_type="",
+        title="",
+        state=state,
+        reason=reason,
+        pages=0,
+        nodes=0,
+        attempt=attempt,
     )
 
 
@@ -62,35 +70,15 @@ def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: b
     A version that is published stays, with a note. `for_good` says that the same bytes would fail the same way; else the
     next ingest tries again.
     """
-    if work.published is not None:
+    if work.published is None:
+        record = _record(work, state, reason=reason, attempt=work.attempt if for_good else "")
+    else:
         note = f"the reading with new settings failed, the one before is kept: {reason}"
         attempt = work.failed_rereading if for_good else ""
         if work.published.version == work.version:
             note, attempt = f"the reading of what it lacks failed: {reason}", UNFINISHED
-        return Outcome(
-            record=replace(work.published, notes=(note,), paths=work.paths, attempt=attempt),
-            graph=None,
-            state=state,
-            logged=logged or reason,
-        )
-    return Outcome(
-        record=DocumentRecord(
-            id=work.document_id,
-            version=work.version,
-            paths=work.paths,
-            size_bytes=work.size_bytes,
-            media_type="",
-            title="",
-            state=state,
-            reason=reason,
-            pages=0,
-            nodes=0,
-            attempt=work.attempt if for_good else "",
-        ),
-        graph=None,
-        state=state,
-        logged=logged or reason,
-    )
+        record = replace(work.published, notes=(note,), paths=work.paths, attempt=attempt)
+    return Outcome(record, None, state, logged=logged or reason)
 
 
 def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
@@ -99,7 +87,7 @@ def page_notes(pages: Iterable[Page]) -> tuple[str, ...]:
         if page.note or page.parser not in {PageParser.MINERU, PageParser.PLAIN}:
             numbers_of.setdefault((page.parser, page.note), []).append(page.number)
     notes = [
-        f"{_page_list(numbers)} read by {'nobody' if parser is PageParser.NONE else parser}{note and f': {note}'}"
+        f"{_page_list(numbers)} {'not read' if parser is PageParser.NONE else f'read by {parser}'}{note and f': {note}'}"
         for (parser, note), numbers in numbers_of.items()
     ]
     return tuple(notes[:NOTES_SHOWN])
@@ -118,10 +106,10 @@ def _page_list(numbers: list[int]) -> str:
 
 
 def unexpected(work: DocumentWork, error: Exception) -> Outcome:
-    """Return the outcome of a document that cannot be opened or that our own code stumbled over.
+    """Return the outcome of a document that cannot be opened, or on which our own code failed.
 
     Raises what would hit every document alike: a full or read-only disk, an engine that does not start, a chat model that is
-    gone or a budget that is used up, the wish to stop.
+    gone or a budget that is used up, a stop that was asked for.
     """
     if stop_requested():
         # What broke when its children were ended is no fault of the document.
@@ -130,8 +118,8 @@ def unexpected(work: DocumentWork, error: Exception) -> Outcome:
         return failed(work, DocumentState.FAILED, f"it cannot be read: {error.strerror or error}", for_good=False)
     if isinstance(error, OSError | MemoryError | ChatEndedError | EmbeddingError | OcrError | ParserStartError | WorkersError):
         raise error
-    stumbled = f"FlowReader stumbled over it ({type(error).__name__}: {error}); please report this"
-    return failed(work, DocumentState.FAILED, stumbled, for_good=False, logged=type(error).__name__)
+    reason = f"an error in FlowReader ({type(error).__name__}: {error}); please report it"
+    return failed(work, DocumentState.FAILED, reason, for_good=False, logged=type(error).__name__)
 
 
 @contextmanager

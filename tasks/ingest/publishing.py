@@ -18,6 +18,7 @@ from storage.graph.checks import GraphError
 from storage.locations import CorpusLocation, pictures_folder
 from storage.records.documents import DocumentGraph, DocumentState, Edge, identify
 from storage.system import give_back
+from tasks.algorithms.sharing import group_in_order
 from tasks.content_graph.evolution import LinkableDocument, link_documents
 from tasks.finding.copies import forget_mirrors
 from tasks.finding.plan import Plan
@@ -190,28 +191,17 @@ def cross_edges(
 
 
 def linkable(graph: DocumentGraph) -> LinkableDocument:
-    return LinkableDocument(
-        document_id=graph.document_id,
-        node_ids=tuple(node.id for node in graph.nodes),
-        meaningless=np.array([node.meaningless for node in graph.nodes], dtype=bool),
-        vectors=graph.initial_vectors,
-    )
+    ids, meaningless = [node.id for node in graph.nodes], [node.meaningless for node in graph.nodes]
+    return LinkableDocument.of(graph.document_id, ids, meaningless, graph.initial_vectors)
 
 
 def published_documents(corpus: CorpusWriter, *, without: Iterable[str]) -> Iterator[list[LinkableDocument]]:
     """Yield what linking needs of the published documents, in groups that fit in memory."""
     left_out = set(without)
     records = [record for record in corpus.documents() if record.state is DocumentState.READY and record.id not in left_out]
-    group: list[str] = []
-    nodes = 0
-    for record in records:
-        group.append(record.id)
-        nodes += record.nodes
-        if nodes >= NODES_AT_ONCE:
-            yield _read_group(corpus, group)
-            group, nodes = [], 0
-    if group:
-        yield _read_group(corpus, group)
+    sizes = [record.nodes for record in records]
+    for group in group_in_order(sizes=sizes, most_items=len(records), most_size=NODES_AT_ONCE):
+        yield _read_group(corpus, [records[place].id for place in group])
 
 
 def _read_group(corpus: CorpusWriter, document_ids: Sequence[str]) -> list[LinkableDocument]:
@@ -223,6 +213,6 @@ def _read_group(corpus: CorpusWriter, document_ids: Sequence[str]) -> list[Linka
     meaningless = np.array([empty for batch in batches for empty in batch.meaningless], dtype=bool)
     vectors = np.concatenate([batch.vectors for batch in batches])
     return [
-        LinkableDocument(name, tuple(node_ids[owners == name].tolist()), meaningless[owners == name], vectors[owners == name])
+        LinkableDocument.of(name, node_ids[owners == name].tolist(), meaningless[owners == name], vectors[owners == name])
         for name in sorted(set(owners.tolist()))
     ]

@@ -107,7 +107,7 @@ def noted_pages(pages: Sequence[Page], nodes: Sequence[Node], errors: Mapping[in
 def _note(outcomes: Counter[str], what: str) -> str:
     count = outcomes.total()
     reasons = ", ".join(f"{outcome} {number} times" if number > 1 else outcome for outcome, number in sorted(outcomes.items()))
-    return f"{count} {'element' if count == 1 else 'elements'} {what}, for want of a usable reply of the model ({reasons})"
+    return f"{count} {'element' if count == 1 else 'elements'} {what}, because the model gave no usable reply ({reasons})"
 
 
 @step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)
@@ -231,7 +231,6 @@ def evolve(
         structured, vectors, edges = judged.structured, judged.vectors, judged.edges
     else:
         vectors, edges = evolve_document(
-            document_id=work.document_id,
             nodes=structured.nodes,
             initial_vectors=initial,
             settings=tools.settings.reading.evolution,
@@ -258,7 +257,7 @@ def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:
 
 
 def require_something_to_read(parsed: ParsedDocument, *, ocr_enabled: bool) -> None:
-    """Raise ParseError, with the first page's reason, where no page has a block and nobody could read one."""
+    """Raise ParseError, with the first page's reason, where no page has a block and none could be read."""
     if any(page.blocks for page in parsed.pages):
         return
     if not ocr_enabled and any(page.image for page in parsed.pages):

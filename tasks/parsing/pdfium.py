@@ -10,7 +10,7 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 
 from storage.records.documents import Block, Box, DocumentState, NodeKind, OutlineEntry, PageParser, ParsedPage
-from tasks.algorithms.layout.boxes import FURNITURE_KINDS, unite
+from tasks.algorithms.layout.boxes import FURNITURE_KINDS, area, unite
 from tasks.parsing.jobs import PDF, Job, ParseError, Survey
 from tasks.parsing.pictures import encode
 
@@ -150,7 +150,7 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
     figures = [
         place
         for place, block in enumerate(parsed.blocks)
-        if block.kind is NodeKind.FIGURE and _share(block.box) >= job.parse.minimum_crop_share
+        if block.kind is NodeKind.FIGURE and area(block.box) >= job.parse.minimum_crop_share
     ]
     silent = sum(_characters(block) for block in parsed.blocks) < job.ocr.minimum_page_characters
     mute = [place for place, block in enumerate(parsed.blocks) if block.kind is NodeKind.FORMULA and not block.text.strip()]
@@ -171,10 +171,6 @@ def _add_pictures(parsed: ParsedPage, document: pdfium.PdfDocument, job: Job) ->
         image = f"image-{parsed.number}"
         (job.folder / image).write_bytes(encode(draw(page, dpi=job.ocr.page_dpi, megapixels=job.limits.image_megapixels)))
     return replace(parsed, blocks=tuple(blocks), image=image)
-
-
-def _share(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _characters(block: Block) -> int:

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from storage.artifacts import ArtifactStore, hash_bytes, write_durably
 from storage.records.documents import Block, Box, NodeKind, PageParser, ParsedDocument, ParsedPage, identify
-from tasks.algorithms.layout.boxes import TextLine, merge_lines, order_boxes
+from tasks.algorithms.layout.boxes import TextLine, area, merge_lines, order_boxes
 from tasks.models.ocr import PictureWords, ReadLine, ocr_identity, read_pictures
 from tasks.settings.ingest import OcrSettings
 
@@ -63,15 +63,11 @@ def _wanted_pictures(parsed: ParsedDocument, settings: OcrSettings) -> list[str]
             if (
                 block.picture
                 and not block.picture_text
-                and _area(block.box) >= settings.minimum_figure_share
+                and area(block.box) >= settings.minimum_figure_share
                 and len(pages_of[block.picture]) < settings.repeated_pages
             ):
                 wanted[block.picture] = None
     return list(wanted)
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _read_through_cache(names: Sequence[str], artifacts: ArtifactStore, folder: Path) -> dict[str, PictureWords]:
@@ -117,7 +113,7 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
     """Make blocks of the lines: those inside a figure are its words, the others become titles and paragraphs."""
     if not found.lines:
         return _with_notes(page, [found.problem])
-    figures = [block for block in page.blocks if block.kind is NodeKind.FIGURE and _area(block.box) < WHOLE_PAGE]
+    figures = [block for block in page.blocks if block.kind is NodeKind.FIGURE and area(block.box) < WHOLE_PAGE]
     inside: dict[int, list[ReadLine]] = {}
     outside: list[TextLine] = []
     for line in found.lines:

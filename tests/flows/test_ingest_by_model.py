@@ -175,7 +175,7 @@ def test_a_node_without_a_reply_is_noted_and_asked_again_the_next_time(folder, s
     server.misbehave = failing_on("screwdriver", Misbehaviour.ERROR)
     (outcome,) = read(folder)
     assert outcome.record.state is DocumentState.READY and outcome.record.attempt == UNFINISHED
-    assert "described by rules, for want of a usable reply of the model (failed)" in " ".join(outcome.record.notes)
+    assert "described by rules, because the model gave no usable reply (failed)" in " ".join(outcome.record.notes)
     server.misbehave, before, asked = (lambda _request: None), sum(kept().values()), server.calls
     (mended,) = read(folder, published=[outcome.record])
     assert mended.record.attempt == "" and mended.record.notes == () and mended.record.version == outcome.record.version

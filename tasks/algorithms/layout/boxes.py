@@ -52,6 +52,10 @@ def unite(boxes: Iterable[Box]) -> Box:
     return (min(left), min(top), max(right), max(bottom))
 
 
+def area(box: Box) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
 def shared_width(first: Box, second: Box) -> float:
     """Return the horizontal overlap as a share of the narrower box, 0..1."""
     narrower = min(first[2] - first[0], second[2] - second[0])

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from storage.records.documents import NodeKind, OutlineEntry
 from tasks.algorithms.layout.boxes import BODY_KINDS, Element, count_words, letter_height, simplify
@@ -95,52 +95,34 @@ def build_outline(elements: Sequence[Element], levels: Mapping[int, int]) -> Out
     A title that repeats the open section's ("(continued)" or not) opens none but belongs to it. Elements whose serial
     is not in `levels` open nothing. The last page of a section is that of the last element in it or its children.
     """
-    drafts: list[_Draft] = []
+    headings: list[Heading] = []
     section_of: list[int | None] = []
     open_sections: list[int] = []
     for element in elements:
-        level = levels.get(element.serial)
-        if level is not None:
-            _open_section(drafts, open_sections, element, level)
+        if element.serial in levels:
+            _open_section(headings, open_sections, element, levels)
         section_of.append(open_sections[-1] if open_sections else None)
-        if open_sections:
-            drafts[open_sections[-1]].last_page = element.page
-    for draft in reversed(drafts):
-        if draft.parent is not None:
-            drafts[draft.parent].last_page = max(drafts[draft.parent].last_page, draft.last_page)
-    headings = tuple(
-        Heading(tuple(draft.serials), draft.title, draft.level, draft.parent, draft.first_page, draft.last_page) for draft in drafts
-    )
-    return Outline(headings, tuple(section_of))
+        for place in open_sections:
+            headings[place] = replace(headings[place], last_page=element.page)
+    return Outline(tuple(headings), tuple(section_of))
 
 
-@dataclass(slots=True)
-class _Draft:
-    serials: list[int]
-    title: str
-    stated_level: int
-    level: int
-    parent: int | None
-    first_page: int
-    last_page: int
-
-
-def _open_section(drafts: list[_Draft], open_sections: list[int], element: Element, level: int) -> None:
+def _open_section(headings: list[Heading], open_sections: list[int], element: Element, levels: Mapping[int, int]) -> None:
     """Add a section, or join the title to the open one that it repeats; `open_sections` goes from the top down."""
     title = strip_continued(element.block.text)
     is_continued = title != element.block.text.strip()
     candidates = open_sections if is_continued else open_sections[-1:]
     for depth, place in enumerate(candidates, start=len(open_sections) - len(candidates)):
-        if simplify(drafts[place].title) == simplify(title):
-            drafts[place].serials.append(element.serial)
+        if simplify(headings[place].title) == simplify(title):
+            headings[place] = replace(headings[place], serials=(*headings[place].serials, element.serial))
             del open_sections[depth + 1 :]
             return
-    while open_sections and drafts[open_sections[-1]].stated_level >= level:
+    while open_sections and levels[headings[open_sections[-1]].serials[0]] >= levels[element.serial]:
         open_sections.pop()
     parent = open_sections[-1] if open_sections else None
-    actual = 1 if parent is None else drafts[parent].level + 1
-    open_sections.append(len(drafts))
-    drafts.append(_Draft([element.serial], " ".join(title.split()), level, actual, parent, element.page, element.page))
+    level = 1 if parent is None else headings[parent].level + 1
+    open_sections.append(len(headings))
+    headings.append(Heading((element.serial,), " ".join(title.split()), level, parent, element.page, element.page))
 
 
 def _size(element: Element, page_sizes: PageSizes) -> float:

@@ -104,8 +104,7 @@ def test_a_page_says_how_many_of_its_nodes_have_no_description_and_why():
     noted = noted_pages(pages, nodes, {1: WRONG, 2: LOST, 3: WRONG}, "described by rules")
     assert noted[0] == pages[0] and noted[2] == pages[2]
     assert noted[1].note == (
-        "text layer read by pdfium; 3 elements described by rules, "
-        "for want of a usable reply of the model (failed, invalid 2 times)"
+        "text layer read by pdfium; 3 elements described by rules, because the model gave no usable reply (failed, invalid 2 times)"
     )
     (alone,) = noted_pages([page(1)], nodes, {0: DECLINED}, "described by rules")
     assert alone.note.startswith("1 element described by rules") and alone.note.endswith("(refused)")

@@ -64,9 +64,9 @@ def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_na
 
 
 def test_an_error_of_ours_is_one_documents_failure_and_only_its_kind_is_logged(heard):
-    stumbled = unexpected(WORK, KeyError("the revenue of 2024"))
-    assert stumbled.record.state is DocumentState.FAILED and "report" in stumbled.record.reason
-    assert end_of(heard, stumbled).error == "KeyError"
+    outcome = unexpected(WORK, KeyError("the revenue of 2024"))
+    assert outcome.record.state is DocumentState.FAILED and "report" in outcome.record.reason
+    assert end_of(heard, outcome).error == "KeyError"
 
 
 WORK = DocumentWork(
@@ -83,8 +83,9 @@ def page(number, parser, note=""):
 
 def test_pages_with_the_same_note_are_listed_together_and_usual_ones_need_none():
     pages = [page(n, PageParser.OCR) for n in (1, 2, 3, 7)] + [page(4, PageParser.PDFIUM, "MinerU used more than 3072 MB")]
-    pages += [page(8, PageParser.MINERU), page(9, PageParser.PLAIN)]
-    assert page_notes(pages) == ("pages 1-3, 7 read by ocr", "page 4 read by pdfium: MinerU used more than 3072 MB")
+    pages += [page(5, PageParser.NONE), page(8, PageParser.MINERU), page(9, PageParser.PLAIN)]
+    read = ("pages 1-3, 7 read by ocr", "page 4 read by pdfium: MinerU used more than 3072 MB")
+    assert page_notes(pages) == (*read, "page 5 not read")
 
 
 def test_what_breaks_while_the_run_is_stopping_is_no_documents_failure():
