@@ -18,6 +18,7 @@ import pyarrow as pa
 from storage.graph.filters import Column, Filter, either, one_of
 from storage.graph.tables import TableName, schemas
 from storage.lock import FencedError
+from storage.records.language import language
 
 if TYPE_CHECKING:
     from lancedb import DBConnection
@@ -46,6 +47,13 @@ ten, of the nearest 20 none; a question weighs what it finds by the exact vector
 """
 
 
+LANGUAGES_OF_FULL_TEXT = frozenset(
+    {"arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian", "norwegian"}
+    | {"portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish"}
+)
+"""In these LanceDB reduces words to stems; in others a word is found as it stands only."""
+
+
 def make_indexes(name: TableName, table: Table, *, except_for: Collection[str]) -> None:
     """Build the table's indexes, in place of those of that name, but for those on the given columns."""
     from lancedb.index import FTS, Bitmap, BTree, IvfRq
@@ -53,7 +61,10 @@ def make_indexes(name: TableName, table: Table, *, except_for: Collection[str]) 
     wanted: dict[str, Any] = {column.value: Bitmap() for column in (*DOCUMENT_COLUMNS[name], *FEW_VALUES.get(name, ()))}
     wanted |= {column.value: BTree() for column in MANY_VALUES.get(name, ())}
     if name in FULL_TEXT:
-        wanted[FULL_TEXT[name]] = FTS(with_position=True)
+        known = language() in LANGUAGES_OF_FULL_TEXT
+        wanted[FULL_TEXT[name]] = FTS(
+            with_position=True, language=language().title() if known else "English", stem=known, remove_stop_words=known
+        )
     if name is TableName.NODES and table.count_rows() >= NEAREST_FROM:
         wanted[NEAREST] = IvfRq(distance_type="cosine")
     for column in sorted(set(wanted) - set(except_for)):

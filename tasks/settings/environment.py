@@ -4,11 +4,16 @@ import os
 import re
 from difflib import get_close_matches
 
+import Stemmer
+
+from storage.records.language import language
+
 PREFIX = "FLOWREADER_"
 NAMES = frozenset(
     f"{PREFIX}{name}"
     for name in (
         "HOME",
+        "LANGUAGE",
         "CHAT_BASE_URL",
         "CHAT_MODEL",
         "CHAT_API_KEY",
@@ -35,7 +40,7 @@ OF_A_SERVICE = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT(_[0-9]+_(
 
 
 class UnknownNameError(ValueError):
-    """The environment holds a name that nothing reads; the message names the nearest that something does."""
+    """The environment holds a name that nothing reads, or names a language that has no stemmer; the message says what there is."""
 
 
 def check_environment() -> None:
@@ -43,6 +48,8 @@ def check_environment() -> None:
     for name in sorted(os.environ):
         if name.startswith(PREFIX) and name not in NAMES and not OF_A_SERVICE.search(name):
             raise UnknownNameError(f"nothing reads '{name}' of the environment; {instead_of(name)}")
+    if language() not in (languages := Stemmer.algorithms()):
+        raise UnknownNameError(f"FLOWREADER_LANGUAGE {language()!r} has no stemmer; set it to one of {', '.join(languages)}")
 
 
 def instead_of(name: str) -> str:

@@ -6,10 +6,11 @@ from functools import lru_cache
 
 from Stemmer import Stemmer
 
+from storage.records.language import language
 from tasks.algorithms.text.words import STOP_WORDS
 
 _LANGUAGES = {
-    "LATIN": "english",
+    "LATIN": language(),
     "CYRILLIC": "russian",
     "GREEK": "greek",
     "ARMENIAN": "armenian",

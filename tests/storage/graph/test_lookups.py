@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,19 @@ def test_words_find_nodes_with_any_of_them_the_rarer_word_first(store):
     assert {ALL_NODES[name].document_id for name in names(store, rows[np.argsort(-scores)][:40])} == {GRAPHS[1].document_id}
     rows, _ = matching_nodes(store, ["letters"], limit=500, where=PAGE.node_filter())
     assert {ALL_NODES[name].page for name in names(store, rows)} == {2}
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "count"),
+    [("", "Haus", 0), ("german", "Haus", 1), ("german", "die", 0), ("polish", "Haus", 0), ("polish", "Häuser", 1)],
+)
+def test_full_text_knows_the_inflections_of_the_language_that_a_corpus_is_made_in(tmp_path, monkeypatch, language, asked, count):
+    monkeypatch.setenv("FLOWREADER_LANGUAGE", language)
+    report = graph("report", nodes=1)
+    store = create_graph(tmp_path, DIMENSION)
+    german = replace(report, nodes=(replace(report.nodes[0], search_text="Die Häuser am Fluss"),))
+    store.replace(frozenset(), graph_tables([german], [], DIMENSION))
+    assert len(matching_nodes(store, [asked], limit=5, where=None)[0]) == count
 
 
 def test_words_find_the_nodes_of_table_rows(store):

@@ -29,6 +29,13 @@ def test_a_command_refuses_a_name_that_nothing_reads(monkeypatch, capsys, name, 
     assert error["value"] == name and remedy in error["remedy"]
 
 
+def test_a_language_without_a_stemmer_is_refused_with_those_that_have_one(monkeypatch, capsys):
+    monkeypatch.setenv("FLOWREADER_LANGUAGE", "germn")
+    assert main(["status", "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["value"], "french, german" in error["remedy"]) == ("germn", True)
+
+
 @pytest.mark.parametrize("program", ["deployments.serve", "deployments.questions"])
 def test_what_is_started_alone_refuses_it_too(home, program):
     environment = {**os.environ, "PREFECT_API_URL": "http://127.0.0.1:1/api", "FLOWREADER_NAME": "x"}
@@ -38,7 +45,7 @@ def test_what_is_started_alone_refuses_it_too(home, program):
 
 def test_names_that_are_read_and_those_that_kubernetes_sets_for_a_service_pass(monkeypatch):
     services = ("CHAT_SERVICE_HOST", "CHAT_SERVICE_PORT_HTTP", "CHAT_PORT", "CHAT_PORT_8000_TCP", "CHAT_PORT_8000_TCP_ADDR")
-    for name in (*NAMES, *(f"FLOWREADER_{service}" for service in services)):
+    for name in (*(NAMES - {"FLOWREADER_LANGUAGE"}), *(f"FLOWREADER_{service}" for service in services)):
         monkeypatch.setenv(name, "x")
     check_environment()
 

@@ -1,3 +1,6 @@
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -69,6 +72,22 @@ def test_words_that_differ_in_meaning_keep_stems_of_their_own(words):
 @pytest.mark.parametrize("words", ["Выручка выручки выручку", "έσοδα έσοδο", "लड़का लड़के", "الكتاب كتاب"])
 def test_words_of_other_scripts_have_the_stemmer_of_their_language(words):
     assert len({stem(word) for word in words.split()}) == 1
+
+
+LANGUAGES = """
+from tasks.algorithms.text.counting import CodedTexts, Vocabulary, code_texts, count_stems
+from tasks.algorithms.text.stems import stem
+words = Vocabulary()
+texts = CodedTexts.of(code_texts(["Die Häuser am Fluss", "Der Fluss"], words), words)
+print(count_stems(texts, [stem("Haus")]).ravel().tolist(), stem("выручки") == stem("Выручка"))
+"""
+
+
+@pytest.mark.parametrize(("language", "counts"), [("", "[0.0, 0.0]"), ("english", "[0.0, 0.0]"), ("German", "[1.0, 0.0]")])
+def test_words_in_latin_letters_have_the_stemmer_that_the_environment_names(language, counts):
+    environment = {**os.environ, "FLOWREADER_LANGUAGE": language}
+    done = subprocess.run([sys.executable, "-c", LANGUAGES], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{counts} True\n"
 
 
 def test_scripts_without_a_stemmer_are_folded_in_case_only():
