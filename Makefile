@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
-QUICKLY := -q -m "not torture" -n 2 --dist loadfile
+QUICKLY := -q -m "not torture" -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
@@ -39,7 +39,8 @@ test: check  ## run the checks and the tests
 torture: .venv/.installed  ## kill it, feed it hostile files
 	@$(BIN)/python -m pytest -q -m torture -n 2 --dist loadfile
 
-campaign: .venv/.installed  ## every torture, with many more kills: fifty of the whole tests/corpus
+campaign: .venv/.installed  ## every torture, with many more kills: fifty of the whole tests/corpus; and new examples of every property
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile=thorough tests/tasks/algorithms
 	@CAMPAIGN=1 WRITER_LIVES=80 CHEAP_LIVES=24 WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json

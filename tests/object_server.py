@@ -35,10 +35,10 @@ class ObjectServer:
     """
 
     def __init__(self):
-        from moto.server import DomainDispatcherApplication, create_backend_app
+        from moto.server import create_backend_app
         from werkzeug.serving import make_server
 
-        self.moto, self.turn = DomainDispatcherApplication(create_backend_app), threading.Lock()
+        self.moto, self.turn = create_backend_app("s3"), threading.Lock()
         self.hold = threading.Event()
         self.server = make_server("127.0.0.1", 0, self, threaded=True)
         self.url = f"http://127.0.0.1:{self.server.server_port}"

@@ -9,10 +9,12 @@ import pytest
 
 from flows.display.output import INTERRUPT_EXIT
 from flows.prefect_runs.interruption import ended, ending_in_order
+from tasks.models import process
 from tasks.progress import StoppedError, report, stop_requested
 
 
-def test_the_first_signal_asks_every_step_to_stop():
+def test_the_first_signal_asks_every_step_to_stop(monkeypatch):
+    monkeypatch.setattr(process, "_living", set())  # models of other tests live on
     before = signal.getsignal(signal.SIGINT)
     with ending_in_order():
         os.kill(os.getpid(), signal.SIGINT)

@@ -219,13 +219,13 @@ with open_for_writing(corpus_in(Path(sys.argv[1])), embedder=EMBEDDER, wait_seco
     publish(corpus, graph("report"))
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
     try:
-        publish(corpus, graph("letter", nodes=2000))
+        publish(corpus, graph("letter", nodes=1000))
     except DiskFullError as error:
         print(error)
 """
 
 
-@pytest.mark.parametrize("limit_bytes", [20_000, 800_000])
+@pytest.mark.parametrize("limit_bytes", [20_000, 400_000])
 def test_a_disk_that_fills_up_while_publishing_keeps_the_old_snapshot_and_a_second_run_completes(place, tmp_path, limit_bytes):
     child = subprocess.run(
         [sys.executable, "-c", FILL, str(tmp_path), str(limit_bytes)], capture_output=True, text=True, check=False
@@ -233,7 +233,7 @@ def test_a_disk_that_fills_up_while_publishing_keeps_the_old_snapshot_and_a_seco
     assert f"disk full at {str(place.folder)!r}, needs about" in child.stdout, child.stderr
     assert set(exports(place)) == {REPORT.document_id}
     with writing(place) as writer:
-        publish(writer, graph("letter", nodes=2000))
+        publish(writer, graph("letter", nodes=1000))
     assert examine(place) == []
     assert set(exports(place)) == {REPORT.document_id, LETTER.document_id}
 
