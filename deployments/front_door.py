@@ -20,10 +20,10 @@ from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.answers import find_answer
+from tasks.address import host_of, is_this_machine
 from tasks.asking.request import AskRequest
 from tasks.events import QuestionRefused, Refusal, emit
 from tasks.report.write import render_report
-from tasks.watching.address import host_of, is_this_machine
 
 ASK, HEALTH = "/ask", "/health"
 LARGEST_BODY = 1_000_000

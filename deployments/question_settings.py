@@ -5,7 +5,7 @@ import socket
 
 from flows.cli.ask_server_commands import address
 from flows.display.output import CommandError
-from tasks.watching.address import address_of, is_this_machine
+from tasks.address import address_of, is_this_machine
 
 USUAL_ROOM, MOST_ROOM = 64, 512
 """Questions inside, those that wait included. The last waits for seconds then; a longer wait is worse than a refusal. Each may

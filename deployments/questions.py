@@ -44,9 +44,9 @@ from flows.ask_deployed import AT_ONCE, answer, ask_deployed
 from flows.cli.ask_server_commands import address
 from flows.display.output import CommandError
 from flows.prefect_runs.interruption import end_all_work
+from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
 from tasks.settings.environment import UnknownNameError, check_environment
-from tasks.watching.address import address_of
 from tasks.watching.json_log import LogFileError
 from tasks.watching.metrics_endpoint import MetricsError
 from tasks.watching.watching import watched

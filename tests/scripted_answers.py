@@ -10,7 +10,7 @@ from typing import Any
 from storage.records.documents import EdgeKind
 from tasks.asking.calls import CallBook, call_bounds, counting_calls
 from tasks.asking.question import AskContext
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tasks.reading.choice import open_reader
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import Passage, written
@@ -134,7 +134,7 @@ def read_by(
     chosen = settings or model_settings()
     with (
         chat_server(reply, **server) as served,
-        open_reader(ChatEndpoint(served.base_url), chosen, context.snapshot) as reader,
+        open_reader(Endpoint(served.base_url), chosen, context.snapshot) as reader,
     ):
         yield replace(context, settings=chosen, reader=reader), served
 

@@ -39,7 +39,7 @@ tasks.algorithms.values
 tasks.algorithms.layout
 tasks.algorithms.text
 tasks.algorithms
-tasks.settings tasks.progress
+tasks.settings tasks.progress tasks.address
 storage.corpus
 storage.forgetting
 storage.forgetting

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from flows.display.output import CommandError, Output
-from tasks.watching.address import address_of, host_and_port
+from tasks.address import address_of, host_and_port
 
 USUAL_ADDRESS = "127.0.0.1:4280"
 CONNECT_SECONDS = 5.0

@@ -4,6 +4,7 @@ import asyncio
 import io
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -13,16 +14,16 @@ from pydantic import BaseModel, ConfigDict
 
 from storage.records.documents import Vectors
 from tasks.models.chat.call import ChatCall
-from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatEndedError, ChatError, RejectedCallError
-from tasks.models.chat.faults import FaultError, problem_of, without_key
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, value_of
 from tasks.models.chat.request import first_messages, request_of
-from tasks.models.chat.service import NO_REQUEST, on_the_loop
+from tasks.models.chat.service import on_the_loop
 from tasks.models.chat.stream import Completion
+from tasks.models.client import ServerClient
 from tasks.models.embedding.served import EmbeddingService
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import Endpoint, EndpointError, ServedModel, chat_endpoint, chosen_model, embedding_endpoint, same_model
+from tasks.models.faults import FaultError, without_key
 from tasks.settings.models import ChatDeadlines, ChatRetries, ModelSettings
 
 REPLY_SECONDS = 60.0
@@ -123,16 +124,14 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
     """Ask for the models, a reply of a form, one that invites white space, and what a picture shows: once, without a retry."""
     settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=REPLY_SECONDS, total_seconds=REPLY_SECONDS))
     began = time.monotonic()
-    async with ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes) as client:
+    async with aclosing(ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes)) as client:
         try:
-            answer = await client.models()
-            if answer.status_code != 200:
-                raise problem_of(answer, request=NO_REQUEST, endpoint=endpoint, limit_tokens=0)
+            listing = await client.models()
         except ERRORS as error:
             return [_problem("answers", error, f"{START}, or set FLOWREADER_CHAT_BASE_URL to where one is")]
         answers = ServerCheck("answers", f"in {time.monotonic() - began:.2f} s")
         try:
-            model = chosen_model(answer.content, endpoint)
+            model = chosen_model(listing, endpoint)
         except ChatEndedError as error:
             return [answers, _problem("model", error, START)]
         return [answers, *await _reply_checks(client, model, settings)]

@@ -27,7 +27,7 @@ class Endpoint:
     api_key: str = field(default="", repr=False)
 
 
-ChatEndpoint: TypeAlias = Endpoint
+Endpoint: TypeAlias = Endpoint
 
 
 def embedding_endpoint() -> Endpoint | None:
@@ -100,7 +100,7 @@ class ServedModel:
     context_tokens: int
 
 
-def chosen_model(listing: bytes, endpoint: ChatEndpoint) -> ServedModel:
+def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
     """Return the model that the environment names, or the only one; raise UnknownModelError where that is none."""
     models = _listed(listing, endpoint)
     names = ", ".join(sorted(models)[:LISTED]) or "none"
@@ -119,7 +119,7 @@ def same_model(asked: str, told: str) -> bool:
     return told in {"", asked} or (told.startswith(asked) and DATE_OR_REVISION.fullmatch(told[len(asked) :]) is not None)
 
 
-def _listed(listing: bytes, endpoint: ChatEndpoint) -> dict[str, int]:
+def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, int]:
     """Return the context of each model by its name."""
     try:
         entries = json.loads(listing)["data"]

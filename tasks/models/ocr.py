@@ -3,7 +3,6 @@
 What is read of a picture depends on the picture alone, never on what is read beside it.
 """
 
-import threading
 from collections.abc import Sequence
 from importlib import metadata
 
@@ -11,13 +10,11 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from storage.records.documents import Box
-from tasks.models.process import READY, ModelProcess
-from tasks.progress import StoppedError, stop_requested
+from tasks.models.process import ModelProcess
 
 READER_VERSION = "1"
 """Raised when our own way of using the engine makes other words of the same picture."""
 
-START_SECONDS = 120.0
 SECONDS_PER_PICTURE = 120.0
 
 
@@ -43,6 +40,7 @@ class PictureWords:
 
 
 REPLIES = TypeAdapter(list[PictureWords])
+UNREADABLE = PictureWords(lines=(), problem="the OCR engine ended or hung on this picture")
 
 
 def ocr_identity() -> str:
@@ -50,19 +48,17 @@ def ocr_identity() -> str:
     return f"rapidocr {metadata.version('rapidocr')}, reader {READER_VERSION}"
 
 
-def start_engine() -> ModelProcess:
-    """Start the engine's process and wait until its models are loaded; raise OcrError where that fails."""
-    # handing memory back after each layer and asking for it again took a third of the time
-    environment = {"MALLOC_TRIM_THRESHOLD_": str(256 << 20), "MALLOC_MMAP_THRESHOLD_": str(256 << 20)}
-    process = ModelProcess("tasks.models.ocr_worker", environment=environment | {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"})
-    if process.greeting(START_SECONDS) != READY:
-        process.close()
-        raise OcrError(f"the OCR engine does not start; {process.how_to_see_why} says why")
-    return process
-
-
-_engine: ModelProcess | None = None
-_reading = threading.Lock()
+# Handing memory back after each layer and asking for it again took a third of the time.
+_engine = ModelProcess(
+    "tasks.models.ocr_worker",
+    failure=OcrError,
+    environment={
+        "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+        "MALLOC_MMAP_THRESHOLD_": str(256 << 20),
+        "MALLOC_ARENA_MAX": "2",
+        "OMP_NUM_THREADS": "1",
+    },
+)
 
 
 def read_pictures(pictures: Sequence[bytes]) -> list[PictureWords]:
@@ -73,33 +69,13 @@ def read_pictures(pictures: Sequence[bytes]) -> list[PictureWords]:
     """
     if not pictures:
         return []
-    with _reading:
-        words = _read(pictures)
-        if words is not None:
-            return words
-        # Alone, and once more: what ends the engine three times is the picture, not a moment without memory.
-        return [(_read([picture]) or _read([picture]) or [_unreadable()])[0] for picture in pictures]
+    words = _read(pictures)
+    if words is not None:
+        return words
+    # Alone, and once more: what ends the engine three times is the picture, not a moment without memory.
+    return [(_read([picture]) or _read([picture]) or [UNREADABLE])[0] for picture in pictures]
 
 
 def _read(pictures: Sequence[bytes]) -> list[PictureWords] | None:
-    global _engine
-    if stop_requested():
-        raise StoppedError
-    if _engine is None:
-        _engine = start_engine()
-    reply = None
-    try:
-        sizes = [len(picture) for picture in pictures]
-        reply = _engine.ask(sizes, pictures, seconds=SECONDS_PER_PICTURE * len(pictures))
-        if reply is None and stop_requested():
-            raise StoppedError
-        return None if reply is None else REPLIES.validate_json(reply)
-    finally:
-        # also when the user interrupts: a reply that nobody took would answer the next request
-        if reply is None:
-            _engine.close()
-            _engine = None
-
-
-def _unreadable() -> PictureWords:
-    return PictureWords(lines=(), problem="the OCR engine ended or hung on this picture")
+    reply = _engine.ask(list(pictures), seconds=SECONDS_PER_PICTURE * len(pictures))
+    return None if reply is None else REPLIES.validate_json(reply)

@@ -1,7 +1,7 @@
-"""The OCR engine's own process: `python -m tasks.models.ocr_worker`, spoken to by tasks/models/ocr.py.
+"""The process of the OCR engine: `python -m tasks.models.ocr_worker`, started by tasks/models/ocr.py.
 
-It reads a line with the pictures' sizes in bytes and then the pictures, and writes a line of JSON. Every computation runs
-on one thread, several of them side by side: no result depends on their number, and nothing spins while parsers work.
+A request is a list of encoded pictures, the reply their words in JSON. Every computation runs on one thread, several of them at
+the same time: no result depends on their number, and nothing spins while parsers work.
 """
 
 import io
@@ -10,8 +10,9 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ import rapidocr
 from PIL import Image
 from rapidocr.utils.process_img import get_rotate_crop_image
 
-from tasks.models.process import READY, reply, speak
+from tasks.models.process import READY, speak
 
 Pixels = npt.NDArray[np.uint8]
 Corners = npt.NDArray[np.float32]
@@ -135,12 +136,11 @@ def bounds(corners: Corners, width: int, height: int) -> list[float]:
     return [round(float(value), 5) for value in (*shares.min(axis=0), *shares.max(axis=0))]
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(connection: Connection) -> None:
     reader = Reader()
-    reply(replies, READY)
-    while header := requests.readline():
-        pictures = [requests.read(size) for size in json.loads(header)]
-        reply(replies, json.dumps(reader.read(pictures)).encode() + b"\n")
+    connection.send_bytes(READY)
+    while True:
+        connection.send_bytes(json.dumps(reader.read(connection.recv())).encode())
 
 
 if __name__ == "__main__":

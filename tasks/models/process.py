@@ -1,121 +1,125 @@
-"""A model in a process of its own: its memory is not ours, and neither its crash nor its hang is. It ends with this process.
-
-A request is a line of JSON, and bytes where it has some; the reply is a line of JSON. The first line says that the model is loaded.
-"""
+"""A model in a process of its own: its memory is not ours, and neither its crash nor its hang is. It ends with this process."""
 
 import atexit
-import contextlib
-import json
 import os
-import select
 import subprocess
 import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import BinaryIO
 
-READY = b'"ready"\n'
-REPLY_BYTES = 1 << 20
+from tasks.progress import StoppedError, stop_requested
+
+READY = b"ready"
+"""The first reply, once the model is loaded; any other says why it is not."""
+START_SECONDS = 120.0
 PARENT_POLL_SECONDS = 0.5
 ROOT = Path(__file__).resolve().parents[2]
 
 
 class ModelProcess:
-    """The parent's side: the child and its pipes, one request at a time."""
+    """The parent's side: a process that the first request starts, or `start`, and the next one after it ended or hung."""
 
-    def __init__(self, module: str, *arguments: str, environment: Mapping[str, str]) -> None:
-        """Start the module; what it loads is waited for in `greeting`."""
-        self._call = [sys.executable, "-W", "ignore", "-m", module, *arguments]
-        self._process = subprocess.Popen(
-            self._call,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-            cwd="/",
-            bufsize=0,
-            start_new_session=True,
-        )
-        self._greeting: bytes | None = None
-        _living.add(self)
+    def __init__(self, module: str, *arguments: str, failure: Callable[[str], Exception], environment: Mapping[str, str]) -> None:
+        """Prepare `python -m module arguments`; what is wrong where it does not start is raised as a `failure`."""
+        self._module, self._arguments, self._failure, self._environment = module, arguments, failure, environment
+        self._asking = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Begin to load the model, where that has not begun."""
+        if self._process is None:
+            self._connection, theirs = Pipe()
+            with theirs:
+                self._process = subprocess.Popen(
+                    self._command,
+                    stdin=theirs.fileno(),
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, "PYTHONPATH": str(ROOT), **self._environment},
+                    cwd="/",
+                    start_new_session=True,
+                )
+            self._ready = False
+            _living.add(self._process)
 
     @property
-    def how_to_see_why(self) -> str:
-        """The command that shows what a process that does not start complains of."""
-        return f"`cd {ROOT} && {' '.join(self._call)}`"
+    def _command(self) -> list[str]:
+        return [sys.executable, "-W", "ignore", "-m", self._module, *self._arguments]
 
-    def greeting(self, seconds: float) -> bytes | None:
-        """Wait for the first line, READY where the model is loaded; None where it does not come."""
-        if self._greeting is None:
-            self._greeting = self._receive(seconds)
-        return self._greeting
+    def ask(self, request: object, *, seconds: float) -> bytes | None:
+        """Return the reply, None where the process ended or hangs.
 
-    def ask(self, header: object, parts: Sequence[bytes], *, seconds: float) -> bytes | None:
-        """Return the reply, or None where the process ended or hangs; then it is good for nothing but `close`."""
-        assert self._process.stdin is not None
+        Raises the failure where the model does not load, StoppedError where the user asked for the end.
+        """
+        with self._asking:
+            if stop_requested():
+                raise StoppedError
+            reply = None
+            try:
+                self.start()
+                reply = self._reply(request, seconds)
+            finally:
+                if reply is None:  # also when the user interrupts: a reply that nobody took would answer the next request
+                    self.close()
+            if reply is None and stop_requested():
+                raise StoppedError
+            return reply
+
+    def _reply(self, request: object, seconds: float) -> bytes | None:
+        if not self._ready:
+            greeting = self._receive(START_SECONDS)
+            self._ready = greeting == READY
+            if not self._ready:
+                unexplained = f"{self._module} does not start; `cd {ROOT} && {' '.join(self._command)}` says why"
+                raise StoppedError if stop_requested() else self._failure(greeting.decode() if greeting else unexplained)
         try:
-            for part in (json.dumps(header).encode() + b"\n", *parts):
-                _write_all(self._process.stdin.fileno(), part)
-        except (OSError, ValueError):
-            # gone, or closed by somebody else
+            self._connection.send(request)
+        except OSError:
             return None
         return self._receive(seconds)
 
     def _receive(self, seconds: float) -> bytes | None:
-        """Return the next line, or None where it does not come in time or the process is gone."""
-        assert self._process.stdout is not None
-        received, deadline = bytearray(), time.monotonic() + seconds
-        while not received.endswith(b"\n"):
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self._process.stdout], [], [], left)[0]:
-                return None
-            piece = self._process.stdout.read(REPLY_BYTES)
-            if not piece:
-                return None
-            received += piece
-        return bytes(received)
+        try:
+            return self._connection.recv_bytes() if self._connection.poll(seconds) else None
+        except (EOFError, OSError):
+            return None
 
     def close(self) -> None:
         """End the process, whatever it is doing."""
-        assert self._process.stdin is not None and self._process.stdout is not None
-        _living.discard(self)
-        self._process.kill()
-        self._process.wait()
-        self._process.stdin.close()
-        self._process.stdout.close()
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._connection.close()
+            self._process = None
 
 
-_living: weakref.WeakSet[ModelProcess] = weakref.WeakSet()
+_living: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
 
 
 def interrupt_models() -> None:
-    """End what every model is doing, from any thread or a signal handler; who waits for a reply goes on at once."""
+    """End what every model is doing, from any thread or a signal handler; a thread that waits for a reply goes on at once."""
     for process in list(_living):
-        process._process.kill()  # the rest is left to whoever reads from it
+        process.kill()
 
 
 @atexit.register
-def _close_models() -> None:
+def _end_models() -> None:
     for process in list(_living):
-        process.close()
+        process.kill()
+        process.wait()
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
-
-
-def speak(serve: Callable[[BinaryIO, BinaryIO], None]) -> None:
-    """The child's side: serve on the standard streams until the parent ends; what libraries print goes elsewhere."""
+def speak(serve: Callable[[Connection], None]) -> None:
+    """The child's side: serve on the connection that is its standard input, until the parent ends."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    with contextlib.suppress(BrokenPipeError):
-        serve(sys.stdin.buffer, replies)
+    with suppress(EOFError, ConnectionError):
+        serve(Connection(os.dup(0)))
 
 
 def _end_with_parent() -> None:
@@ -124,8 +128,3 @@ def _end_with_parent() -> None:
     while os.getppid() == parent:
         time.sleep(PARENT_POLL_SECONDS)
     os._exit(1)
-
-
-def reply(replies: BinaryIO, line: bytes) -> None:
-    replies.write(line)
-    replies.flush()

@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from storage.records.documents import StepRecord
+from tasks import address as network_address
 from tasks.events import (
     CallEnded,
     DocumentEnded,
@@ -30,7 +31,6 @@ from tasks.events import (
     StepEnded,
     subscribed,
 )
-from tasks.watching import address as network_address
 from tasks.watching.json_log import error_kind, step_outcome
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from storage.runs.replies import CallCache
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import open_chat
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ChatLimits, ModelSettings
 from tests.bench import model_tokens
 from tests.bench.measuring import Figure, Part, measure_parts, timed
@@ -89,7 +89,7 @@ def share_used(work: Sequence[ChatCall[Analysis]]) -> float:
     with (
         served() as url,
         tempfile.TemporaryDirectory() as folder,
-        open_chat(ChatEndpoint(url), settings, cache=CallCache(Path(folder))) as model,
+        open_chat(Endpoint(url), settings, cache=CallCache(Path(folder))) as model,
     ):
         seconds, replies = timed(partial(model.ask_all, work))
     if lost := sum(isinstance(reply, ChatError) for reply in replies):

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from tasks.watching.address import address_of
+from tasks.address import address_of
 
 
 class Service:

@@ -13,7 +13,7 @@ from storage.records.documents import Modality, Node, NodeKind
 from storage.runs.replies import CallCache
 from tasks.content_graph.description import describing
 from tasks.models.chat.model import open_chat
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tasks.settings.ingest import AnalysisSettings, OcrSettings
 from tasks.settings.models import ModelSettings
 from tests.chat_server import chat_server
@@ -68,7 +68,7 @@ def model(folder, reply=reads_well, settings=QUICK, heard=None, **server):
     with (
         chat_server(reply, **server) as served,
         open_chat(
-            ChatEndpoint(served.base_url),
+            Endpoint(served.base_url),
             settings,
             cache=CallCache(folder / "calls"),
             listener=(lambda _call: None) if heard is None else heard.append,

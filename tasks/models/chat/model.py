@@ -27,12 +27,12 @@ from tasks.models.chat.errors import (
     RefusedReplyError,
     RejectedCallError,
 )
-from tasks.models.chat.faults import without_key
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
 from tasks.models.chat.service import STOP_POLL_SECONDS, ChatService, borrow, give_back, on_the_loop
 from tasks.models.chat.stream import Completion
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
+from tasks.models.faults import without_key
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.models import ModelSettings
 
@@ -42,7 +42,7 @@ P = ParamSpec("P")
 
 
 def open_chat(
-    endpoint: ChatEndpoint,
+    endpoint: Endpoint,
     settings: ModelSettings,
     *,
     cache: CallCache,
@@ -62,7 +62,7 @@ class ChatModel:
     def __init__(
         self,
         service: ChatService,
-        endpoint: ChatEndpoint,
+        endpoint: Endpoint,
         settings: ModelSettings,
         cache: CallCache,
         listener: Callable[[ModelCall], None],

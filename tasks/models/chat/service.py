@@ -8,13 +8,13 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias, TypeVar
 
 from tasks.models.chat.call import Tally
-from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatError, ChatServerDownError, ContextTooLongError, UnknownModelError
-from tasks.models.chat.faults import FaultError, FaultKind, problem_of, without_key
-from tasks.models.chat.patience import Breaker, Minute, Patience
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.stream import Completion
-from tasks.models.endpoints import ChatEndpoint, ServedModel, chosen_model, same_model
+from tasks.models.client import ServerClient
+from tasks.models.endpoints import Endpoint, ServedModel, chosen_model, same_model
+from tasks.models.faults import FaultError, FaultKind, without_key
+from tasks.models.patience import Breaker, Minute, Patience
 from tasks.settings.models import ChatBudget, ChatPrices, ModelSettings
 
 R = TypeVar("R")
@@ -32,7 +32,6 @@ def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
     return asyncio.run_coroutine_threadsafe(work, _loops[0])
 
 
-NO_REQUEST = Request(b"", 0, 0)
 STOP_POLL_SECONDS = 0.2
 """How often whoever waits for a server looks whether the user ends it."""
 
@@ -43,7 +42,7 @@ Spending: TypeAlias = Callable[[Request, Tally, int], AbstractAsyncContextManage
 class ChatService:
     """Gets one completion for each call, of many at a time; belongs to one event loop."""
 
-    def __init__(self, endpoint: ChatEndpoint, settings: ModelSettings) -> None:
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
         self._endpoint, self._settings = endpoint, settings
         self._client = ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes)
         self._breaker = Breaker(settings.retries, self._look_again)
@@ -69,7 +68,7 @@ class ChatService:
 
     async def close(self) -> None:
         await self._breaker.close()
-        await self._client.close()
+        await self._client.aclose()
 
     async def complete(self, request: Request, tally: Tally, spending: Spending) -> Completion:
         """Return a reply, however many requests it takes; the tally grows by all that was read and written for it.
@@ -146,12 +145,9 @@ class ChatService:
 
     async def _listed_model(self) -> ServedModel:
         try:
-            answer = await self._client.models()
-            if answer.status_code != 200:
-                raise problem_of(answer, request=NO_REQUEST, endpoint=self._endpoint, limit_tokens=0)
+            return chosen_model(await self._client.models(), self._endpoint)
         except ChatError as error:  # of no item: nothing was asked
             raise ChatServerDownError(f"{error}; check FLOWREADER_CHAT_BASE_URL") from error
-        return chosen_model(answer.content, self._endpoint)
 
 
 def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
@@ -160,11 +156,11 @@ def _add(tally: Tally, input_tokens: int, output_tokens: int) -> int:
     return input_tokens + output_tokens
 
 
-_shared: dict[tuple[ChatEndpoint, ModelSettings], ChatService] = {}
+_shared: dict[tuple[Endpoint, ModelSettings], ChatService] = {}
 _opening = asyncio.Lock()
 
 
-async def borrow(endpoint: ChatEndpoint, settings: ModelSettings) -> ChatService:
+async def borrow(endpoint: Endpoint, settings: ModelSettings) -> ChatService:
     """Return the service, opened with its first user; raise ChatEndedError where nothing answers or no model fits."""
     key = endpoint, settings.model_copy(update={"budget": ChatBudget(), "prices": ChatPrices()})
     async with _opening:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from storage.records.documents import EmbedderIdentity, Vectors
-from tasks.models.embedding.local import PRECISIONS, LocalEmbedder, model_name, this_precision
+from tasks.models.embedding.local import PRECISIONS, LocalEmbedder, model_folder, model_name, this_precision
 from tasks.models.embedding.minilm import DIMENSION, NAME, QuestionMiniLM
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.endpoints import SERVED, embedding_endpoint, local_embedding_model
@@ -115,11 +115,13 @@ def _local_model(identity: EmbedderIdentity) -> str:
     if identity.precision not in PRECISIONS:
         known = ", ".join(PRECISIONS)
         raise EmbeddingError(f"{identity.name} has no precision {identity.precision!r}, only {known}; ingest into a new corpus")
+    named = local_embedding_model()
     if identity.name == NAME:
         if identity.dimension != DIMENSION:
             raise EmbeddingError(f"the corpus was embedded by {identity.key}, {NAME} gives {DIMENSION}; ingest into a new corpus")
+        if named:
+            model_folder(named)  # of other corpora; a name of nothing is refused here, too
         return NAME
-    named = local_embedding_model()
     if not named or model_name(named) != identity.name:
         found = f"FLOWREADER_EMBED_MODEL is {model_name(named)}" if named else "FLOWREADER_EMBED_MODEL is not set"
         raise EmbeddingError(f"the corpus was embedded by {identity.name}, {found}; set it to the folder or name of that model")

@@ -1,9 +1,6 @@
 """A model of sentence-transformers on this machine, by name or folder, in a process of its own: torch is not in our memory."""
 
-import base64
 import hashlib
-import json
-import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -14,11 +11,9 @@ import numpy as np
 from storage.records.documents import EmbedderIdentity, Vectors
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
-from tasks.models.process import READY, ModelProcess
-from tasks.progress import StoppedError, stop_requested
+from tasks.models.process import ModelProcess
 
 PRECISIONS = ("bf16", "fp32")
-START_SECONDS = 120.0
 SECONDS_PER_TEXT = 10.0
 """A text of 256 tokens takes a fiftieth of a second; what takes so much longer hangs."""
 WEIGHTS = {".safetensors", ".bin"}
@@ -47,10 +42,11 @@ def model_folder(named: str) -> Path:
 
         try:
             folder = Path(snapshot_download(named, local_files_only=True))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError) as error:  # ValueError: no name of the hub, so a folder was meant
+            fetch = "" if isinstance(error, ValueError) else f"fetch it where there is a network (`hf download {named}`), or "
             raise EmbeddingError(
-                f"embedding model {named!r} is not on this machine; fetch it where there is a network (`hf download {named}`), or "
-                "set FLOWREADER_EMBED_MODEL to a folder that sentence-transformers saved"
+                f"embedding model {named!r} is not on this machine; {fetch}set FLOWREADER_EMBED_MODEL to a folder that "
+                "sentence-transformers saved"
             ) from error
     if not any(path.suffix in WEIGHTS for path in folder.rglob("*")):
         raise EmbeddingError(
@@ -74,14 +70,20 @@ def model_name(named: str) -> str:
 
 
 class LocalEmbedder:
-    """The model behind two pipes; it loads while its owner does something else, and is started again once where it ends."""
+    """The model in its process; it loads while its owner does something else, and is started again once where it ends."""
 
     def __init__(self, named: str, identity: EmbedderIdentity) -> None:
         """Start the model of this name or folder, in the precision of the identity."""
         self.identity = identity
-        self._named = named if named == NAME else str(model_folder(named))  # the process has another working folder
-        self._asking = threading.Lock()
-        self._process: ModelProcess | None = self._start()
+        named = named if named == NAME else str(model_folder(named))  # the process has another working folder
+        self._process = ModelProcess(
+            "tasks.models.embedding.local_worker",
+            named,
+            identity.precision,
+            failure=EmbeddingError,
+            environment={"HF_HUB_OFFLINE": "1"},
+        )
+        self._process.start()
 
     def with_dimension(self) -> EmbedderIdentity:
         """Complete the identity by what the model gives, and return it; waits until the model is loaded."""
@@ -101,46 +103,10 @@ class LocalEmbedder:
         return unit_vectors(rows, count=len(texts), dimension=self.identity.dimension, source=self.identity.name)
 
     def _rows(self, task: str, texts: Sequence[str]) -> Vectors:
-        with self._asking:
-            answer = self._ask(task, texts) or self._ask(task, texts)
-        if answer is None:
+        request, seconds = (task, list(texts)), SECONDS_PER_TEXT * len(texts)
+        reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
+        if reply is None:
             raise EmbeddingError(
                 f"{self.identity.name} ended or hung twice on the same {len(texts)} texts; ingest again with more free memory"
             )
-        if "error" in answer:
-            raise EmbeddingError(answer["error"])
-        return np.frombuffer(base64.b64decode(answer["vectors"]), dtype=np.float32).reshape(len(texts), -1)
-
-    def _start(self) -> ModelProcess:
-        arguments = ("tasks.models.embedding.local_worker", self._named, self.identity.precision)
-        return ModelProcess(*arguments, environment={"HF_HUB_OFFLINE": "1"})
-
-    def _ask(self, task: str, texts: Sequence[str]) -> dict[str, str] | None:
-        """Return what the process answers, None where it ended or hangs; then the next request starts another one."""
-        if stop_requested():
-            raise StoppedError
-        self._process = self._process or self._start()
-        reply = None
-        try:
-            if self._process.greeting(START_SECONDS) == READY:
-                reply = self._process.ask([task, list(texts)], (), seconds=SECONDS_PER_TEXT * len(texts))
-            else:
-                return self._refusal(self._process)
-        finally:
-            # also when the user interrupts: a reply that nobody took would answer the next request
-            if reply is None:
-                self._process.close()
-                self._process = None
-        if reply is None and stop_requested():
-            raise StoppedError
-        answer: dict[str, str] | None = None if reply is None else json.loads(reply)
-        return answer
-
-    def _refusal(self, process: ModelProcess) -> dict[str, str]:
-        """Return why the model does not load; raise StoppedError where the user ended it."""
-        if stop_requested():
-            raise StoppedError
-        greeting = process.greeting(0.0)
-        unexplained = {"error": f"the embedder does not start; {process.how_to_see_why} says why"}
-        refusal: dict[str, str] = json.loads(greeting) if greeting else unexplained
-        return refusal
+        return np.frombuffer(reply, dtype=np.float32).reshape(len(texts), -1)

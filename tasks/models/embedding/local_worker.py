@@ -1,15 +1,13 @@
-"""The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION`; local.py speaks to it.
+"""The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION`, started by local.py.
 
-It reads a line of JSON, ["document" or "query", texts], and writes one with their vectors, in base64, or with what is wrong.
+A request is "document" or "query" and texts, the reply their vectors in float32, one behind the other.
 """
 
-import base64
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import BinaryIO
+from multiprocessing.connection import Connection
 
 import numpy as np
 
@@ -18,7 +16,7 @@ from storage.system import bound_arenas, give_back
 from tasks.models.embedding.local import model_folder
 from tasks.models.embedding.minilm import NAME, checked_weights
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.process import READY, reply, speak
+from tasks.models.process import READY, speak
 
 TOKENS_PER_GROUP = 768
 """Texts of like length go through the layers together up to so many tokens; more only wait for memory."""
@@ -84,17 +82,16 @@ class LocalModel:
         return vectors
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+def serve(connection: Connection) -> None:
     bound_arenas()
     try:
         model = LocalModel(*sys.argv[1:])
     except EmbeddingError as error:
-        reply(replies, json.dumps({"error": str(error)}).encode() + b"\n")
+        connection.send_bytes(str(error).encode())
         return
-    reply(replies, READY)
-    while line := requests.readline():
-        vectors = model.embed(*json.loads(line))
-        reply(replies, json.dumps({"vectors": base64.b64encode(vectors.tobytes()).decode()}).encode() + b"\n")
+    connection.send_bytes(READY)
+    while True:
+        connection.send_bytes(model.embed(*connection.recv()).tobytes())
         # The layers' activations are free now, but kept: a third of a gigabyte after a long document.
         give_back()
 

@@ -4,22 +4,22 @@ import asyncio
 import json
 from collections.abc import Sequence
 from concurrent.futures import wait
+from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-import httpx
 import numpy as np
 
 from storage.records.documents import EmbedderIdentity, Vectors
-from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongError
-from tasks.models.chat.faults import FaultError, problem_of
-from tasks.models.chat.patience import Patience
 from tasks.models.chat.request import Request, text_tokens
-from tasks.models.chat.service import NO_REQUEST, STOP_POLL_SECONDS, on_the_loop
+from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
+from tasks.models.client import ServerClient
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
+from tasks.models.faults import FaultError
+from tasks.models.patience import Patience
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.models import ChatRetries, ModelSettings
 
@@ -67,9 +67,6 @@ def _short(value: object) -> str:
     return " ".join(shown.split())
 
 
-TOO_LARGE = 413
-"""What some servers say of a text that is too long."""
-
 Reply = tuple[int, bytes]
 """How many texts were asked for, and the body that came back."""
 
@@ -105,10 +102,7 @@ class EmbeddingService:
     async def _served_model(self) -> ServedModel:
         try:
             async with self._client() as client:
-                answer = await client.models()
-            if answer.status_code != 200:
-                raise self._problem(answer, NO_REQUEST)
-            return chosen_model(answer.content, self._endpoint)
+                return chosen_model(await client.models(), self._endpoint)
         except (FaultError, ChatError, ChatEndedError) as error:
             raise self._refused(error, "does not say which model it has") from error
 
@@ -145,10 +139,7 @@ class EmbeddingService:
         while True:
             attempts += 1
             try:
-                answer = await client.embeddings(request)
-                if answer.status_code == 200:
-                    return answer.content
-                raise self._problem(answer, request)
+                return await client.embeddings(request)
             except ContextTooLongError:
                 raise
             except FaultError as fault:
@@ -163,14 +154,8 @@ class EmbeddingService:
         body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float"})
         return Request(body.encode("ascii"), text_tokens(sum(map(len, sent)), len(sent), self._settings.estimates), 0)
 
-    def _client(self) -> ServerClient:
-        return ServerClient(self._endpoint, self._settings, reply_megabytes=self._settings.embeddings.reply_megabytes)
-
-    def _problem(self, answer: httpx.Response, request: Request) -> Exception:
-        problem = problem_of(answer, request=request, endpoint=self._endpoint, limit_tokens=0)
-        if answer.status_code == TOO_LARGE:
-            return ContextTooLongError(str(problem))
-        return problem
+    def _client(self) -> aclosing[ServerClient]:
+        return aclosing(ServerClient(self._endpoint, self._settings, reply_megabytes=self._settings.embeddings.reply_megabytes))
 
     def _refused(self, error: Exception, what: str) -> EmbeddingError:
         """Return the error in the words of an embedder: the variables are named as those of the chat server but for one word."""

@@ -14,7 +14,7 @@ from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, open_judge, opened_judge
 from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
-from tasks.models.endpoints import ChatEndpoint, EndpointError
+from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
 from tasks.settings.models import ModelSettings
 from tasks.step import workplace
@@ -56,7 +56,7 @@ def judging(reply=knowing, settings=None, **server):
     with (
         chat_server(reply, **server) as served,
         open_judge(
-            ChatEndpoint(served.base_url),
+            Endpoint(served.base_url),
             ModelSettings.model_validate(IMPATIENT | (settings or {})),
             owner=OWNER,
             listener=lambda _call: None,
@@ -164,7 +164,7 @@ def test_the_judge_is_served_where_the_reader_is_under_a_name_of_its_own(monkeyp
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://localhost:8000/v1")
     monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "reader")
     monkeypatch.setenv("FLOWREADER_CHAT_API_KEY", "key")
-    assert judge_server("qwen") == ChatEndpoint("http://localhost:8000/v1", model="qwen", api_key="key")
+    assert judge_server("qwen") == Endpoint("http://localhost:8000/v1", model="qwen", api_key="key")
 
 
 BY_MODEL = {"what": "answers", "judge": "strict"}

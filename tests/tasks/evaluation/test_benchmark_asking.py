@@ -32,7 +32,7 @@ from tasks.evaluation.asking import (
     recalled,
 )
 from tasks.evaluation.asking import code_identity as identity_of_code
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tasks.progress import listening
 from tasks.reading.choice import open_reader
 from tasks.reading.rules import ExtractiveReader
@@ -250,7 +250,7 @@ def test_another_chat_model_asks_again_and_what_it_cost_is_kept(corpus, kept):
         asking_context(corpus, kept, arm=arm) as context,
     ):
         for model in ("small", "large"):
-            with open_reader(ChatEndpoint(server.base_url, model), arm.ask, context.snapshot) as reader:
+            with open_reader(Endpoint(server.base_url, model), arm.ask, context.snapshot) as reader:
                 by_model = replace(context, reader=reader)
                 assert recalled([TIDE], by_model) == {}
                 asked = asked_all([TIDE], by_model)["tide"]

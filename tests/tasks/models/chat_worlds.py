@@ -9,7 +9,7 @@ from storage.records.documents import identify
 from storage.runs.replies import CallCache
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.model import open_chat
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tasks.settings.models import ModelSettings
 
 DOCUMENT = identify("document")
@@ -62,7 +62,7 @@ def settings(**groups):
 
 def open_on(server, folder, listener=lambda _call: None, key="", **groups):
     """The model that the server has, with a cache in the folder."""
-    return open_chat(ChatEndpoint(server.base_url, api_key=key), settings(**groups), cache=CallCache(folder), listener=listener)
+    return open_chat(Endpoint(server.base_url, api_key=key), settings(**groups), cache=CallCache(folder), listener=listener)
 
 
 @asynccontextmanager

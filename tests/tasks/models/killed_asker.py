@@ -5,7 +5,7 @@ from pathlib import Path
 
 from storage.runs.replies import CallCache
 from tasks.models.chat.model import open_chat
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tests.tasks.models.chat_worlds import calls, settings
 
 CALLS, IN_FLIGHT = 200, 8
@@ -13,5 +13,5 @@ CALLS, IN_FLIGHT = 200, 8
 if __name__ == "__main__":
     url, folder = sys.argv[1:]
     limited = settings(limits={"in_flight": IN_FLIGHT})
-    with open_chat(ChatEndpoint(url), limited, cache=CallCache(Path(folder))) as model:
+    with open_chat(Endpoint(url), limited, cache=CallCache(Path(folder))) as model:
         model.ask_all(calls(CALLS))

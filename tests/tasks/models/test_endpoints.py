@@ -6,7 +6,6 @@ import pytest
 
 from tasks.models.chat.errors import UnknownModelError
 from tasks.models.endpoints import (
-    ChatEndpoint,
     Endpoint,
     EndpointError,
     ServedModel,
@@ -93,13 +92,13 @@ def listing(*names, **more):
 
 
 def test_the_only_model_is_taken_with_its_length():
-    assert chosen_model(listing("qwen", max_model_len=32768), ChatEndpoint(URL)) == ServedModel("qwen", 32768)
-    assert chosen_model(listing("qwen"), ChatEndpoint(URL)) == ServedModel("qwen", 0)
-    assert chosen_model(listing("qwen", max_model_len="long"), ChatEndpoint(URL)) == ServedModel("qwen", 0)
+    assert chosen_model(listing("qwen", max_model_len=32768), Endpoint(URL)) == ServedModel("qwen", 32768)
+    assert chosen_model(listing("qwen"), Endpoint(URL)) == ServedModel("qwen", 0)
+    assert chosen_model(listing("qwen", max_model_len="long"), Endpoint(URL)) == ServedModel("qwen", 0)
 
 
 def test_the_named_model_is_taken_of_several():
-    assert chosen_model(listing("a", "b", "c"), ChatEndpoint(URL, "b")).name == "b"
+    assert chosen_model(listing("a", "b", "c"), Endpoint(URL, "b")).name == "b"
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_the_named_model_is_taken_of_several():
 )
 def test_a_model_that_is_not_sure_is_refused_with_what_there_is(names, asked, says):
     with pytest.raises(UnknownModelError, match=says):
-        chosen_model(listing(*names), ChatEndpoint(URL, asked))
+        chosen_model(listing(*names), Endpoint(URL, asked))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_a_model_that_is_not_sure_is_refused_with_what_there_is(names, asked, sa
 )
 def test_what_lists_no_models_is_refused(body):
     with pytest.raises(UnknownModelError, match=r"http://host/v1/models does not list models .*FLOWREADER_CHAT_BASE_URL"):
-        chosen_model(body, ChatEndpoint(URL))
+        chosen_model(body, Endpoint(URL))
 
 
 @pytest.mark.parametrize(

@@ -1,40 +1,53 @@
-import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from tasks.models import process as model_process
-from tasks.models.process import READY, ModelProcess, interrupt_models
+from tasks.models.process import ModelProcess, interrupt_models
 
 ROOT = Path(__file__).parents[3]
 WORKERS = (["tasks.models.ocr_worker"], ["tasks.models.embedding.local_worker", "all-MiniLM-L6-v2", "fp32"])
 ECHO = """
-import sys, time
-from tasks.models.process import READY, reply, speak
-def serve(requests, replies):
-    reply(replies, READY)
-    while line := requests.readline():
+import os, sys, time
+from tasks.models.process import READY, speak
+def serve(connection):
+    connection.send_bytes(READY if "READY" in os.environ else b"no such model")
+    while True:
+        request = connection.recv()
         print("a library prints", flush=True)
-        if line == b'"hang"\\n':
+        if request == "hang":
             time.sleep(600)
-        if line == b'"die"\\n':
+        if request == "die":
             raise SystemExit
-        reply(replies, line)
+        connection.send_bytes(request)
 speak(serve)
 """
 
 
 @pytest.fixture
-def echo(tmp_path):
-    """A process that loads nothing, says every line back, hangs or dies when told so, and prints what it should not."""
+def started(tmp_path):
+    """Starts processes that load nothing: they reply with the request, hang or die on request, and print what they should not."""
     (tmp_path / "echo_worker.py").write_text(ECHO)
-    process = ModelProcess("echo_worker", environment={"PYTHONPATH": f"{ROOT}:{tmp_path}"})
-    yield process
-    process.close()
+    processes = []
+
+    def start(**environment):
+        environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}"} | environment
+        processes.append(ModelProcess("echo_worker", failure=LookupError, environment=environment))
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.close()
+
+
+@pytest.fixture
+def echo(started):
+    return started(READY="yes")
 
 
 def is_alive(process: int) -> bool:
@@ -45,26 +58,31 @@ def is_alive(process: int) -> bool:
 
 
 def test_a_reply_is_whole_however_long_and_what_libraries_print_is_not_in_it(echo):
-    assert echo.greeting(30) == READY == echo.greeting(0)
-    said = ["ä" * 3_000_000, 1]
-    assert json.loads(echo.ask(said, (), seconds=30)) == said
+    request = os.urandom(6_000_000)
+    assert echo.ask(request, seconds=30) == request
 
 
 @pytest.mark.parametrize("fault", ["hang", "die"])
-def test_a_process_that_hangs_or_dies_is_no_reply(echo, fault):
-    assert echo.greeting(30) == READY
-    assert echo.ask(fault, (), seconds=0.5) is None
+def test_a_process_that_hangs_or_dies_is_no_reply_and_the_next_request_starts_another(echo, fault):
+    assert echo.ask(b"well", seconds=30) == b"well"
+    assert echo.ask(fault, seconds=0.5) is None
+    assert echo.ask(b"well again", seconds=30) == b"well again"
+
+
+def test_a_model_that_does_not_load_is_a_failure_in_its_own_words_or_with_the_command_that_shows_why(started, monkeypatch):
+    with pytest.raises(LookupError, match="no such model"):
+        started().ask(b"", seconds=30)
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(LookupError, match=r"echo_worker does not start; `cd .* -m echo_worker` says why"):
+        started().ask(b"", seconds=30)
 
 
 def test_an_interrupt_ends_the_waiting_at_once(echo):
-    import threading
-
-    assert echo.greeting(30) == READY
+    assert echo.ask(b"", seconds=30) == b""
     threading.Timer(0.3, interrupt_models).start()
     began = time.monotonic()
-    assert echo.ask("hang", (), seconds=60) is None
+    assert echo.ask("hang", seconds=60) is None
     assert time.monotonic() - began < 10
-    assert echo.ask("more", (), seconds=60) is None
 
 
 @pytest.mark.torture
@@ -72,22 +90,21 @@ def test_an_interrupt_ends_the_waiting_at_once(echo):
 def test_a_model_ends_with_a_parent_that_was_killed(arguments):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.process import ModelProcess;"
-        "child = ModelProcess(*sys.argv[2:], environment={}); print(child._process.pid, child.greeting(60), flush=True);"
-        "sys.stdin.read()"
+        "child = ModelProcess(*sys.argv[2:], failure=LookupError, environment={}); child.start();"
+        "print(child._process.pid, child._receive(60).decode(), flush=True); sys.stdin.read()"
     )
     call = [sys.executable, "-c", code, str(ROOT), *arguments]
     with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         worker, greeting = parent.stdout.readline().split()
         parent.kill()
-    assert greeting.startswith(b"b'\"ready")
+    assert greeting == b"ready"
     deadline = time.monotonic() + 10
     while is_alive(int(worker)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not is_alive(int(worker))
 
 
-def test_models_that_nobody_closed_end_when_the_program_does(echo):
-    assert echo.greeting(30) == READY
-    pid = echo._process.pid
-    model_process._close_models()
-    assert not is_alive(pid) and os.getpid() != pid
+def test_models_that_are_still_open_end_when_the_program_does(echo):
+    assert echo.ask(b"", seconds=30) == b""
+    model_process._end_models()
+    assert not is_alive(echo._process.pid)

@@ -81,7 +81,7 @@ def test_a_picture_that_hangs_the_engine_costs_only_itself(monkeypatch):
 
 
 def test_an_engine_that_does_not_start_says_how_to_see_why(monkeypatch):
-    monkeypatch.setattr(ocr, "_engine", None)
+    ocr._engine.close()
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(ocr.OcrError, match="ocr_worker` says why"):
         read_pictures([picture("word")])

@@ -1,11 +1,10 @@
 import io
-import json
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from tasks.models.ocr_worker import LONGEST_SIDE, bounds, decode, pad_strip, serve
+from tasks.models.ocr_worker import LONGEST_SIDE, bounds, decode, pad_strip
 
 
 def encoded(size, mode="RGB", kind="PNG") -> bytes:
@@ -32,14 +31,3 @@ def test_strips_are_padded_to_a_quarter_and_pictures_are_left():
 def test_a_box_stays_inside_its_picture():
     corners = np.array([[-5, 10], [110, 10], [110, 30], [-5, 30]], dtype=np.float32)
     assert bounds(corners, 100, 40) == [0.0, 0.25, 1.0, 0.75]
-
-
-def test_requests_are_answered_line_by_line_until_there_are_none():
-    picture = encoded((64, 64))
-    requests = io.BytesIO(b"".join([json.dumps([len(picture)]).encode(), b"\n", picture, b"[3, 0]\n", b"abc"]))
-    replies = io.BytesIO()
-    serve(requests, replies)
-    ready, first, second = replies.getvalue().splitlines()
-    assert json.loads(ready) == "ready"
-    assert json.loads(first) == [{"lines": [], "problem": ""}]
-    assert all(reply["problem"].startswith("the picture is damaged") for reply in json.loads(second))

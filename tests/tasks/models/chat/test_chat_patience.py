@@ -3,8 +3,8 @@ import random
 
 import pytest
 
-from tasks.models.chat.faults import FaultError, FaultKind
-from tasks.models.chat.patience import Breaker, Minute, Patience
+from tasks.models.faults import FaultError, FaultKind
+from tasks.models.patience import Breaker, Minute, Patience
 from tasks.settings.models import ChatLimits, ChatRetries
 from tests.tasks.models.chat_worlds import in_virtual_time
 

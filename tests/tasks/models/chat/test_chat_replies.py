@@ -14,11 +14,11 @@ from tasks.models.chat.errors import (
     RejectedCallError,
     UnknownModelError,
 )
-from tasks.models.chat.faults import FaultError, FaultKind, asked_wait, problem_of
 from tasks.models.chat.reply import SHOWN_CHARACTERS, DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Request
 from tasks.models.chat.stream import BrokenStreamError, Completion, Gathering
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
+from tasks.models.faults import FaultError, FaultKind, asked_wait, problem_of
 from tests.tasks.models.chat_worlds import call
 
 
@@ -188,7 +188,7 @@ def test_a_count_that_is_none_is_as_if_there_were_none(count):
     assert gathering.input_tokens is None and gathering.output_tokens == 2
 
 
-ENDPOINT = ChatEndpoint("http://host/v1", api_key="sk-secret")
+ENDPOINT = Endpoint("http://host/v1", api_key="sk-secret")
 
 
 def problem(status, message="", *, limit=0, **headers):
@@ -228,7 +228,7 @@ def test_what_may_pass_is_a_fault_of_its_kind(status, kind):
         (302, "", UnknownModelError),
         (204, "", UnknownModelError),
         (400, "what is response_format?", RejectedCallError),
-        (413, "too large", RejectedCallError),
+        (413, "too large", ContextTooLongError),
         (422, "no", RejectedCallError),
     ],
 )

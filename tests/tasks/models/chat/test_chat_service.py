@@ -5,6 +5,7 @@ import json
 import random
 import ssl
 import threading
+from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -15,13 +16,13 @@ from cryptography.x509.oid import NameOID
 
 from tasks.models.chat.budget import Budget
 from tasks.models.chat.call import Tally
-from tasks.models.chat.client import ServerClient
 from tasks.models.chat.errors import ChatServerDownError, UnknownModelError
-from tasks.models.chat.faults import FaultError, FaultKind
 from tasks.models.chat.request import Request, first_messages, request_of
 from tasks.models.chat.service import ChatService
 from tasks.models.chat.stream import Completion
-from tasks.models.endpoints import ChatEndpoint, ServedModel
+from tasks.models.client import ServerClient
+from tasks.models.endpoints import Endpoint, ServedModel
+from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ChatBudget, ChatPrices
 from tests.chat_server import Misbehaviour, always, at, chat_server
 from tests.tasks.models.chat_worlds import call, calls, listening, open_on, settings, summarise
@@ -51,7 +52,7 @@ def served(server, work, *, model="", key="", **groups):
     """Open a service on the server and do the work with it."""
 
     async def main():
-        service = ChatService(ChatEndpoint(server.base_url, model, key), settings(**groups))
+        service = ChatService(Endpoint(server.base_url, model, key), settings(**groups))
         try:
             await service.open()
             return await work(service)
@@ -176,7 +177,7 @@ def test_bad_certificates_impossible_hosts_silence_and_wrong_addresses_are_named
         writer.write(b"HTTP/1.1 400 X\r\nContent-Length: 2\r\n\r\nno")
 
     async def opened(url, says):
-        service = ChatService(ChatEndpoint(url), settings(deadlines={"connect_seconds": 0.2, "models_seconds": 0.3}))
+        service = ChatService(Endpoint(url), settings(deadlines={"connect_seconds": 0.2, "models_seconds": 0.3}))
         with pytest.raises(ChatServerDownError, match=says):
             await service.open()
         await service.close()
@@ -216,7 +217,7 @@ SECRET = "sk-0123456789-secret"
 
 def client_of(url, key="", **groups):
     limited = settings(**groups)
-    return ServerClient(ChatEndpoint(url, api_key=key), limited, reply_megabytes=limited.limits.reply_megabytes)
+    return aclosing(ServerClient(Endpoint(url, api_key=key), limited, reply_megabytes=limited.limits.reply_megabytes))
 
 
 def complete(server, count=1, *, body=None, together=False, **groups):
@@ -358,7 +359,7 @@ def test_another_machine_is_asked_through_the_proxy_of_the_environment(monkeypat
         async with listening(proxy) as url:
             monkeypatch.setenv("http_proxy", url.removesuffix("/v1"))
             async with client_of("http://model.example/v1") as client:
-                assert (await client.models()).status_code == 200
+                assert await client.models() == b"{}"
 
     asyncio.run(work())
     assert asked == [[b"GET", b"http://model.example/v1/models"]]

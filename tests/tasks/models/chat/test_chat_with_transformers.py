@@ -12,7 +12,7 @@ import pytest
 from storage.runs.replies import CallCache
 from tasks.models.chat.errors import ChatServerDownError, InvalidReplyError, UnknownModelError
 from tasks.models.chat.model import open_chat
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 from tests.program import CORPUS
 from tests.tasks.models.chat.test_chat_request import encoded
 from tests.tasks.models.chat_worlds import call, calls, settings
@@ -57,7 +57,7 @@ def wait_for(url, process):
 
 
 def open_on(url, cache, listener=lambda _call: None, model="", **groups):
-    return open_chat(ChatEndpoint(url, model), settings(**(PATIENT | groups)), cache=cache, listener=listener)
+    return open_chat(Endpoint(url, model), settings(**(PATIENT | groups)), cache=cache, listener=listener)
 
 
 def test_its_model_is_found_and_another_is_not(served):

@@ -41,6 +41,13 @@ def test_an_embedder_that_cannot_be_had_is_refused_with_the_reason(identity, say
         opens(identity)
 
 
+def test_a_model_that_is_not_here_is_refused_for_a_corpus_of_the_default_too(monkeypatch):
+    monkeypatch.setenv("FLOWREADER_EMBED_MODEL", "/no/such/folder")
+    for opens in (open_embedder, open_question_embedder):
+        with pytest.raises(EmbeddingError, match="'/no/such/folder' is not on this machine; set FLOWREADER_EMBED_MODEL"):
+            opens(EmbedderIdentity("all-MiniLM-L6-v2", this_precision(), 384))
+
+
 def test_a_corpus_of_a_served_model_opens_where_the_endpoint_serves_it(monkeypatch):
     monkeypatch.setenv("FLOWREADER_EMBED_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("FLOWREADER_EMBED_MODEL", "nomic")

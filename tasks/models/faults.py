@@ -11,7 +11,7 @@ import httpx
 
 from tasks.models.chat.errors import ChatRefusedError, ContextTooLongError, RejectedCallError, UnknownModelError
 from tasks.models.chat.request import Request
-from tasks.models.endpoints import ChatEndpoint
+from tasks.models.endpoints import Endpoint
 
 SHOWN_CHARACTERS = 300
 TOO_LONG = re.compile(r"context[_ ]length|context window|maximum model length|max_model_len", re.IGNORECASE)
@@ -44,7 +44,7 @@ class FaultError(Exception):
         self.output_tokens = output_tokens
 
 
-def problem_of(answer: httpx.Response, *, request: Request, endpoint: ChatEndpoint, limit_tokens: int) -> Exception:
+def problem_of(answer: httpx.Response, *, request: Request, endpoint: Endpoint, limit_tokens: int) -> Exception:
     """Return the error that the answer stands for, with what the server said."""
     status, headers = answer.status_code, answer.headers
     said = _message(answer.content, endpoint)
@@ -59,7 +59,7 @@ def problem_of(answer: httpx.Response, *, request: Request, endpoint: ChatEndpoi
         return FaultError(FaultKind.UNWELL, told, wait_seconds=asked_wait(headers))
     if status == 404 or status < 400:
         return UnknownModelError(f"{told}; check FLOWREADER_CHAT_BASE_URL (it mostly ends in /v1) and FLOWREADER_CHAT_MODEL")
-    if TOO_LONG.search(said):
+    if status == 413 or TOO_LONG.search(said):
         return _too_long(told, said, request, limit_tokens)
     return RejectedCallError(f"{told}; the server takes no such request")
 
@@ -77,7 +77,7 @@ def asked_wait(headers: Mapping[str, str]) -> float | None:
     return max(0.0, seconds) if seconds < float("inf") else None
 
 
-def without_key(text: str, endpoint: ChatEndpoint) -> str:
+def without_key(text: str, endpoint: Endpoint) -> str:
     return text.replace(endpoint.api_key, "(the key)") if endpoint.api_key else text
 
 
@@ -90,7 +90,7 @@ def _too_long(told: str, said: str, request: Request, limit_tokens: int) -> Cont
     )
 
 
-def _message(body: bytes, endpoint: ChatEndpoint) -> str:
+def _message(body: bytes, endpoint: Endpoint) -> str:
     """Return what the server said, without the key, on one line, from JSON of the usual forms or as plain text."""
     text = body.decode("utf-8", "replace")
     try:

@@ -34,8 +34,8 @@ def address_of(host: str, port: int) -> str:
 
 
 def is_this_machine(host: str) -> bool:
-    """Say whether only this machine reaches what listens there."""
+    """Say whether only this machine reaches what listens on the host."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return host.removesuffix(".") == "localhost"

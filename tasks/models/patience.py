@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from tasks.models.chat.errors import ChatServerDownError
-from tasks.models.chat.faults import FaultError, FaultKind
+from tasks.models.faults import FaultError, FaultKind
 from tasks.settings.models import ChatLimits, ChatRetries
 
 FIRST_PAUSE_SECONDS = 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.watching.address import address_of, host_and_port, host_of, is_this_machine
+from tasks.address import address_of, host_and_port, host_of, is_this_machine
 
 
 @pytest.mark.parametrize(
