@@ -90,14 +90,14 @@ class Step(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._perform(1, *args, **kwargs)[0]
 
-    def recall(self, key: StepKey) -> R | None:
+    def recall(self, key: StepKey, attempt: int = 1) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
         place, clock = workplace.get(), time.monotonic()
-        record = self._begun(place, key, attempt=1)
-        names = place.memo.lookup(key.subject, self.name, record.key)
+        record = self._begun(place, key, attempt)
+        names = place.memo.lookup(key.subject, self.name, record.key) if self.codec else None
         if not (self.codec and names):
             return None
-        result = self._decode(place, names)
+        result: R = self.codec.decode([place.artifacts.read(names[part]) for part in sorted(names, key=int)])
         place.note(replace(record, seconds=_since(clock), cache_hit=True, outputs=dict(names)))
         return result
 
@@ -115,11 +115,6 @@ class Step(Generic[P, R]):
             cache_hit=False,
             outputs={},
         )
-
-    def _decode(self, place: Workplace, names: Mapping[str, str]) -> R:
-        assert self.codec is not None
-        result: R = self.codec.decode([place.artifacts.read(names[part]) for part in sorted(names, key=int)])
-        return result
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Do the step in a thread; inside a Prefect run as a task of that run, with its retries and state."""
@@ -155,16 +150,16 @@ class Step(Generic[P, R]):
         return results[-1]
 
     def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
-        """Recall or make the result, record how it went; say whether it was remembered."""
-        place, key, clock = workplace.get(), self.cache_key(*args, **kwargs), time.monotonic()
+        """Recall or make the result and record how it went; return whether it was recalled."""
+        key = self.cache_key(*args, **kwargs)
+        recalled = self.recall(key, attempt)
+        if recalled is not None:
+            return recalled, True
+        place, clock = workplace.get(), time.monotonic()
         record = self._begun(place, key, attempt)
         names: Mapping[str, str] = {}
-        error, remembered = "", False
+        error = ""
         try:
-            recalled = place.memo.lookup(key.subject, self.name, record.key) if self.codec else None
-            if self.codec and recalled is not None:
-                names, remembered = recalled, True
-                return self._decode(place, names), True
             result = self.function(*args, **kwargs)
             if self.codec:
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
@@ -176,7 +171,7 @@ class Step(Generic[P, R]):
             error = f"{kind_of(problem)}: {problem}"
             raise
         finally:
-            place.note(replace(record, seconds=_since(clock), cache_hit=remembered, outputs=dict(names), error=error))
+            place.note(replace(record, seconds=_since(clock), outputs=dict(names), error=error))
 
 
 def _since(clock: float) -> float:

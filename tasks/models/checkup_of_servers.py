@@ -60,7 +60,7 @@ Reply = Completion | Exception
 
 
 class Crossing(BaseModel):
-    """A form that nobody fills in who is not made to: the prompt asks for something else."""
+    """A form that only constrained decoding leads to: the prompt asks for something else."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -76,7 +76,7 @@ class Colour(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ServerCheck:
-    """One thing that was looked at; `remedy` says what to do where it is wrong, and is empty where all is well."""
+    """One check; `remedy` says what to do where something is wrong, and is empty where all is well."""
 
     check: str
     found: str
@@ -124,7 +124,7 @@ async def _chat_checks(endpoint: Endpoint) -> list[ServerCheck]:
     """Ask for the models, a reply of a form, one that invites white space, and what a picture shows: once, without a retry."""
     settings = ModelSettings(deadlines=ChatDeadlines(first_token_seconds=REPLY_SECONDS, total_seconds=REPLY_SECONDS))
     began = time.monotonic()
-    async with aclosing(ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes)) as client:
+    async with aclosing(ServerClient(endpoint, settings)) as client:
         try:
             listing = await client.models()
         except ERRORS as error:
@@ -161,7 +161,7 @@ async def _reply(call: ChatCall[Any], client: ServerClient, model: ServedModel, 
     messages = first_messages(call, pixels=settings.pictures.pixels)
     request = request_of(call, messages, model=model.name, settings=settings)
     try:
-        return await client.complete(request, limit_tokens=model.context_tokens)
+        return await client.complete(request)
     except ERRORS as error:
         return error
 
@@ -193,9 +193,9 @@ def _talk_checks(call: ChatCall[Any], reply: Reply) -> Iterator[ServerCheck]:
     if reply.problem:  # then its end was not waited for
         return
     ended = reply.finish_reason == "stop"
-    yield ServerCheck("finish reason", reply.finish_reason or "none was told", "" if ended else STRUCTURED)
+    yield ServerCheck("finish reason", reply.finish_reason or "none", "" if ended else STRUCTURED)
     if reply.input_tokens is None or reply.output_tokens is None:
-        yield ServerCheck("usage", "the tokens of a reply are not told", COUNTED)
+        yield ServerCheck("usage", "the server does not count the tokens of a reply", COUNTED)
     else:
         yield ServerCheck("usage", f"{reply.input_tokens} tokens read, {reply.output_tokens} written")
 
@@ -216,9 +216,9 @@ def _picture_check(call: ChatCall[Any], reply: Reply) -> ServerCheck:
     try:
         colour = value_of(reply, call).colour
     except (DeclinedReplyError, UnusableReplyError) as error:
-        return ServerCheck("picture", f"it is taken, but what is said of it cannot be used: {error}", STRUCTURED)
+        return ServerCheck("picture", f"it is taken, but the reply about it cannot be used: {error}", STRUCTURED)
     if colour != "green":
-        return ServerCheck("picture", f"it is taken, but a green one is said to be {colour}", SEEING)
+        return ServerCheck("picture", f"it is taken, but a green one is called {colour}", SEEING)
     return ServerCheck("picture", "it is taken, and a green one is seen to be green")
 
 
@@ -261,7 +261,7 @@ def _place_checks(vectors: Vectors) -> Iterator[ServerCheck]:
     first, second, third, again, turned_third, turned_first = vectors
     apart = max(float(first @ second), float(first @ third), float(second @ third))
     alike = apart > SAME
-    found = f"up to cosine {apart:.2f} alike" + (": the vectors say nothing of the texts" if alike else "")
+    found = f"up to cosine {apart:.2f} alike" + (": the vectors do not depend on the texts" if alike else "")
     yield ServerCheck("other texts", found, OTHER if alike else "")
     twice = float(first @ again)
     yield ServerCheck("same text twice", f"cosine {twice:.6f}", "" if twice >= SAME else OTHER)

@@ -32,9 +32,8 @@ class ServerClient:
     of them takes three times as long as the request.
     """
 
-    def __init__(self, endpoint: Endpoint, settings: ModelSettings, *, reply_megabytes: float) -> None:
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
         self._endpoint, self._settings = endpoint, settings
-        self._reply_bytes = int(reply_megabytes * 1_000_000)
         self._clients: list[Client] = []
         self._idle: list[Client] = []
 
@@ -65,10 +64,10 @@ class ServerClient:
         with self._client() as client, self._explained(f"gave no {what} in {seconds:g} s", Gathering()):
             async with asyncio.timeout(seconds), client.answer(path, request.body) as answer:
                 if not answer.is_success:
-                    raise problem_of(answer, request=request, endpoint=self._endpoint, limit_tokens=0)
-                return b"".join([chunk async for chunk in bounded(answer, self._reply_bytes)])
+                    raise problem_of(answer, request=request, endpoint=self._endpoint)
+                return b"".join([chunk async for chunk in bounded(answer, self._settings.embeddings.reply_megabytes)])
 
-    async def complete(self, request: Request, *, limit_tokens: int) -> Completion:
+    async def complete(self, request: Request) -> Completion:
         """Return the reply; raises what `models` raises."""
         deadlines = self._settings.deadlines
         end = asyncio.get_running_loop().time() + deadlines.total_seconds
@@ -77,7 +76,7 @@ class ServerClient:
         with self._client() as client, self._explained(f"wrote no word in {first:g} s", gathering):
             async with asyncio.timeout(first) as deadline, client.answer("/chat/completions", request.body) as answer:
                 if not answer.is_success:
-                    raise problem_of(answer, request=request, endpoint=self._endpoint, limit_tokens=limit_tokens)
+                    raise problem_of(answer, request=request, endpoint=self._endpoint)
                 gathering.begun = True
                 await self._gather(answer, gathering, deadline, end)
         with self._explained("", gathering):
@@ -86,7 +85,7 @@ class ServerClient:
 
     async def _gather(self, answer: httpx.Response, gathering: Gathering, deadline: asyncio.Timeout, end: float) -> None:
         """Read until the reply is whole, or cannot be mended; each word puts the deadline off."""
-        clock, chunks = asyncio.get_running_loop().time, bounded(answer, self._reply_bytes)
+        clock, chunks = asyncio.get_running_loop().time, bounded(answer, self._settings.limits.reply_megabytes)
         try:
             if answer.headers.get("content-type", "").startswith("application/json"):
                 gathering.take(json.loads(b"".join([chunk async for chunk in chunks])), "message")
@@ -100,8 +99,8 @@ class ServerClient:
                     deadline.reschedule(min(end, clock() + self._settings.deadlines.idle_seconds))
                 if gathering.problem:
                     return
-        except TooLongError:
-            gathering.problem = f"it is longer than {self._reply_bytes / 1_000_000:g} MB"
+        except TooLongError as error:
+            gathering.problem = f"it is longer than {error}"
 
     @contextmanager
     def _explained(self, late: str, gathering: Gathering) -> Iterator[None]:
@@ -130,7 +129,7 @@ class ServerClient:
         if isinstance(error, openai.APIConnectionError):
             return FaultKind.DOWN, f"takes no connection ({_words(cause)})"
         if isinstance(error, TooLongError):
-            return FaultKind.UNWELL, f"gave more than {self._reply_bytes / 1_000_000:g} MB for one request"
+            return FaultKind.UNWELL, f"gave more than {error} for one request"
         what, reply = _broken_reply(error)
         shown = without_key(reply, self._endpoint)[:SHOWN_CHARACTERS]
         return FaultKind.UNWELL, f"gave a broken reply: {what}" + (f": {shown!r}" if shown else "")

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 from tasks.models.chat.errors import UnknownModelError
 
 SERVED = "served"
-"""The precision in the identity of an embedder that somebody serves: how it computes is not ours to know."""
+"""The precision in the identity of an embedder behind a server, whose own is not known."""
 VISIBLE = re.compile(r"[!-~]*")
 
 
 class EndpointError(ValueError):
-    """The environment names an endpoint by half or not rightly; the message says which variable is to be set."""
+    """The environment names half an endpoint, or a wrong one; the message says which variable to set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ DATE_OR_REVISION = re.compile(r"-\d{4}-?\d{2}-?\d{2}|@[\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """The model's name in requests, and the tokens that a prompt and its reply may have together; 0 where nobody told."""
+    """The model's name in requests, and how many tokens a prompt and its reply may have together; 0 where that is unknown."""
 
     name: str
     context_tokens: int
@@ -114,9 +114,10 @@ def chosen_model(listing: bytes, endpoint: Endpoint) -> ServedModel:
     return ServedModel(name, models[name])
 
 
-def same_model(asked: str, told: str) -> bool:
+def same_model(asked: str, answering: str) -> bool:
     """Say whether a reply is of the model that was asked: unnamed, by its name, or that with a date or a revision behind it."""
-    return told in {"", asked} or (told.startswith(asked) and DATE_OR_REVISION.fullmatch(told[len(asked) :]) is not None)
+    suffix = answering.removeprefix(asked)
+    return answering in {"", asked} or (answering.startswith(asked) and DATE_OR_REVISION.fullmatch(suffix) is not None)
 
 
 def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, int]:
@@ -130,5 +131,5 @@ def _listed(listing: bytes, endpoint: Endpoint) -> dict[str, int]:
         ) from error
 
 
-def _tokens(told: Any) -> int:  # noqa: ANN401 - whatever JSON can hold
-    return told if isinstance(told, int) and told > 0 else 0
+def _tokens(listed: Any) -> int:  # noqa: ANN401 - whatever JSON can hold
+    return listed if isinstance(listed, int) and listed > 0 else 0

@@ -1,4 +1,4 @@
-"""Patience with a server: how many calls at once, when to ask again, and when to ask no more."""
+"""When to ask a server again, when to wait for it and when to give up."""
 
 import asyncio
 import random
@@ -36,7 +36,7 @@ class Breaker:
         self._failures = 0
 
     def failed(self, error: FaultError) -> None:
-        """A request found nobody; so many in a row, and all calls wait."""
+        """A request found no server; so many in a row, and all calls wait."""
         self._failures += 1
         if self._failures >= self._retries.failures_until_pause and self._recovery is None:
             self._recovery = asyncio.create_task(self._recover(error))
@@ -48,7 +48,7 @@ class Breaker:
             await asyncio.wait([self._recovery])
 
     async def _recover(self, error: FaultError) -> None:
-        """Ask until somebody answers."""
+        """Ask until the server answers."""
         clock = asyncio.get_running_loop().time
         end, pause = clock() + self._retries.down_seconds, FIRST_PAUSE_SECONDS
         while True:
@@ -112,7 +112,7 @@ MINUTE_SECONDS = 60.0
 
 @dataclass(slots=True)
 class Sent:
-    """A request of the last minute; `tokens` is corrected once the server told how many there were."""
+    """A request of the last minute; `tokens` is corrected once the server has counted them."""
 
     at: float
     tokens: int
@@ -120,7 +120,7 @@ class Sent:
 
 @dataclass(slots=True)
 class Minute:
-    """What was sent in the last minute; belongs to one event loop. Who waits is served in turn."""
+    """What was sent in the last minute; belongs to one event loop. Requests wait in turn."""
 
     limits: ChatLimits
     _sent: deque[Sent] = field(default_factory=deque)

@@ -65,7 +65,7 @@ class ModelProcess:
                 self.start()
                 reply = self._reply(request, seconds)
             finally:
-                if reply is None:  # also when the user interrupts: a reply that nobody took would answer the next request
+                if reply is None:  # also when the user interrupts: an unread reply would answer the next request
                     self.close()
             if reply is None and stop_requested():
                 raise StoppedError

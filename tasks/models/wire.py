@@ -20,7 +20,7 @@ KEEP_ALIVE_SECONDS = 3.0
 """uvicorn, and vLLM with it, drops idle connections after 5: ours must be gone before."""
 ERROR_PAGE_SECONDS = 1.0
 ERROR_PAGE_BYTES = 65_536
-"""So much of an error page is read; its status says the most, and must not be lost for its words."""
+"""So much of an error page is read; its status matters most, and must not be lost for the rest."""
 NO_KEY = "none"
 """In place of a key where the server wants none: the client insists on one. It is not sent."""
 
@@ -111,14 +111,14 @@ async def _bound_error_page(response: httpx.Response) -> None:
 
 
 class TooLongError(Exception):
-    """An answer is longer than it may be."""
+    """An answer is longer than this; the message is the bound."""
 
 
-async def bounded(answer: httpx.Response, limit: int) -> AsyncIterator[bytes]:
-    """Yield the body of an answer as it comes; raise TooLongError behind the limit."""
+async def bounded(answer: httpx.Response, megabytes: float) -> AsyncIterator[bytes]:
+    """Yield the body of an answer as it comes; raise TooLongError where it is longer."""
     async for chunk in answer.aiter_raw():
-        if answer.num_bytes_downloaded > limit:
-            raise TooLongError
+        if answer.num_bytes_downloaded > megabytes * 1_000_000:
+            raise TooLongError(f"{megabytes:g} MB")
         yield chunk
 
 

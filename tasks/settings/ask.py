@@ -27,17 +27,17 @@ class CandidateSettings(Settings):
     by_text: int = 128  # nodes taken by full text from a larger scope
     hops: int = 2  # edges followed from those nodes
     limit: int = 1000  # nodes of a subgraph; routing takes milliseconds at so many
-    sample: int = 2000  # nodes that tell how rare a word is in a larger scope
+    sample: int = 2000  # nodes from which the rarity of a word in a larger scope is estimated
 
 
 class RelevanceSettings(Settings):
     """How near a node is to the question: r, in 0..1."""
 
-    lexical_share: float = 0.5  # alpha: weight of BM25 beside the cosine
+    lexical_share: float = 0.5  # alpha: weight of BM25, the rest is the cosine's
     # what BM25 sees; content: headings, caption, text, words in the picture; paper: summary and keywords
     text: Literal["content", "paper"] = "content"
-    page_share: float = 0.33  # weight of the page that a node stands on beside the node; 0: the paper
-    pair_share: float = 0.5  # weight of neighbouring words of the question found together, beside single ones; 0: the paper
+    page_share: float = 0.33  # weight of the page that a node stands on, against the node; 0: the paper
+    pair_share: float = 0.5  # weight of neighbouring words of the question found together, against single ones; 0: the paper
     # what the question is compared with; evolved: the paper, which evolves with a model
     vectors: Literal["initial", "evolved"] = "initial"
     saturation: float = 1.2  # BM25's k1: how soon a word's repetition stops to count
@@ -54,7 +54,7 @@ class NamedSettings(Settings):
     ratio: float = 1.0  # a financial statement from which a named ratio is computed
     item: float = 0.5  # a financial statement that shows a named line
     statement_share: float = 0.5  # of a statement's usual wording a page must hold to be it
-    title: float = 0.1  # a section whose whole title the question says in passing
+    title: float = 0.1  # a section whose whole title the question holds in passing
     modality: float = 0.1  # pages with figures or tables where the question asks for one
 
 
@@ -93,7 +93,7 @@ class RoutingSettings(Settings):
     entry_surveying: float = 0.4  # prizes: the same where a question counts or collects all over a document, or has parts
     step: float = 1.0  # prizes: share of the best score that a step costs which no relation makes cheaper
     onward: float = 0.8  # prizes: trust in the next page and in more of the same page; of references, their weight
-    title_page: float = 0.9  # prizes: trust in a document's first page where the question speaks of the document; 0: none
+    title_page: float = 0.9  # prizes: trust in a document's first page where the question is about the document; 0: none
     sources: int = 8  # paper: nodes where flow enters, at most; of either: what System 2 adds to them, at most
     sinks: int = 8  # paper: nodes where flow leaves, at most; prizes: only the gate's saturation looks there
     diversity: float = 0.7  # paper: lambda of MMR: 1 takes the best sources, 0 the most unlike
@@ -101,7 +101,7 @@ class RoutingSettings(Settings):
     visual_bonus: float = 0.05
     # a node with so many words is as dense as can be (rho = 1 in answerability); prizes: only for the saturation
     dense_percentile: float = 95.0
-    demand: float = 6.0  # paper: F, evidence to route, no more than fits; prizes: only what saturation is told by
+    demand: float = 6.0  # paper: F, evidence to route, no more than fits; prizes: only what saturation is measured by
     # paper: fixed: F for every question; question: the part of F that its search terms call for
     demand_by: Literal["fixed", "question"] = "fixed"
     demand_terms: int = 10  # paper: search terms that call for all of F, by question
@@ -170,7 +170,7 @@ class ModelReadingSettings(Settings):
 
 
 class ReadingOutSettings(Settings):
-    """Who reads the paths; what is quoted without a model, and when nothing supports the question."""
+    """What reads the paths; what is quoted without a model, and when nothing supports the question."""
 
     by: Literal["rules", "model"] = Field(
         "rules", description="rules: quotes, no calls; model: the chat model at FLOWREADER_CHAT_BASE_URL reads, judges and answers"
@@ -185,7 +185,7 @@ class ReadingOutSettings(Settings):
     context_share: float = 0.25  # what the rest of a question counts where a part of it is answered by itself
     least: float = 0.6  # a further quote needs so much of the best one's score
     gain: float = 0.15  # a further quote holds so much of the question's words, by rarity, that no other quote has
-    same_subject: float = 0.5  # share of words from which on two values are said of the same thing
+    same_subject: float = 0.5  # share of words from which on two values are of the same thing
     value_tolerance: float = 0.005  # relative difference up to which two numbers agree
     compared_pairs: int = 10  # pairs of values compared, at most
     model: ModelReadingSettings = ModelReadingSettings()

@@ -48,7 +48,7 @@ def leaves(form: type[Settings], prefix: str = "") -> Iterator[tuple[str, FieldI
 
 
 def turned(method: Settings, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the method as a user's settings, nested mappings, turn them; whoever validates them checks the rest.
+    """Return the values of the method as a user's settings, nested mappings, turn them; not validated yet.
 
     Raise MethodError where they would change the method itself.
     """

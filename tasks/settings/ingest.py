@@ -59,7 +59,7 @@ class ModelAnalysisSettings(Settings):
 
 
 class AnalysisSettings(Settings):
-    """What a node says of itself."""
+    """The summary and keywords of a node."""
 
     by: Literal["rules", "model"] = Field(
         "rules", description="rules: extracts and statistics; model: the chat model at FLOWREADER_CHAT_BASE_URL describes nodes"
@@ -93,9 +93,9 @@ class StructuralWeights(Settings):
 class ModelEvolutionSettings(Settings):
     """How a model is asked what nodes have to do with each other (eq. 14)."""
 
-    nodes_per_call: int = 16  # nodes judged in one call; those beside each other share neighbours
+    nodes_per_call: int = 16  # nodes judged in one call; nearby ones share neighbours
     characters_per_call: int = 24_000  # of all nodes in a call and their candidates
-    content_characters: int = 0  # of a node's own text beside its summary; eq. 14 has none, 240 took a sixth more tokens
+    content_characters: int = 0  # of a node's own text after its summary; eq. 14 has none, 240 took a sixth more tokens
     summary_words: int = 30  # words of a rewritten summary at most
     keywords: int = 10  # keywords of a rewritten node at most
     reply_tokens: int = 300  # room in the reply for each node: its links, and what is rewritten
@@ -169,7 +169,7 @@ class WorkSettings(Settings):
     documents_at_once: int = Field(3, ge=1, le=64, description="documents in work at the same time")
     parsers_at_once: int = Field(2, ge=1, le=64, description="parser children at the same time, of each process; one a core")
     runner: Literal["local", "dask"] = Field(
-        "local", description="who computes up to artifacts: this process, or the processes of a cluster, on other machines too"
+        "local", description="what computes up to artifacts: this process, or the processes of a cluster, on other machines too"
     )
     runner_address: str = Field(
         "",
@@ -180,7 +180,7 @@ class WorkSettings(Settings):
     publish_seconds: float = Field(30.0, ge=0, le=3600, description="finished documents wait at most so long for publishing")
     publish_documents: int = Field(50, ge=1, le=1000, description="so many finished documents are published at once")
     lock_wait_seconds: float = Field(
-        5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 says who holds it"
+        5.0, ge=0, le=86400, description="how long a second ingest waits for the first; 0 names its holder"
     )
 
     @property

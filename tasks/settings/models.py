@@ -12,7 +12,7 @@ class ChatDeadlines(Settings):
     """How long each part of a request may take."""
 
     connect_seconds: float = 5.0  # until the server takes the connection
-    models_seconds: float = 5.0  # until it has said which models it serves; then it is not there
+    models_seconds: float = 5.0  # until it has listed its models; then it is not there
     first_token_seconds: float = Field(
         180.0, gt=0, le=3600, description="from the request to the first word; a busy server keeps calls waiting in a queue"
     )
@@ -76,7 +76,7 @@ class ChatPictures(Settings):
 
 
 class ChatEstimates(Settings):
-    """What a call is taken to cost before the server has said it."""
+    """What a call is taken to cost before the server has counted it."""
 
     characters_per_token: float = 3.0  # of text; English has 4 to 5, so that is too dear, not too cheap
     tokens_per_message: int = 32  # framing that the server adds to each message
@@ -89,7 +89,7 @@ class EmbeddingServing(Settings):
     in_flight: int = Field(8, ge=1, le=1024, description="requests at the same time; so many texts of a document wait together")
     reply_seconds: float = Field(120.0, gt=0, le=3600, description="from the request to the end of its vectors")
     question_seconds: float = Field(
-        30.0, gt=0, le=3600, description="for the vector of a question, all retries included: somebody waits for it"
+        30.0, gt=0, le=3600, description="for the vector of a question, all retries included: a user waits for it"
     )
     reply_megabytes: float = 64.0  # bytes of one reply, some 22 a number; more is refused
 

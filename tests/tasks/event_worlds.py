@@ -24,8 +24,10 @@ def step(error="", *, cached=False, subject=DOCUMENT, seconds=1.23456):
 
 
 def call(outcome=Outcome.OK, attempts=1):
-    told = ModelCall("analyze", DOCUMENT, "node 3", "m", "h", "k", 100, 20, 0.5, 1.5, attempts, outcome, "it said: secret words")
-    return CallEnded("r1", told)
+    ended_call = ModelCall(
+        "analyze", DOCUMENT, "node 3", "m", "h", "k", 100, 20, 0.5, 1.5, attempts, outcome, "it said: secret words"
+    )
+    return CallEnded("r1", ended_call)
 
 
 def began(name="report.pdf"):

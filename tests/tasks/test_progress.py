@@ -1,4 +1,4 @@
-"""Listeners hear, and a wish to stop reaches the next report."""
+"""Listeners get what is reported, and a wish to stop reaches the next report."""
 
 import pytest
 
@@ -6,11 +6,11 @@ from tasks import progress
 
 
 def test_listeners_hear_inside_their_block_only():
-    heard = []
-    with progress.listening(heard.append):
+    reports = []
+    with progress.listening(reports.append):
         progress.report("a.pdf", "parse", 1, 2)
     progress.report("a.pdf", "parse", 2, 2)
-    assert heard == [progress.Progress("a.pdf", "parse", 1, 2)]
+    assert reports == [progress.Progress("a.pdf", "parse", 1, 2)]
 
 
 def test_what_breaks_after_the_wish_to_stop_is_the_end_that_was_asked_for():

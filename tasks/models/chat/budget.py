@@ -71,7 +71,7 @@ class Budget:
         return Amount(calls, input_tokens + output_tokens, price(input_tokens, output_tokens, self.prices))
 
     def _shortage(self, most: Amount, reserved: Amount) -> str:
-        """Return what is missing, in words; "" where the request fits beside what is used and reserved."""
+        """Return what is missing, in words; "" where the request fits with what is used and reserved."""
         for name in ("calls", "tokens", "money"):
             limit = getattr(self.budget, name)
             used, wanted = getattr(self.used, name), getattr(most, name)

@@ -1,4 +1,4 @@
-"""What is asked of a chat model, and what comes back."""
+"""A question to a chat model, and the record of its call."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class ChatCall(Generic[T]):
         max_output_tokens: Room for the reply; what needs more is cut and does not fit.
         images: Encoded pictures, shown behind the text as "Picture 1", "Picture 2" and so on.
         check: Says what is wrong with a reply that fits the form, such as ids that were not shown; "" where nothing is.
-            The model is told it in its one second chance. Pure: a cached reply is checked again.
+            The model gets it with its one second chance. Pure: a cached reply is checked again.
     """
 
     purpose: str

@@ -32,7 +32,7 @@ class ChatError(RuntimeError):
 
 
 class InvalidReplyError(ChatError):
-    """What the model said twice is not a value of the form, or the caller's check did not pass it."""
+    """Neither of two replies is a value of the form that passes the caller's check."""
 
     outcome = Outcome.INVALID
 
@@ -58,11 +58,11 @@ class ChatEndedError(RuntimeError):
 
 
 class ChatServerDownError(ChatEndedError):
-    """Nothing answers, or nothing that is of use."""
+    """Nothing answers, or nothing of use."""
 
 
 class ChatRefusedError(ChatEndedError):
-    """The server does not let us in: the key, a permission or a quota."""
+    """The server refuses access: the key, a permission or a quota."""
 
 
 class UnknownModelError(ChatEndedError):

@@ -50,7 +50,7 @@ def open_chat(
 ) -> ChatModel:
     """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
 
-    The listener hears of each call as it ends, from any thread. Raises ChatServerDownError, within 5 s, where nothing answers,
+    The listener gets each call as it ends, from any thread. Raises ChatServerDownError, within 5 s, where nothing answers,
     UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
     return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), endpoint, settings, cache, listener)
@@ -114,7 +114,7 @@ class ChatModel:
         return work.result()
 
     async def _ask_side_by_side(self, calls: Sequence[tuple[ChatCall[T], str]]) -> list[T | ChatError]:
-        """Ask by as many workers as there may be calls in flight: who asks for much does not stand in a queue before all others."""
+        """Ask by as many workers as there may be calls in flight: a run with many calls does not fill the queue for all others."""
         replies: dict[int, T | ChatError] = {}
         waiting = enumerate(calls)
 
@@ -145,8 +145,8 @@ class ChatModel:
         return value
 
     async def _ask(self, call: ChatCall[T], key: str) -> T:
-        """Get one reply and keep it; whatever happens, say so to the listener."""
-        tally, outcome, told = Tally(), Outcome.ENDED, "the run ended first"
+        """Get one reply and keep it; whatever happens, call the listener."""
+        tally, outcome, problem = Tally(), Outcome.ENDED, "the run ended first"
         async with self._service.places:
             began = time.monotonic()
             try:
@@ -154,17 +154,17 @@ class ChatModel:
                 value, completion = await self._value(call, tally)
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
                 self._cache.keep(call.subject, key, kept)  # here, not in a thread: the hand-over takes longer than the line
-                outcome, told = Outcome.OK, ""
+                outcome, problem = Outcome.OK, ""
                 return value
             except ChatError as error:
-                outcome, told = error.outcome, str(error.about(call.item))
+                outcome, problem = error.outcome, str(error.about(call.item))
                 raise
             except Exception as error:  # a server that is down, a budget, a full disk: what costs money must not go on
-                self._end, told = self._end or error, str(error)
+                self._end, problem = self._end or error, str(error)
                 raise
             finally:
                 if tally.attempts or outcome != Outcome.ENDED:
-                    self._note(call, key, tally, time.monotonic() - began, outcome, told)
+                    self._note(call, key, tally, time.monotonic() - began, outcome, problem)
 
     async def _close(self) -> None:
         self._end = self._end or ChatEndedError("the model was closed while calls waited for it; give the same command again")

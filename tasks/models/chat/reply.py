@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from tasks.models.chat.call import ChatCall
 from tasks.models.chat.stream import Completion
+from tasks.models.faults import one_line
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -16,7 +17,7 @@ SHOWN_CHARACTERS = 200
 
 
 class UnusableReplyError(ValueError):
-    """The words are not what was asked for; the message can be said to the model."""
+    """The words are not what was asked for; the message may be sent to the model."""
 
 
 class DeclinedReplyError(ValueError):
@@ -70,14 +71,14 @@ def _no_constant(name: str) -> Any:  # noqa: ANN401 - json's own signature
 
 def _complaints(error: ValidationError) -> list[str]:
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    told = []
+    complaints = []
     for wrong in found[:COMPLAINTS]:
         # The name of an extra field is the model's own: a document's words must not come back from us, outside their fence.
         place = wrong["loc"][:-1] if wrong["type"] == "extra_forbidden" else wrong["loc"]
-        told.append(f"{_short('.'.join(map(str, place))) or 'the reply'}: {_short(wrong['msg'])}")
-    return told if len(found) <= COMPLAINTS else [*told, f"and {len(found) - COMPLAINTS} more errors"]
+        complaints.append(f"{_short('.'.join(map(str, place))) or 'the reply'}: {_short(wrong['msg'])}")
+    return complaints if len(found) <= COMPLAINTS else [*complaints, f"and {len(found) - COMPLAINTS} more errors"]
 
 
 def _short(text: str) -> str:
     """Return the text as one line that can be shown and sent: nothing unprintable, not too long."""
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:SHOWN_CHARACTERS]
+    return one_line(text)[:SHOWN_CHARACTERS]

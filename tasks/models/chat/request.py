@@ -84,7 +84,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The body of a POST, and how many tokens it will take at most, as far as one can say before."""
+    """The body of a POST, and how many tokens it will take at most, as far as can be known before."""
 
     body: bytes
     input_tokens: int
@@ -123,8 +123,8 @@ def first_messages(call: ChatCall[Any], *, pixels: int) -> list[Message]:
 def second_messages(first: list[Message], reply: str, complaint: str) -> list[Message]:
     """Return the conversation that asks once more, with the reply that did not fit and the complaint about it."""
     sendable = reply[:SHOWN_OF_A_BAD_REPLY].encode("utf-8", "replace").decode()  # no JSON reader takes half signs
-    said = {"role": "assistant", "content": sendable or "(nothing)"}
-    return [*first, said, {"role": "user", "content": Template(MEND_REPLY).substitute(complaint=complaint).strip()}]
+    answer = {"role": "assistant", "content": sendable or "(nothing)"}
+    return [*first, answer, {"role": "user", "content": Template(MEND_REPLY).substitute(complaint=complaint).strip()}]
 
 
 def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, settings: ModelSettings) -> Request:

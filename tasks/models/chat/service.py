@@ -33,7 +33,7 @@ def on_the_loop(work: Coroutine[Any, Any, R]) -> Future[R]:
 
 
 STOP_POLL_SECONDS = 0.2
-"""How often whoever waits for a server looks whether the user ends it."""
+"""How often a thread that waits for a server looks whether the user ends it."""
 
 Spending: TypeAlias = Callable[[Request, Tally, int], AbstractAsyncContextManager[None]]
 """What a request is sent inside: it may have it wait, or raise what ends the run; the number is of the calls that begin."""
@@ -44,7 +44,7 @@ class ChatService:
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
         self._endpoint, self._settings = endpoint, settings
-        self._client = ServerClient(endpoint, settings, reply_megabytes=settings.limits.reply_megabytes)
+        self._client = ServerClient(endpoint, settings)
         self._breaker = Breaker(settings.retries, self._look_again)
         self._minute = Minute(settings.limits)
         self._lost_in_a_row = 0
@@ -53,7 +53,7 @@ class ChatService:
         self.model = ServedModel("", 0)
 
     async def open(self) -> None:
-        """Ask which models are served; raise ChatEndedError, within the deadline, where nobody answers or none fits."""
+        """Ask which models are served; raise ChatEndedError, within the deadline, where nothing answers or none fits."""
         try:
             self.model = await self._listed_model()
         except FaultError as error:
@@ -96,9 +96,9 @@ class ChatService:
             else:
                 self._lost_in_a_row = 0
                 if not same_model(self.model.name, completion.model):
-                    told_model = without_key(completion.model, self._endpoint)[:80]
+                    answering = without_key(completion.model, self._endpoint)[:80]
                     raise UnknownModelError(
-                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {told_model!r}; "
+                        f"{self._endpoint.base_url} was asked for {self.model.name} and answered as {answering!r}; "
                         "nothing of it is kept: mend the server or set FLOWREADER_CHAT_MODEL"
                     )
                 return completion
@@ -109,7 +109,7 @@ class ChatService:
         sent = await self._minute.admit(request.input_tokens + request.output_tokens)
         tally.attempts += 1
         try:
-            completion = await self._client.complete(request, limit_tokens=self.model.context_tokens)
+            completion = await self._client.complete(request)
         except FaultError as fault:
             if fault.kind == FaultKind.DOWN:
                 self._breaker.failed(fault)

@@ -20,7 +20,7 @@ class BrokenStreamError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What the model said; `problem` says why it cannot be used, whatever it says. Tokens are None where the server told none."""
+    """A reply; `problem` says why it cannot be used, whatever its text. Tokens are None where the server counted none."""
 
     text: str
     finish_reason: str
@@ -74,9 +74,9 @@ class Gathering:
         )
 
     def _take_choice(self, choice: dict[str, Any], part: str) -> bool:
-        said = _object(choice.get(part) or {})
-        text, refusal = _text(said.get("content")), _text(said.get("refusal"))
-        thought = _text(said.get("reasoning_content")) or _text(said.get("reasoning"))
+        words = _object(choice.get(part) or {})
+        text, refusal = _text(words.get("content")), _text(words.get("refusal"))
+        thought = _text(words.get("reasoning_content")) or _text(words.get("reasoning"))
         self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         self.refusal += refusal
         if text:

@@ -18,7 +18,7 @@ from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
 from tasks.models.client import ServerClient
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
-from tasks.models.faults import FaultError
+from tasks.models.faults import FaultError, one_line
 from tasks.models.patience import Patience
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.models import ChatRetries, ModelSettings
@@ -30,11 +30,11 @@ def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors
     """Return the vector of each text, in the order of the texts, of any length and not yet looked into.
 
     Raises EmbeddingError where the reply is not the protocol, is of another model, or does not answer text by text, in their
-    order: whoever mixes up places may mix up texts.
+    order: a server that mixes up places may mix up texts.
     """
     try:
-        told = json.loads(body)
-        model_told, entries = told.get("model") or "", told["data"]
+        reply = json.loads(body)
+        answering, entries = reply.get("model") or "", reply["data"]
         places = [entry["index"] for entry in entries]
         rows = [_row(entry["embedding"]) for entry in entries]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
@@ -42,9 +42,9 @@ def rows_of(body: bytes, *, texts: int, model: str, source: str) -> list[Vectors
             f"{source} gave no vectors as the OpenAI protocol has them ({_short(error)}); nothing was stored: set "
             "FLOWREADER_EMBED_BASE_URL to an embeddings server"
         ) from error
-    if not isinstance(model_told, str) or not same_model(model, model_told):
+    if not isinstance(answering, str) or not same_model(model, answering):
         raise EmbeddingError(
-            f"{source} was asked for {model} and answered as {_short(model_told)!r}; nothing was stored: set FLOWREADER_EMBED_MODEL"
+            f"{source} was asked for {model} and answered as {_short(answering)!r}; nothing was stored: set FLOWREADER_EMBED_MODEL"
         )
     if len(rows) != texts:
         raise EmbeddingError(f"{source} gave {len(rows)} vectors for {texts} texts; nothing was stored: use another server")
@@ -63,8 +63,7 @@ def _row(numbers: Any) -> Vectors:  # noqa: ANN401 - whatever JSON can hold
 
 
 def _short(value: object) -> str:
-    shown = "".join(sign if sign.isprintable() else " " for sign in str(value)[:SHOWN_CHARACTERS])
-    return " ".join(shown.split())
+    return one_line(str(value)[:SHOWN_CHARACTERS])
 
 
 Reply = tuple[int, bytes]
@@ -96,12 +95,12 @@ class EmbeddingService:
                     raise StoppedError
         finally:
             work.cancel()
-        told = [rows_of(body, texts=count, model=self._endpoint.model, source=self.source) for count, body in work.result()]
-        return [row for rows in told for row in rows]
+        parts = [rows_of(body, texts=count, model=self._endpoint.model, source=self.source) for count, body in work.result()]
+        return [row for rows in parts for row in rows]
 
     async def _served_model(self) -> ServedModel:
         try:
-            async with self._client() as client:
+            async with aclosing(ServerClient(self._endpoint, self._settings)) as client:
                 return chosen_model(await client.models(), self._endpoint)
         except (FaultError, ChatError, ChatEndedError) as error:
             raise self._refused(error, "does not say which model it has") from error
@@ -110,7 +109,11 @@ class EmbeddingService:
         """Ask for all texts, so many in a request and so many requests at a time; the first that is lost ends the others."""
         size = self._settings.embeddings.texts_per_request
         try:
-            async with asyncio.timeout(seconds), self._client() as client, asyncio.TaskGroup() as group:
+            async with (
+                asyncio.timeout(seconds),
+                aclosing(ServerClient(self._endpoint, self._settings)) as client,
+                asyncio.TaskGroup() as group,
+            ):
                 starts = range(0, len(texts), size)
                 parts = [group.create_task(self._part(client, texts[first : first + size])) for first in starts]
         except TimeoutError as error:
@@ -154,18 +157,15 @@ class EmbeddingService:
         body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float"})
         return Request(body.encode("ascii"), text_tokens(sum(map(len, sent)), len(sent), self._settings.estimates), 0)
 
-    def _client(self) -> aclosing[ServerClient]:
-        return aclosing(ServerClient(self._endpoint, self._settings, reply_megabytes=self._settings.embeddings.reply_megabytes))
-
     def _refused(self, error: Exception, what: str) -> EmbeddingError:
         """Return the error in the words of an embedder: the variables are named as those of the chat server but for one word."""
-        told = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_EMBED_").removeprefix(f"{self._endpoint.base_url} ")
-        what, _, remedy = f"{self.source} {what}: it {told}".partition("; ")
+        problem = str(error).replace("FLOWREADER_CHAT_", "FLOWREADER_EMBED_").removeprefix(f"{self._endpoint.base_url} ")
+        what, _, remedy = f"{self.source} {what}: it {problem}".partition("; ")
         return EmbeddingError(f"{what}; {remedy or 'check that it is up'}")
 
 
 SOON = ChatRetries(attempts=3, silent_attempts=1, busy_seconds=15.0)
-"""How a server is asked while somebody waits, or before anything has begun: a stumble is forgiven, an absence soon told."""
+"""While a user waits, or before anything has begun: a single failure is forgiven, a server that is down is reported soon."""
 
 BLANK = " "
 """Sent in place of an empty text, which servers refuse."""
@@ -175,7 +175,7 @@ PREFIXES = {"nomic-embed-text-v1.5": ("search_document: ", "search_query: ")}
 
 
 class ServedEmbedder:
-    """A model that someone serves; nothing is sent before the first text is embedded."""
+    """A model behind a server; nothing is sent before the first text is embedded."""
 
     def __init__(self, endpoint: Endpoint, identity: EmbedderIdentity, settings: ModelSettings) -> None:
         """Prepare; the server is asked for the model of the identity."""
@@ -191,7 +191,7 @@ class ServedEmbedder:
         return self._unit(self._patient.rows([self._for_documents + (text or BLANK) for text in texts]))
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed a question; raise EmbeddingError as soon as it has waited for longer than somebody would."""
+        """Embed a question; raise EmbeddingError once that takes longer than a user would wait."""
         return self._unit(self._hurried.rows([self._for_questions + (text or BLANK)], seconds=self._question_seconds))
 
     def _unit(self, rows: Sequence[Vectors]) -> Vectors:

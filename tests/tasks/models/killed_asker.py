@@ -1,4 +1,4 @@
-"""Asks a server 200 questions, eight at once, until somebody kills it: `python -m tests.tasks.models.killed_asker URL FOLDER`."""
+"""Asks a server 200 questions, eight at once, until it is killed: `python -m tests.tasks.models.killed_asker URL FOLDER`."""
 
 import sys
 from pathlib import Path

@@ -123,7 +123,7 @@ def test_what_lists_no_models_is_refused(body):
 
 
 @pytest.mark.parametrize(
-    ("asked", "told", "same"),
+    ("asked", "answering", "same"),
     [
         ("qwen", "qwen", True),
         ("qwen", "", True),
@@ -135,5 +135,5 @@ def test_what_lists_no_models_is_refused(body):
         ("qwen-2024-08-06", "qwen", False),
     ],
 )
-def test_a_reply_is_of_the_model_by_its_name_or_that_with_a_date_or_a_revision(asked, told, same):
-    assert same_model(asked, told) == same
+def test_a_reply_is_of_the_model_by_its_name_or_that_with_a_date_or_a_revision(asked, answering, same):
+    assert same_model(asked, answering) == same

@@ -90,7 +90,7 @@ def test_the_remedy_names_what_to_start_the_server_with(look):
         checks = look("CHAT", server)
     assert wrong(checks) == {"picture"} and "400" in checks["picture"].found and "Qwen3-VL" in checks["picture"].remedy
     with chat_server(lambda request: forms(request) | ({"colour": "red"} if request.images else {})) as server:
-        assert "said to be red" in look("CHAT", server)["picture"].found
+        assert "called red" in look("CHAT", server)["picture"].found
     with well_chat(misbehave=at({2: Misbehaviour.ERROR})) as server:
         assert len(wrong(look("CHAT", server))) == 1, "one lost call does not hide what the others say"
 

@@ -45,7 +45,7 @@ def model(words):
     seen = CLIPVisionConfig(
         hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=32, patch_size=16
     )
-    said = Qwen2Config(
+    words_model = Qwen2Config(
         vocab_size=len(words) + 1,
         hidden_size=64,
         intermediate_size=64,
@@ -56,7 +56,7 @@ def model(words):
     )
     torch.manual_seed(0)
     made = LlavaForConditionalGeneration(
-        LlavaConfig(vision_config=seen, text_config=said, image_token_id=words.image_token_id, image_seq_length=4)
+        LlavaConfig(vision_config=seen, text_config=words_model, image_token_id=words.image_token_id, image_seq_length=4)
     )
     made.generation_config = GenerationConfig(eos_token_id=words.eos_token_id, pad_token_id=words.pad_token_id)
     return made

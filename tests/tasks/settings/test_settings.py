@@ -53,8 +53,8 @@ def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
     assert {name for name in default if default[name] != paper[name]} == set(PAPER)
     for group, values in TABLES.items():
         for preset in ("default", "paper"):
-            told = getattr(method_of(preset).ask, group).model_dump()
-            assert {name: told[name] for name in values} == values
+            found = getattr(method_of(preset).ask, group).model_dump()
+            assert {name: found[name] for name in values} == values
 
 
 def test_at_most_seventy_settings_each_with_its_reason_and_every_number_with_bounds():
@@ -74,7 +74,7 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("[reading.evolution]\nround = 1\n", r"no setting reading.evolution.round \(did you mean reading.evolution.rounds\?\)"),
         ("[reading.evolution]\nrounds = 1\n", r"reading.evolution.rounds is part of the method and no setting; take another"),
@@ -92,8 +92,8 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
         ('[reading.evolution]\nmode = "model"\n', 'evolution.mode = "model" needs analysis.by = "model" as well'),
     ],
 )
-def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, said):
-    with pytest.raises(SettingsError, match=said):
+def test_a_wrong_file_is_named_with_the_value_at_fault(tmp_path, text, message):
+    with pytest.raises(SettingsError, match=message):
         load_settings(written(tmp_path, text))
 
 
@@ -101,10 +101,10 @@ def test_every_wrong_field_is_named_at_once(tmp_path):
     text = '[ask.selection]\nread = 0\n[ask.reading]\nwords = "few"\nsinkz = 3\n[asks]\nx = 1\n'
     with pytest.raises(SettingsError) as raised:
         load_settings(written(tmp_path, text))
-    said = str(raised.value)
-    assert "ask.selection.read = 0" in said and "ask.reading.words = 'few'" in said
-    assert "there is no setting ask.reading.sinkz" in said and "there is no setting asks" in said
-    assert said.endswith("`flowreader settings` lists names and bounds") and "\n" not in said
+    message = str(raised.value)
+    assert "ask.selection.read = 0" in message and "ask.reading.words = 'few'" in message
+    assert "there is no setting ask.reading.sinkz" in message and "there is no setting asks" in message
+    assert message.endswith("`flowreader settings` lists names and bounds") and "\n" not in message
 
 
 def test_a_missing_file_is_named(tmp_path):

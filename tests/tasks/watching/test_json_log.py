@@ -1,4 +1,4 @@
-"""The log is JSON by the line: what happened, to which document, how loud, never what a text said; shared by processes."""
+"""The log is JSON by the line: what happened, to which document, how loud, never the words of a text; shared by processes."""
 
 import json
 import logging
@@ -26,11 +26,13 @@ def test_each_thing_that_happens_is_a_line_with_time_and_level(tmp_path):
             emit(event)
         emit(QueueSeen(1))
     emit(worlds.RUN_ENDED)
-    told = lines(tmp_path / "log")
-    assert [line["event"] for line in told] == ["run-began", "document-began", "step-ended", "document-ended", "step-ended"]
-    assert [line["level"] for line in told] == ["info", "info", "info", "warning", "info"]
-    assert told[2]["name"] == "report.pdf" and "name" not in told[4], "a document that ended is forgotten"
-    assert datetime.now(UTC) - datetime.fromisoformat(told[0]["time"]) < timedelta(minutes=1) and told[0]["time"].endswith("Z")
+    written = lines(tmp_path / "log")
+    assert [line["event"] for line in written] == ["run-began", "document-began", "step-ended", "document-ended", "step-ended"]
+    assert [line["level"] for line in written] == ["info", "info", "info", "warning", "info"]
+    assert written[2]["name"] == "report.pdf" and "name" not in written[4], "a document that ended is forgotten"
+    assert datetime.now(UTC) - datetime.fromisoformat(written[0]["time"]) < timedelta(minutes=1) and written[0]["time"].endswith(
+        "Z"
+    )
 
 
 def test_a_file_that_was_moved_away_is_made_anew(tmp_path):
@@ -44,8 +46,8 @@ def test_a_file_that_was_moved_away_is_made_anew(tmp_path):
 def test_a_dash_is_standard_error(capsys):
     with logging_to("-"):
         emit(worlds.RUN_BEGAN)
-    said = capsys.readouterr()
-    assert json.loads(said.err)["flow"] == "ingest" and said.out == ""
+    shown = capsys.readouterr()
+    assert json.loads(shown.err)["flow"] == "ingest" and shown.out == ""
 
 
 def test_a_file_that_cannot_be_written_is_named_with_the_remedy(tmp_path):
@@ -76,8 +78,8 @@ with logging_to(sys.argv[1]):
 def test_processes_that_share_a_file_cut_no_line_of_one_another(tmp_path):
     started = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path / "log"), letter]) for letter in "abc"]
     assert [process.wait(60) for process in started] == [0, 0, 0]
-    told = lines(tmp_path / "log")
-    assert len(told) == 1500 and {line["run"] for line in told} == {letter * 200 for letter in "abc"}
+    written = lines(tmp_path / "log")
+    assert len(written) == 1500 and {line["run"] for line in written} == {letter * 200 for letter in "abc"}
 
 
 def test_a_step_names_its_document_and_says_how_it_went():

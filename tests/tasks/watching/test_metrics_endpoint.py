@@ -1,4 +1,4 @@
-"""The numbers are there to be fetched, on this machine unless told, and only while somebody works."""
+"""The numbers can be fetched on this machine, or where the environment names an address, while a process works."""
 
 import os
 import socket

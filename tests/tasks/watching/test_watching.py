@@ -29,10 +29,10 @@ def port():
 
 
 @pytest.fixture
-def heard():
-    told = []
-    with subscribed(told.append):
-        yield told
+def emitted():
+    events = []
+    with subscribed(events.append):
+        yield events
 
 
 def events(path):
@@ -75,23 +75,23 @@ def test_what_cannot_be_watched_leaves_nothing_open(tmp_path, monkeypatch, port)
         pass
 
 
-def test_a_run_that_breaks_ends_with_an_event_of_its_outcome(heard):
+def test_a_run_that_breaks_ends_with_an_event_of_its_outcome(emitted):
     with pytest.raises(ValueError, match="broken"), watched_run("r1", "small", lambda: "ended by an error"):
         raise ValueError("broken")
-    assert [(one.run, one.flow, one.corpus) for one in heard] == [("r1", "ask", "small")] * 2
-    assert heard[1].outcome == "ended by an error" and heard[1].seconds >= 0
+    assert [(one.run, one.flow, one.corpus) for one in emitted] == [("r1", "ask", "small")] * 2
+    assert emitted[1].outcome == "ended by an error" and emitted[1].seconds >= 0
 
 
-def test_a_question_ends_with_an_event_of_its_status_or_its_kind_of_error(heard):
-    with watched_question("r1", "a1", "flow") as told:
-        told(AnswerStatus.PARTIAL)
-    with pytest.raises(ValueError, match="in 2024"), watched_question("r1", "a2", "top-k") as told:
-        told(AnswerStatus.ANSWERED)
+def test_a_question_ends_with_an_event_of_its_status_or_its_kind_of_error(emitted):
+    with watched_question("r1", "a1", "flow") as end:
+        end(AnswerStatus.PARTIAL)
+    with pytest.raises(ValueError, match="in 2024"), watched_question("r1", "a2", "top-k") as end:
+        end(AnswerStatus.ANSWERED)
         raise ValueError("no revenue in 2024")
     with pytest.raises(KeyboardInterrupt), watched_question("r1", "a3", "flow"):
         raise KeyboardInterrupt
-    assert heard[0] == QuestionBegan("r1", "a1", "flow") and (heard[-1].status, heard[-1].error) == ("stopped", "")
-    assert [(one.answer, one.reader, one.status, one.error) for one in heard[1:4:2]] == [
+    assert emitted[0] == QuestionBegan("r1", "a1", "flow") and (emitted[-1].status, emitted[-1].error) == ("stopped", "")
+    assert [(one.answer, one.reader, one.status, one.error) for one in emitted[1:4:2]] == [
         ("a1", "flow", "partial", ""),
         ("a2", "top-k", "failed", "ValueError"),
     ]

@@ -160,9 +160,9 @@ def test_the_one_second_question_names_the_error(tmp_path):
     with chat_server(summarise, misbehave=at({1: Misbehaviour.UNKNOWN_IDS})) as server, open_on(server, tmp_path) as model:
         model.ask_all([call()])
         first, second = server.requests
-    question, said, complaint = second.body["messages"]
+    question, answer, complaint = second.body["messages"]
     assert [question] == first.body["messages"]
-    assert said["role"] == "assistant" and "nobody" in said["content"]
+    assert answer["role"] == "assistant" and "nobody" in answer["content"]
     assert complaint["role"] == "user" and "node id nobody was not shown" in complaint["content"]
 
 
@@ -192,15 +192,15 @@ def test_mutated_replies_over_the_wire_are_values_or_named_errors(tmp_path):
 
 
 def test_a_cached_reply_costs_nothing_and_is_counted_apart(tmp_path):
-    heard, prices = [], {"input_per_million": 1.0}
+    recorded, prices = [], {"input_per_million": 1.0}
     with chat_server(summarise) as server:
         with open_on(server, tmp_path) as model:
             first = model.ask_all(calls(5))
-        with open_on(server, tmp_path, heard.append, budget={"calls": 0}, prices=prices) as model:
+        with open_on(server, tmp_path, recorded.append, budget={"calls": 0}, prices=prices) as model:
             assert model.ask_all(calls(5)) == first
         assert server.calls == 5
-    assert [ended.outcome for ended in heard] == [Outcome.CACHED] * 5
-    assert not any(ended.attempts + ended.input_tokens + ended.output_tokens + ended.cost + ended.seconds for ended in heard)
+    assert [ended.outcome for ended in recorded] == [Outcome.CACHED] * 5
+    assert not any(ended.attempts + ended.input_tokens + ended.output_tokens + ended.cost + ended.seconds for ended in recorded)
 
 
 def test_a_cached_reply_that_fails_todays_check_is_asked_for_again(tmp_path):
@@ -282,16 +282,16 @@ def test_a_server_that_stays_away_ends_the_run_and_another_run_goes_on(tmp_path)
 
 
 def test_the_listener_hears_of_every_call_once(tmp_path):
-    heard = []
+    recorded = []
     declined = at({2: Misbehaviour.REFUSAL})
     with (
         chat_server(summarise, misbehave=declined) as server,
-        open_on(server, tmp_path, heard.append, limits={"in_flight": 1}) as model,
+        open_on(server, tmp_path, recorded.append, limits={"in_flight": 1}) as model,
     ):
         model.ask_all(calls(3))
         model.ask_all(calls(1))
-    assert [record.outcome for record in heard] == [Outcome.OK, Outcome.REFUSED, Outcome.OK, Outcome.CACHED]
-    ok, refused, _, cached = heard
+    assert [record.outcome for record in recorded] == [Outcome.OK, Outcome.REFUSED, Outcome.OK, Outcome.CACHED]
+    ok, refused, _, cached = recorded
     assert (ok.purpose, ok.subject, ok.item, ok.model, ok.error) == ("analyze", DOCUMENT, "item 'text 0'", "scripted", "")
     assert ok.key == cached.key != refused.key and ok.attempts == 1 and ok.seconds > 0 and ok.output_tokens > 0
     assert refused.error == "item 'text 1': the model declined: I would rather not."
@@ -306,20 +306,20 @@ def test_a_damaged_picture_fails_by_name_before_anything_is_sent(tmp_path):
 
 def test_the_key_is_sent_and_never_shown(tmp_path, caplog):
     secret = "sk-very-secret-0123456789"
-    heard = []
+    recorded = []
     with chat_server(summarise, api_key=secret) as server:
         with open_on(server, tmp_path, key=secret) as model:
             assert model.ask_all([call()])[0].node_id == "n1"
             assert secret not in repr(vars(model)) + repr(model)
         with pytest.raises(ChatRefusedError, match=r"no such key: Bearer \(the key\)") as refused:
             server.api_key = "another"
-            open_on(server, tmp_path, heard.append, key=secret)
+            open_on(server, tmp_path, recorded.append, key=secret)
     chain = [refused.value, refused.value.__cause__, refused.value.__context__]
-    assert not any(secret in f"{error!r}{error}" for error in chain) and secret not in caplog.text and not heard
+    assert not any(secret in f"{error!r}{error}" for error in chain) and secret not in caplog.text and not recorded
 
 
 def test_the_key_is_not_shown_to_the_listener(tmp_path):
-    secret, heard = "sk-very-secret-0123456789", []
-    with chat_server(summarise) as server, open_on(server, tmp_path, heard.append, key=secret) as model:
+    secret, recorded = "sk-very-secret-0123456789", []
+    with chat_server(summarise) as server, open_on(server, tmp_path, recorded.append, key=secret) as model:
         (error,) = model.ask_all([call(check=lambda _value: f"not {secret}")])
-    assert isinstance(error, InvalidReplyError) and "not (the key)" in heard[0].error and secret not in heard[0].error
+    assert isinstance(error, InvalidReplyError) and "not (the key)" in recorded[0].error and secret not in recorded[0].error

@@ -107,27 +107,27 @@ def test_a_budget_of_calls_stops_cleanly_and_a_larger_one_goes_on(tmp_path):
 
 @pytest.mark.parametrize(("budget", "named"), [({"tokens": 2000}, "2,000 tokens"), ({"money": 0.05}, "0.05 money")])
 def test_a_budget_of_tokens_or_money_is_not_overdrawn(tmp_path, budget, named):
-    heard, prices = [], {"input_per_million": 5.0, "output_per_million": 50.0}
-    with chat_server(summarise) as server, open_on(server, tmp_path, heard.append, budget=budget, prices=prices) as model:
+    recorded, prices = [], {"input_per_million": 5.0, "output_per_million": 50.0}
+    with chat_server(summarise) as server, open_on(server, tmp_path, recorded.append, budget=budget, prices=prices) as model:
         with pytest.raises(BudgetReachedError, match=named):
             model.ask_all(calls(2000, max_output_tokens=400))
         assert server.replied == server.calls == len(CallCache(tmp_path).recall(DOCUMENT)) > 10
-    read, written = (sum(getattr(ended, what) for ended in heard) for what in ("input_tokens", "output_tokens"))
+    read, written = (sum(getattr(ended, what) for ended in recorded) for what in ("input_tokens", "output_tokens"))
     assert read + written <= budget.get("tokens", 10**9)
-    cost = sum(ended.cost for ended in heard)
+    cost = sum(ended.cost for ended in recorded)
     assert cost == pytest.approx((read * 5 + written * 50) / 1e6) and cost <= budget.get("money", 10**9)
 
 
 def test_a_retry_does_not_overdraw_the_budget(tmp_path):
     # A request may take 134 tokens at most; one that is cut takes some 35 of them, its prompt.
-    heard = []
+    recorded = []
     with (
         chat_server(summarise, misbehave=always(Misbehaviour.CUT)) as server,
-        open_on(server, tmp_path, heard.append, budget={"tokens": 200, "calls": 1}, retries={"attempts": 10}) as model,
+        open_on(server, tmp_path, recorded.append, budget={"tokens": 200, "calls": 1}, retries={"attempts": 10}) as model,
         pytest.raises(BudgetReachedError, match="the budget of 200 tokens is reached"),
     ):
         model.ask_all(calls(1))
-    assert 1 < server.calls < 10 and sum(ended.input_tokens + ended.output_tokens for ended in heard) <= 200
+    assert 1 < server.calls < 10 and sum(ended.input_tokens + ended.output_tokens for ended in recorded) <= 200
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_an_error_of_our_own_ends_the_run_before_it_costs_more(tmp_path):
 
 
 def test_a_closed_model_cuts_what_is_in_flight_and_sends_nothing_more(tmp_path):
-    ended, heard, arrived = [], [], threading.Event()
+    ended, recorded, arrived = [], [], threading.Event()
 
     def misbehave(_request):
         arrived.set()
@@ -213,11 +213,11 @@ def test_a_closed_model_cuts_what_is_in_flight_and_sends_nothing_more(tmp_path):
 
     patient = {"deadlines": {"first_token_seconds": 600.0, "total_seconds": 600.0}, "limits": {"in_flight": 2}}
     with chat_server(summarise, misbehave=misbehave) as server:
-        model = open_on(server, tmp_path, heard.append, **patient)
+        model = open_on(server, tmp_path, recorded.append, **patient)
         asking = threading.Thread(target=ask, args=(model,))
         asking.start()
         assert arrived.wait(30)
         model.close()
         asking.join(30)
         assert ended == [True] and server.calls <= 2
-    assert {record.outcome for record in heard} == {Outcome.ENDED}
+    assert {record.outcome for record in recorded} == {Outcome.ENDED}

@@ -216,8 +216,7 @@ SECRET = "sk-0123456789-secret"
 
 
 def client_of(url, key="", **groups):
-    limited = settings(**groups)
-    return aclosing(ServerClient(Endpoint(url, api_key=key), limited, reply_megabytes=limited.limits.reply_megabytes))
+    return aclosing(ServerClient(Endpoint(url, api_key=key), settings(**groups)))
 
 
 def complete(server, count=1, *, body=None, together=False, **groups):
@@ -230,8 +229,8 @@ def complete(server, count=1, *, body=None, together=False, **groups):
     async def work():
         async with client_of(server.base_url, **groups) as client:
             if together:
-                return await asyncio.gather(*(client.complete(request, limit_tokens=0) for _ in range(count)))
-            return [await client.complete(request, limit_tokens=0) for _ in range(count)]
+                return await asyncio.gather(*(client.complete(request) for _ in range(count)))
+            return [await client.complete(request) for _ in range(count)]
 
     return asyncio.run(work())
 
@@ -333,7 +332,7 @@ def test_mutated_streams_are_completions_or_faults():
         async with listening(serve) as url, client_of(url) as client:
             for _ in range(1000):
                 try:
-                    ends.append(await client.complete(Request(b"{}", 1, 1), limit_tokens=0))
+                    ends.append(await client.complete(Request(b"{}", 1, 1)))
                 except FaultError as fault:
                     ends.append(fault.kind)
 
@@ -387,7 +386,7 @@ async def reply_of_bytes(answer, size=10**9):
 
     async with listening(serve) as url, client_of(url, SECRET) as client:
         try:
-            return await client.complete(Request(b"{}", 1, 1), limit_tokens=0)
+            return await client.complete(Request(b"{}", 1, 1))
         except FaultError as fault:
             return fault
 

@@ -23,7 +23,7 @@ WORD = 'data: {"choices": [{"delta": {"content": "yes"}, "finish_reason": "stop"
 
 
 def client_of(url, key="", **groups):
-    return aclosing(ServerClient(Endpoint(url, api_key=key), settings(**groups), reply_megabytes=1.0))
+    return aclosing(ServerClient(Endpoint(url, api_key=key), settings(**groups)))
 
 
 def answer(body, *headers, status="200 OK", length=None):
@@ -31,13 +31,13 @@ def answer(body, *headers, status="200 OK", length=None):
     return "\r\n".join([*head, "", ""]).encode() + body
 
 
-def reply_to(answered, heard=None, key="", ask=lambda client: client.complete(Request(b"{}", 1, 1), limit_tokens=0), tls=None):
+def reply_to(answered, received=None, key="", ask=lambda client: client.complete(Request(b"{}", 1, 1)), tls=None):
     """Ask a server that answers with these bytes; return the completion, or the error by its name."""
 
     async def serve(reader, writer):
         head = await reader.readuntil(b"\r\n\r\n")
-        if heard is not None:
-            heard.update(line.split(": ", 1) for line in head.decode().lower().splitlines()[1:] if line)
+        if received is not None:
+            received.update(line.split(": ", 1) for line in head.decode().lower().splitlines()[1:] if line)
         writer.write(answered)
         await writer.drain()
         if tls:
@@ -58,11 +58,11 @@ def test_only_our_own_headers_are_sent_whatever_is_set_for_others(monkeypatch, k
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer sk-other\nX-Secret: yes")
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
         monkeypatch.setenv(name, "sk-other")
-    heard = {}
-    assert reply_to(answer(WORD.encode()), heard, key).text == "yes"
-    assert heard.get("authorization") == (f"bearer {key}" if key else None)
-    assert heard["accept-encoding"] == "identity" and heard["user-agent"].startswith("flowreader/")
-    assert "sk-other" not in str(heard) and not {name for name in heard if "secret" in name or "openai" in name}
+    received = {}
+    assert reply_to(answer(WORD.encode()), received, key).text == "yes"
+    assert received.get("authorization") == (f"bearer {key}" if key else None)
+    assert received["accept-encoding"] == "identity" and received["user-agent"].startswith("flowreader/")
+    assert "sk-other" not in str(received) and not {name for name in received if "secret" in name or "openai" in name}
 
 
 @pytest.mark.parametrize("proxy", ["ftp://127.0.0.1:9", "http://user:p/ss@127.0.0.1:9"])
@@ -112,7 +112,7 @@ def test_a_reply_in_one_piece_that_is_too_long_is_a_problem_of_the_reply():
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda client: client.complete(Request(b"{}", 1, 1), limit_tokens=0),
+        lambda client: client.complete(Request(b"{}", 1, 1)),
         lambda client: client.embeddings(Request(b"{}", 1, 1)),
         lambda client: client.models(),
     ],

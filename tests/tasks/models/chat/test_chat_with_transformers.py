@@ -1,4 +1,4 @@
-"""The client against a server that nobody here wrote: `transformers serve`, with a tiny model of random weights."""
+"""The client against a server that is not ours: `transformers serve`, with a tiny model of random weights."""
 
 import os
 import socket
@@ -69,13 +69,13 @@ def test_its_model_is_found_and_another_is_not(served):
 
 
 def test_noise_is_refused_by_name_after_a_second_question_and_pictures_are_seen(served, tmp_path):
-    heard = []
-    with open_on(served[0], CallCache(tmp_path), heard.append) as model:
+    recorded = []
+    with open_on(served[0], CallCache(tmp_path), recorded.append) as model:
         plain, shown = model.ask_all(
             [call("say", max_output_tokens=12), call("say", images=(encoded((64, 64)),), max_output_tokens=12)]
         )
     assert type(plain) is type(shown) is InvalidReplyError and "cut after 12 tokens" in str(plain)
-    text, picture = sorted(heard, key=lambda record: record.input_tokens)
+    text, picture = sorted(recorded, key=lambda record: record.input_tokens)
     assert text.attempts == picture.attempts == 2 and text.output_tokens == picture.output_tokens == 24
     assert picture.input_tokens > text.input_tokens > 100
     assert CallCache(tmp_path).subjects() == []

@@ -105,7 +105,7 @@ def test_the_first_loss_ends_the_requests_beside_it():
 
     with embedding_server(behave) as server, pytest.raises(EmbeddingError, match="answered 400"):
         rows(server, settings=impatient(reply_seconds=3000.0))
-    assert len(server.requests) <= 3 + 1, "its place may have been taken before all were told"
+    assert len(server.requests) <= 3 + 1, "its place may have been taken before the others were cancelled"
 
 
 def test_a_server_that_is_down_is_named():
@@ -268,7 +268,7 @@ def test_texts_become_unit_vectors_in_their_order():
     np.testing.assert_allclose(vectors, unit(*texts), rtol=1e-6)
 
 
-def test_nomic_is_told_documents_from_questions_and_others_are_not():
+def test_nomic_gets_prefixes_for_documents_and_questions_and_others_do_not():
     with embedding_server() as server:
         embedder(server, NOMIC).embed_documents(["text", ""])
         embedder(server, NOMIC).embed_query("why?")
@@ -331,7 +331,7 @@ def test_name_and_dimension_are_asked_of_the_server_once():
         assert served_identity(Endpoint(server.base_url, "some/model")).name == "some/model", "a named one is in no list"
 
 
-def test_before_anything_has_begun_a_stumble_is_forgiven_and_an_absence_told_soon():
+def test_before_anything_has_begun_a_stumble_is_forgiven_and_an_absence_is_reported_soon():
     with embedding_server(in_turn(Fault.RESET)) as server:
         assert served_identity(Endpoint(server.base_url, "m")).dimension == 3
     with embedding_server(lambda _request: Answer(503, {})) as server, pytest.raises(EmbeddingError, match="in 3 attempts"):
