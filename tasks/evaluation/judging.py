@@ -20,7 +20,7 @@ from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall
 from tasks.models.chat.errors import ChatError
-from tasks.models.endpoints import ChatEndpoint, required_chat_endpoint
+from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.reading.model_calls import Form
 from tasks.settings.models import ModelSettings
@@ -70,14 +70,14 @@ class ModelJudge:
         )
 
 
-def judge_server(model: str) -> ChatEndpoint:
+def judge_server(model: str) -> Endpoint:
     """Return where the model that judges is served; raise EndpointError where no server is named."""
     return replace(required_chat_endpoint(f"the model {model!r} is to judge", otherwise="have rules judge"), model=model)
 
 
 @contextmanager
 def open_judge(
-    server: ChatEndpoint, settings: ModelSettings, *, owner: str, listener: Callable[[ModelCall], None]
+    server: Endpoint, settings: ModelSettings, *, owner: str, listener: Callable[[ModelCall], None]
 ) -> Iterator[ModelJudge]:
     """Give the model that judges, at temperature 0; the listener gets each call.
 

@@ -8,7 +8,7 @@ from storage.records.documents import identify
 from storage.runs.replies import CallCache
 from tasks.models.chat.call import ModelCall
 from tasks.models.chat.model import ChatModel, open_chat
-from tasks.models.endpoints import ChatEndpoint, required_chat_endpoint
+from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ingest import IngestSettings
 
@@ -66,5 +66,5 @@ def _model_name(settings: IngestSettings) -> str:
         return model.name
 
 
-def _endpoint() -> ChatEndpoint:
+def _endpoint() -> Endpoint:
     return required_chat_endpoint('a chat model is to describe (reading.analysis.by = "model")', otherwise="have rules describe")

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import urlsplit
 
 from tasks.models.chat.errors import UnknownModelError
@@ -25,9 +25,6 @@ class Endpoint:
     base_url: str
     model: str = ""
     api_key: str = field(default="", repr=False)
-
-
-Endpoint: TypeAlias = Endpoint
 
 
 def embedding_endpoint() -> Endpoint | None:

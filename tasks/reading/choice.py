@@ -8,12 +8,12 @@ from storage.locations import calls_folder
 from storage.runs.replies import CallCache, questions_owner
 from tasks.asking.calls import record_call
 from tasks.asking.records import PathReader
-from tasks.models.endpoints import ChatEndpoint, required_chat_endpoint
+from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.reading.rules import ExtractiveReader
 from tasks.settings.ask import AskSettings
 
 
-def chat_server_of(settings: AskSettings) -> ChatEndpoint | None:
+def chat_server_of(settings: AskSettings) -> Endpoint | None:
     """Return where the model that reads is served, None where rules read; raise EndpointError where no server is named."""
     if settings.reading.by == "rules":
         return None
@@ -21,7 +21,7 @@ def chat_server_of(settings: AskSettings) -> ChatEndpoint | None:
 
 
 @contextmanager
-def open_reader(server: ChatEndpoint | None, settings: AskSettings, snapshot: Snapshot) -> Iterator[PathReader]:
+def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapshot) -> Iterator[PathReader]:
     """Give the reader for the questions of a run; each of them is asked inside `counting_calls`.
 
     Raises ChatEndedError where the server cannot be asked.
