@@ -36,7 +36,7 @@ from tasks.ingest.keys import Tools
 from tasks.ingest.model import reader_identity, reading_model
 from tasks.ingest.outcomes import Outcome, failed, ready, unexpected, watched_document
 from tasks.ingest.publishing import index, publish, rename
-from tasks.ingest.remembered import remembered_graph, remembered_outcomes
+from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes
 from tasks.ingest.report import IngestReport, artifact_key, ingest_report, progress_key, report_markdown
 from tasks.ingest.request import IngestRequest, Survey, embedder_for, look, survey
 from tasks.ingest.steps import UnansweredError
@@ -102,8 +102,7 @@ def ingest_context(request: IngestRequest, run_id: str) -> Iterator[IngestContex
         reading_model(request.settings, writing_calls(place)) as chat,
         runner_at_work(work) as runner,
     ):
-        # It loads while the rest begins; where workers do most of the reading, it is opened by the first text.
-        model = (UnopenedEmbedder if runner else open_embedder)(embedder, models=request.settings.models)
+        model = UnopenedEmbedder(embedder, request.settings.models)
         tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
         yield IngestContext(request, corpus, place, tools, chat, runner, took_over)
 
@@ -135,6 +134,9 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
         await publish_what_was_lost(context)
         found = context.survey(discovery)
         context.place.log.plan(documents=len(found.plan.work))
+        if context.runner is None and not all(is_remembered(work, context.place.memo) for work in found.plan.work):
+            # It loads while the first document is parsed; where workers read, the first text opens it.
+            open_embedder(context.corpus.embedder, models=request.settings.models)
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(context.corpus, found.plan)
         ended = await read_and_publish(found, context)

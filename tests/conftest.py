@@ -105,13 +105,14 @@ def library(small_world, tmp_path_factory):
     return shutil.copytree(small_world / "home", tmp_path_factory.mktemp("library") / "home")
 
 
-def read_corpus_in(folder):
-    process("ingest", CORPUS, "--corpus", "demo", "--json", home=folder / "home", check=0)
-
-
 @pytest.fixture(scope="session")
-def whole_world():
-    """A folder with a home in which the corpus `demo` holds all documents of the tests."""
+def whole_world(small_world):
+    """A folder with a home in which the corpus `demo` holds all documents of the tests, the cheap ones as they were read before."""
+
+    def read_corpus_in(folder):
+        shutil.copytree(small_world / "home", folder / "home")
+        process("ingest", CORPUS, "--corpus", "demo", "--json", home=folder / "home", check=0)
+
     return kept_world("whole", read_corpus_in)
 
 

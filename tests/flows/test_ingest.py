@@ -7,6 +7,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.documents import EdgeKind
 from storage.runs.views import read_run
+from tasks.models.embedding import embedder
 from tests.program import flowreader
 
 
@@ -80,7 +81,10 @@ def test_changed_content_replaces_renamed_stays_and_vanished_is_reported(home, t
     assert flowreader("doctor", home=home, check=0)
 
 
-def test_a_graph_whose_files_are_torn_comes_back_from_the_artifacts(library, cheap_documents, tmp_path):
+def test_a_graph_whose_files_are_torn_comes_back_from_the_artifacts_and_no_model_is_loaded(
+    library, cheap_documents, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(embedder, "_opened", {})
     home = tmp_path / "copy"
     shutil.copytree(library, home)
     export = flowreader("documents", "export", "--corpus", "small", home=home, check=0).stdout
@@ -93,3 +97,5 @@ def test_a_graph_whose_files_are_torn_comes_back_from_the_artifacts(library, che
     assert "published again from their artifacts" in mended.stderr
     assert flowreader("documents", "export", "--corpus", "small", home=home, check=0).stdout == export
     assert flowreader("doctor", "--corpus", "small", home=home, check=0)
+    flowreader("ingest", cheap_documents, "--corpus", "another", home=home, check=0)
+    assert embedder._opened == {}
