@@ -30,8 +30,9 @@ speak(serve)
 
 
 @pytest.fixture
-def started(tmp_path):
+def started(tmp_path, monkeypatch):
     """Starts processes that load nothing: they reply with the request, hang or die on request, and print what they should not."""
+    monkeypatch.setattr(model_process, "_living", set())  # models of other tests live on
     (tmp_path / "echo_worker.py").write_text(ECHO)
     processes = []
 

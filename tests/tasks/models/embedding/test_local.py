@@ -15,8 +15,8 @@ from storage.records.documents import EmbedderIdentity
 from tasks import progress
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
-from tasks.models.embedding.local import LocalEmbedder, machine_precision, model_folder, model_name
-from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, length_groups
+from tasks.models.embedding.local import LocalEmbedder, machine_precision, model_folder, model_name, this_precision
+from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, LocalModel, length_groups
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError
 from tasks.models.process import interrupt_models
@@ -44,6 +44,12 @@ def model():
 
 
 @pytest.fixture(scope="module")
+def read_here():
+    """What the process of a model does, in this one: torch takes seconds to load, and is loaded once."""
+    return LocalModel(NAME, this_precision())
+
+
+@pytest.fixture(scope="module")
 def tiny(tmp_path_factory):
     return write_tiny_bert(tmp_path_factory.mktemp("models") / "tiny-bert", seed=1)
 
@@ -62,21 +68,20 @@ def test_vectors_are_those_of_encode_and_the_same_in_any_order_of_threads():
         embedder._process.close()
 
 
-def test_broken_and_endless_texts_have_vectors_in_their_order(model):
-    vectors = model.embed_documents(WEIRD)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-6)
-    assert np.array_equal(vectors, model.embed_documents(WEIRD))
+def test_broken_and_endless_texts_have_vectors_in_their_order(read_here):
+    vectors = read_here.embed("document", WEIRD)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert np.array_equal(vectors, read_here.embed("document", WEIRD))
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
     assert vectors[4] @ vectors[6] > 0.4 > vectors[4] @ vectors[5]
-    assert model.embed_documents([]).shape == (0, 384)
 
 
 def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
-    embedder = LocalEmbedder(str(tiny), EmbedderIdentity(model_name(str(tiny)), "fp32", 0))
-    assert embedder.with_dimension() == embedder.identity == EmbedderIdentity(model_name(str(tiny)), "fp32", WIDTH)
-    document, like_a_question, question = *embedder.embed_documents(["wind", "wanted is wind"]), *embedder.embed_query("wind")
+    model = LocalModel(str(tiny), "fp32")
+    document, like_a_question = model.embed("document", ["wind", "wanted is wind"])
+    (question,) = model.embed("query", ["wind"])
+    assert question.shape == (WIDTH,)
     assert np.array_equal(question, like_a_question) and not np.allclose(question, document)
-    embedder._process.close()
 
 
 def test_a_model_is_named_by_what_it_holds(tiny, tmp_path, monkeypatch):
@@ -101,7 +106,7 @@ def test_a_model_that_is_not_on_this_machine_is_refused_with_the_remedy(tmp_path
 def test_a_folder_that_sentence_transformers_cannot_load_is_refused_by_name(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"no weights")
     with pytest.raises(EmbeddingError, match=rf"{tmp_path} is no model that sentence-transformers loads \(.*set FLOWREADER"):
-        started("fp32", str(tmp_path)).embed_documents(["offshore wind"])
+        LocalModel(str(tmp_path), "fp32")
 
 
 @pytest.mark.torture
@@ -127,8 +132,10 @@ def test_an_altered_model_is_refused_in_its_own_words(monkeypatch, tmp_path):
     (package / "__init__.py").touch()
     (package / "model" / "model.safetensors").write_bytes(b"another model")
     monkeypatch.setattr("tasks.models.process.ROOT", f"{local.__file__.rsplit('/tasks/', 1)[0]}:{tmp_path}")
+    embedder = started("fp32")
+    assert embedder.embed_documents([]).shape == (0, 384)
     with pytest.raises(EmbeddingError, match="is not the published model"):
-        started("fp32").embed_documents(["offshore wind"])
+        embedder.embed_documents(["offshore wind"])
 
 
 @pytest.mark.torture
