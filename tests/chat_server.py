@@ -19,72 +19,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
-
-class Misbehaviour(StrEnum):
-    """What can go wrong between the question and the reply."""
-
-    BUSY = "429"
-    BUSY_FOR_A_WHILE = "429 with Retry-After"
-    TIMEOUT = "408"
-    ERROR = "500"
-    UNAVAILABLE = "503"
-    TOO_LONG = "400, context too long"
-    BAD_REQUEST = "400"
-    UNAUTHORISED = "401"
-    NOT_FOUND = "404"
-    QUOTA = "429, quota used up"
-    MOVED = "302"
-    HANG = "hang before the first byte"
-    HANG_LATER = "hang after the first word"
-    DRIP = "one byte at a time"
-    RESET = "reset in mid-reply"
-    CUT = "stream ends in mid-reply"
-    GARBAGE = "an event that is no JSON"
-    ERROR_EVENT = "an error in the stream"
-    PACKED = "gzip that nobody asked for"
-    LENGTH = "finish_reason=length"
-    PROSE = "prose around JSON"
-    INVALID_JSON = "invalid JSON"
-    DUPLICATE_KEYS = "duplicate keys"
-    NAN = "NaN"
-    WRONG_SCHEMA = "wrong schema"
-    UNKNOWN_IDS = "unknown ids"
-    EMPTY = "empty"
-    REFUSAL = "refusal"
-    FILTERED = "finish_reason=content_filter"
-    HUGE = "50 MB"
-    WHITESPACE = "whitespace without end"
-    TWO_CHOICES = "two choices"
-    WRONG_MODEL = "wrong model name"
-
-
-STATUSES = {
-    Misbehaviour.BUSY: (429, "slow down"),
-    Misbehaviour.BUSY_FOR_A_WHILE: (429, "slow down"),
-    Misbehaviour.TIMEOUT: (408, "that took too long"),
-    Misbehaviour.ERROR: (500, "internal error"),
-    Misbehaviour.UNAVAILABLE: (503, "no engine"),
-    Misbehaviour.TOO_LONG: (
-        400,
-        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens. Please reduce the length.",
-    ),
-    Misbehaviour.BAD_REQUEST: (400, "response_format is not supported"),
-    Misbehaviour.UNAUTHORISED: (401, "no such key: {key}"),
-    Misbehaviour.NOT_FOUND: (404, "the model does not exist"),
-    Misbehaviour.QUOTA: (429, "insufficient_quota"),
-    Misbehaviour.MOVED: (302, ""),
-}
-
-BREAKS = {
-    Misbehaviour.RESET: b"data: {",
-    Misbehaviour.CUT: b"\n",
-    Misbehaviour.GARBAGE: b"data: {not JSON\n\n",
-    Misbehaviour.ERROR_EVENT: b'data: {"error": {"message": "the engine died", "code": 500}}\n\n',
-}
-"""What comes after the first word, and nothing behind it."""
+from tests.misbehaviour import BREAKS, STATUSES, Misbehaviour, spoiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,34 +266,6 @@ class ChatServer:
         choices = [{"index": 0, "message": said, "finish_reason": _finish(how)}]
         told = {"id": f"chat-{request.number}", "object": "chat.completion", "model": _name(request, how), "choices": choices}
         yield json.dumps(told | {"usage": _usage(request, text)}).encode()
-
-
-def spoiled(value: Any, how: Misbehaviour) -> str:
-    """Return the words of the reply, with what is wrong with them."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    return {
-        Misbehaviour.LENGTH: text[: len(text) // 2],
-        Misbehaviour.PROSE: f"Certainly! Here it is:\n```json\n{text}\n```",
-        Misbehaviour.INVALID_JSON: text[:-1] + ",}",
-        Misbehaviour.DUPLICATE_KEYS: '{"a": 1, "a": 2}' if text == "{}" else text[:-1] + ", " + text[1:],
-        Misbehaviour.NAN: json.dumps(_leaves(value, lambda _name, _leaf: float("nan"))),
-        Misbehaviour.WRONG_SCHEMA: json.dumps({"unasked": value}),
-        Misbehaviour.UNKNOWN_IDS: json.dumps(_leaves(value, lambda name, leaf: "nobody" if _names_something(name) else leaf)),
-        Misbehaviour.EMPTY: "",
-        Misbehaviour.REFUSAL: "",
-    }.get(how, text)
-
-
-def _leaves(value: Any, change: Callable[[str, Any], Any], name: str = "") -> Any:
-    if isinstance(value, dict):
-        return {key: _leaves(inner, change, key) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_leaves(inner, change, name) for inner in value]
-    return change(name, value)
-
-
-def _names_something(name: str) -> bool:
-    return name.lower().endswith(("id", "ids", "node", "nodes", "source", "target"))
 
 
 def _pieces(text: str, how: Misbehaviour | None, length: int) -> Iterator[str]:

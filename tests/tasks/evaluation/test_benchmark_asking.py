@@ -1,7 +1,5 @@
 """A benchmark's questions are asked twenty to a step; what was asked of the same by the same is not asked again."""
 
-import ast
-import importlib.metadata
 import os
 import subprocess
 import sys
@@ -22,16 +20,11 @@ from tasks.evaluation import asking as benchmark_asking
 from tasks.evaluation.arms import reader_arms
 from tasks.evaluation.asking import (
     BATCH,
-    EVALUATING,
-    LIBRARIES,
-    ROOT,
     EvaluationContext,
     ask_batch,
     batches,
-    deciding_files,
     recalled,
 )
-from tasks.evaluation.asking import code_identity as identity_of_code
 from tasks.models.endpoints import Endpoint
 from tasks.progress import listening
 from tasks.reading.choice import open_reader
@@ -43,93 +36,6 @@ from tests.chat_server import chat_server
 from tests.program import CORPUS
 from tests.scripted_answers import Reader, model_settings
 from tests.storage import worlds
-
-
-def imported_by(path: Path) -> set[Path]:
-    """Return the files of ours that a file imports, packages' own among them."""
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            parts = name.split(".")
-            inner = (ROOT.joinpath(*parts[:end]) for end in range(1, len(parts) + 1))
-            found.update(file for place in inner for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file())
-    return found
-
-
-def reached_from(*starts: Path) -> set[Path]:
-    reached, left = set(), set(starts)
-    while left:
-        reached |= left
-        left = {file for path in left for file in imported_by(path)} - reached
-    return reached
-
-
-def test_all_that_answers_import_is_in_the_hash():
-    readers = (ROOT / "flows" / "readers").glob("*.py")
-    reached = reached_from(ROOT / "flows" / "ask.py", *readers)
-    assert ROOT / "tasks" / "algorithms" / "flow" / "min_cost.py" in reached and len(reached) > 100
-    assert reached - set(deciding_files()) == {ROOT / "flows" / "__init__.py"}
-
-
-def test_all_that_reads_documents_in_is_in_the_hash_what_runs_in_children_too():
-    workers = [path for room in ("models", "parsing") for path in (ROOT / "tasks" / room).rglob("*.py")]
-    reached = reached_from(ROOT / "flows" / "document_graph.py", *workers)
-    assert ROOT / "tasks" / "ingest" / "steps.py" in reached
-    assert reached <= set(deciding_files())
-
-
-def test_every_prompt_but_the_judge_s_is_in_the_hash():
-    prompts = set((ROOT / "tasks" / "prompts").glob("*.md"))
-    assert {path.name for path in prompts - set(deciding_files())} == {"judge_answer.md"}
-
-
-def test_what_only_evaluates_is_not_and_each_pattern_names_something():
-    names = {path.relative_to(ROOT).as_posix() for path in deciding_files()}
-    assert names.isdisjoint(
-        {"tasks/evaluation/probing.py", "tasks/evaluation/plan.py", "tasks/report/page.py", "tasks/algorithms/metrics/answers.py"}
-    )
-    assert {"tasks/evaluation/asking.py", "storage/catalog/schema.sql"} <= names
-    assert all(list(ROOT.glob(pattern)) for pattern in EVALUATING)
-
-
-def identities(folder, monkeypatch, *written):
-    """Return the identity after each file that is written, beginning with none."""
-    for room in ("prompts", "evaluation"):
-        (folder / "tasks" / room).mkdir(parents=True)
-    monkeypatch.setattr(benchmark_asking, "ROOT", folder)
-    found = []
-    for name, text in (("README.md", ""), *written):
-        (folder / name).write_text(text)
-        identity_of_code.cache_clear()
-        found.append(identity_of_code())
-    identity_of_code.cache_clear()
-    return found
-
-
-def test_another_line_of_code_or_of_a_prompt_is_another_identity(tmp_path, monkeypatch):
-    changes = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read.")
-    assert len(set(identities(tmp_path, monkeypatch, *changes))) == 4
-
-
-def test_what_is_no_code_or_only_evaluates_changes_nothing(tmp_path, monkeypatch):
-    changes = ("tasks/c.pyc", ""), ("tasks/evaluation/probing.py", "x = 1\n"), ("tasks/prompts/judge_answer.md", "Judge.")
-    assert len(set(identities(tmp_path, monkeypatch, *changes))) == 1
-
-
-def test_another_version_of_a_library_is_another_identity(monkeypatch):
-    identity_of_code.cache_clear()
-    seen = {identity_of_code()}
-    known = importlib.metadata.version
-    for library in LIBRARIES:
-        monkeypatch.setattr(importlib.metadata, "version", lambda name, other=library: known(name) + "+ours" * (name == other))
-        identity_of_code.cache_clear()
-        seen.add(identity_of_code())
-    identity_of_code.cache_clear()
-    assert len(seen) == len(LIBRARIES) + 1 and all(len(identity) == 64 for identity in seen)
-
 
 TIDES = written(
     "tides",
