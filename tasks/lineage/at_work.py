@@ -21,8 +21,7 @@ from tasks.ingest.request import IngestRequest
 from tasks.lineage.records import RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
-from tasks.watching.prefect_log import log_to_prefect
-from tasks.watching.watching import is_wanted, watched
+from tasks.watching.watching import is_wanted, log_to_prefect, watched
 
 LAST_STEP = "evolve"
 """With it a document is read: what is left is to publish it, and the next run finds it done."""

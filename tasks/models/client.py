@@ -97,10 +97,10 @@ class ServerClient:
                     return
                 if gathering.take(json.loads(data), "delta"):
                     deadline.reschedule(min(end, clock() + self._settings.deadlines.idle_seconds))
-                if gathering.problem:
+                if gathering.reply.problem:
                     return
         except TooLongError as error:
-            gathering.problem = f"it is longer than {error}"
+            gathering.reply.problem = f"it is longer than {error}"
 
     @contextmanager
     def _explained(self, late: str, gathering: Gathering) -> Iterator[None]:
@@ -108,7 +108,7 @@ class ServerClient:
         try:
             yield
         except (OSError, httpx.HTTPError, openai.APIError, ValueError, RecursionError, TooLongError) as error:
-            if gathering.finish_reason and isinstance(error, (OSError, httpx.HTTPError)):
+            if gathering.reply.finish_reason and isinstance(error, (OSError, httpx.HTTPError)):
                 return
             kind, what = self._fault(error, late, gathering)
             written = round(sum(map(len, gathering.pieces)) / self._settings.estimates.characters_per_token)

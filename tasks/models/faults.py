@@ -1,10 +1,8 @@
 """What a failed request means: try again, give this item up, or end the run."""
 
-import email.utils
 import json
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from enum import StrEnum
 
 import httpx
@@ -65,15 +63,11 @@ def problem_of(answer: httpx.Response, *, request: Request, endpoint: Endpoint) 
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that Retry-After asks for, as a number or as a date; None where it does not."""
-    asked = headers.get("retry-after", "").strip()
+    """Return the seconds that Retry-After asks for; None where it does not, or gives a date, as no server of models does."""
     try:
-        seconds = float(asked)
+        seconds = float(headers.get("retry-after", ""))
     except ValueError:
-        try:
-            seconds = (email.utils.parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds()
-        except (ValueError, TypeError):
-            return None
+        return None
     return max(0.0, seconds) if seconds < float("inf") else None
 
 

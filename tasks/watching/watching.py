@@ -1,17 +1,32 @@
-"""The log and the metrics that the environment wants (FLOWREADER_LOG, FLOWREADER_METRICS, both off by default); their events."""
+"""The log and the metrics that the environment asks for (FLOWREADER_LOG, FLOWREADER_METRICS, both off by default), their events,
+and the same events in Prefect's own log of a run, which its page in the UI shows.
+"""
 
+import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from storage.records.answers import AnswerStatus
-from tasks.events import QuestionBegan, QuestionEnded, RunBegan, RunEnded, emit
+from tasks.events import (
+    CallEnded,
+    DocumentBegan,
+    Event,
+    OfARun,
+    QuestionBegan,
+    QuestionEnded,
+    RunBegan,
+    RunEnded,
+    StepEnded,
+    emit,
+    subscribed,
+)
 from tasks.progress import STOPPED, kind_of
-from tasks.watching.prefect_log import flow_at_work, shown_in_prefect
-
-LOG, METRICS = "FLOWREADER_LOG", "FLOWREADER_METRICS"
+from tasks.watching.json_log import LOG, level_of, line_of, logging_to, words_of
+from tasks.watching.metrics_endpoint import METRICS, counting
 
 _lock = threading.Lock()
 _blocks = 0
@@ -45,12 +60,8 @@ def is_wanted() -> bool:
 def _open() -> None:
     with ExitStack() as opening:
         if target := os.environ.get(LOG):
-            from tasks.watching.json_log import logging_to
-
             opening.enter_context(logging_to(target))
         if address := os.environ.get(METRICS):
-            from tasks.watching.metrics_endpoint import counting
-
             opening.enter_context(counting(address))
         _opened.enter_context(opening.pop_all())
 
@@ -84,3 +95,50 @@ def watched_question(run: str, answer: str, reader: str) -> Iterator[Callable[[A
         raise
     finally:
         emit(QuestionEnded(run, answer, reader, outcome, time.monotonic() - began, error))
+
+
+NOT_SHOWN = (CallEnded, DocumentBegan, QuestionBegan, StepEnded)
+"""Too many for a page of the UI, which shows each step as a task with its state."""
+
+
+def flow_at_work() -> str:
+    """Return the name of the Prefect flow that runs here; "ask" where none does, for nothing else runs without."""
+    if "prefect" not in sys.modules:
+        return "ask"
+    from prefect.context import FlowRunContext
+
+    context = FlowRunContext.get()
+    return context.flow.name if context and context.flow else "ask"
+
+
+def log_to_prefect(words: str) -> None:
+    """Write a line in the log of the Prefect run at work; nothing where none is."""
+    if logger := _log_at_work():
+        logger.info("%s", words)
+
+
+@contextmanager
+def shown_in_prefect(run: str) -> Iterator[None]:
+    """Log in the Prefect run at work how this run's documents and questions went; nothing where none is."""
+    logger = _log_at_work()
+    if logger is None:
+        yield
+        return
+
+    def log(event: Event) -> None:
+        if not isinstance(event, OfARun) or isinstance(event, NOT_SHOWN) or event.run != run:
+            return
+        line = line_of(event, {})
+        logger.log(level_of(line), "%s", words_of(line))
+
+    with subscribed(log):
+        yield
+
+
+def _log_at_work() -> logging.Logger | logging.LoggerAdapter[logging.Logger] | None:
+    if "prefect" not in sys.modules:
+        return None
+    from prefect.context import FlowRunContext
+    from prefect.logging import get_run_logger
+
+    return get_run_logger() if FlowRunContext.get() else None

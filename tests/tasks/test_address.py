@@ -48,5 +48,5 @@ def test_a_host_is_named_with_a_port_or_without(written, host):
 
 
 def test_what_only_this_machine_reaches():
-    assert all(map(is_this_machine, ("127.0.0.1", "127.0.0.2", "localhost", "::1")))
+    assert all(map(is_this_machine, ("127.0.0.1", "127.0.0.2", "localhost", "localhost.", "::1")))
     assert not any(map(is_this_machine, ("0.0.0.0", "::", "192.0.2.1", "reader.example", "")))

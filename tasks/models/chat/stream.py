@@ -1,6 +1,6 @@
 """A completion, gathered from the events of a stream or taken from a reply in one piece; believed in nothing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 ENDLESS_WHITESPACE = 1000
@@ -18,31 +18,26 @@ class BrokenStreamError(ValueError):
         self.reply = reply
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Completion:
     """A reply; `problem` says why it cannot be used, whatever its text. Tokens are None where the server counted none."""
 
-    text: str
-    finish_reason: str
-    refusal: str
-    model: str
-    input_tokens: int | None
-    output_tokens: int | None
-    problem: str
-
-
-@dataclass(slots=True)
-class Gathering:
-    """Collects a completion; `problem` is set once nothing that follows can mend it."""
-
-    begun: bool = False
-    pieces: list[str] = field(default_factory=list)
-    refusal: str = ""
+    text: str = ""
     finish_reason: str = ""
+    refusal: str = ""
     model: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
     problem: str = ""
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Collects a reply; its `problem` is set once nothing that follows can mend it."""
+
+    reply: Completion = field(default_factory=Completion)
+    begun: bool = False
+    pieces: list[str] = field(default_factory=list)
     _blank: int = 0
 
     def take(self, value: object, part: str) -> bool:
@@ -50,35 +45,27 @@ class Gathering:
         event = _object(value)
         if event.get("error"):
             raise BrokenStreamError("the server's own error", str(event["error"]))
-        self.model = _text(event.get("model")) or self.model
+        self.reply.model = _text(event.get("model")) or self.reply.model
         self._take_usage(event.get("usage"))
         choices = event.get("choices") or []
         if not isinstance(choices, list):
             raise BrokenStreamError("choices that are no list")
         if len(choices) > 1 or any(_object(choice).get("index") not in (0, None) for choice in choices):
-            self.problem = "it has more than one choice"
+            self.reply.problem = "it has more than one choice"
         return any([self._take_choice(_object(choice), part) for choice in choices])
 
     def completion(self) -> Completion:
         """Return what was gathered; raise BrokenStreamError where the end is missing."""
-        if not self.finish_reason and not self.problem:
+        if not self.reply.finish_reason and not self.reply.problem:
             raise BrokenStreamError("it ends in the middle")
-        return Completion(
-            text="".join(self.pieces),
-            finish_reason=self.finish_reason,
-            refusal=self.refusal,
-            model=self.model,
-            input_tokens=self.input_tokens,
-            output_tokens=self.output_tokens,
-            problem=self.problem,
-        )
+        return replace(self.reply, text="".join(self.pieces))
 
     def _take_choice(self, choice: dict[str, Any], part: str) -> bool:
         words = _object(choice.get(part) or {})
         text, refusal = _text(words.get("content")), _text(words.get("refusal"))
         thought = _text(words.get("reasoning_content")) or _text(words.get("reasoning"))
-        self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
-        self.refusal += refusal
+        self.reply.finish_reason = _text(choice.get("finish_reason")) or self.reply.finish_reason
+        self.reply.refusal += refusal
         if text:
             self.pieces.append(text)
             self._watch_whitespace(text)
@@ -88,12 +75,12 @@ class Gathering:
         written = text.rstrip()
         self._blank = len(text) - len(written) + (0 if written else self._blank)
         if self._blank >= ENDLESS_WHITESPACE:
-            self.problem = f"it runs on in white space, {self._blank} characters"
+            self.reply.problem = f"it runs on in white space, {self._blank} characters"
 
     def _take_usage(self, usage: object) -> None:
         if isinstance(usage, dict):
-            self.input_tokens = _count(usage.get("prompt_tokens"), self.input_tokens)
-            self.output_tokens = _count(usage.get("completion_tokens"), self.output_tokens)
+            self.reply.input_tokens = _count(usage.get("prompt_tokens"), self.reply.input_tokens)
+            self.reply.output_tokens = _count(usage.get("completion_tokens"), self.reply.output_tokens)
 
 
 def _object(value: object) -> dict[str, Any]:

@@ -10,8 +10,7 @@ from storage.records.answers import AnswerStatus
 from tasks.events import QuestionBegan, QueueSeen, emit, subscribed
 from tasks.watching.json_log import LogFileError
 from tasks.watching.metrics_endpoint import METRICS, SHARED_FOLDER, MetricsError
-from tasks.watching.prefect_log import flow_at_work, log_to_prefect, shown_in_prefect
-from tasks.watching.watching import watched, watched_question, watched_run
+from tasks.watching.watching import flow_at_work, log_to_prefect, shown_in_prefect, watched, watched_question, watched_run
 from tests.tasks import event_worlds as worlds
 
 
@@ -95,15 +94,6 @@ def test_a_question_ends_with_an_event_of_its_status_or_its_kind_of_error(emitte
         ("a1", "flow", "partial", ""),
         ("a2", "top-k", "failed", "ValueError"),
     ]
-
-
-OUTSIDE = """
-import sys
-from tasks.watching.prefect_log import flow_at_work, shown_in_prefect
-with shown_in_prefect("r1"):
-    assert flow_at_work() == "ask"
-assert "prefect" not in sys.modules
-"""
 
 
 def test_without_a_run_at_work_nothing_is_logged_to_prefect(caplog):

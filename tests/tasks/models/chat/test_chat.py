@@ -102,13 +102,6 @@ def test_a_request_is_a_stream_with_usage_in_the_form_asked_for(tmp_path):
     }
 
 
-def test_a_server_on_this_machine_is_not_asked_through_the_proxy_of_the_environment(tmp_path, monkeypatch):
-    for name in ("http_proxy", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with chat_server(summarise) as server, open_on(server, tmp_path) as model:
-        assert len(model.ask_all(calls(1))) == server.calls == 1
-
-
 @pytest.mark.parametrize("how", sorted(MENDED))
 def test_what_goes_wrong_once_is_put_right(tmp_path, how):
     with (
