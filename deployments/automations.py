@@ -19,6 +19,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.settings import get_current_settings
 
 from flows.prefect_runs.server import PrefectServerError, require_configured_server
+from storage.errors import ExpectedError
 
 DESCRIBED = Path(__file__).with_name("automations.yaml")
 NOTIFY_BLOCK = "FLOWREADER_NOTIFY_BLOCK"
@@ -26,7 +27,7 @@ OURS = "flowreader: "
 """The names of all of ours begin so, and nothing else is touched."""
 
 
-class AutomationError(RuntimeError):
+class AutomationError(ExpectedError):
     """An automation cannot be applied; the message says which, and what to do."""
 
 
@@ -119,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
             raise PrefectServerError("no Prefect server is named; set PREFECT_API_URL to its address")
         require_configured_server()
         applied = apply_automations()
-    except (AutomationError, PrefectServerError) as error:
+    except ExpectedError as error:
         sys.stderr.write(f"{error}\n")
         return 2
     sys.stdout.writelines(f"{one.name}: {one.what}\n" for one in applied)

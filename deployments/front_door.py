@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from deployments.intake import RETRY_SECONDS, FullError, Intake, NotHandedOverError
 from flows.ask_deployed import ServiceEndsError, waiting
-from flows.cli.errors import EXPECTED
 from flows.display.output import CommandError
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import ExpectedError
 from storage.locations import corpus_location
 from storage.runs.answers import find_answer
 from tasks.address import host_of, is_this_machine
@@ -119,25 +119,24 @@ def refusal(error: Exception, *, of_question: bool) -> JSONResponse:
     reason, status, headers = _kind(error)
     if of_question:
         emit(QuestionRefused(reason))
-    shown = error if isinstance(error, CommandError) else CommandError.from_error(error)
+    shown = CommandError.from_error(error)
     return JSONResponse({"error": {"what": shown.what, "value": shown.value, "remedy": shown.remedy}}, status, headers)
 
 
+REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]] = {
+    FullError: (Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}),
+    WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": "Bearer"}),
+    WrongHostError: (Refusal.HOST, 400, None),
+    NotHandedOverError: (Refusal.NOT_HANDED_OVER, 502, None),
+    ServiceEndsError: (Refusal.CANNOT, 503, None),
+}
+"""Why a question is refused, the status and the headers; of other errors `_kind` decides."""
+
+
 def _kind(error: Exception) -> tuple[Refusal, int, Mapping[str, str] | None]:
-    match error:
-        case FullError():
-            return Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}
-        case WrongTokenError():
-            return Refusal.TOKEN, 401, {"WWW-Authenticate": "Bearer"}
-        case WrongHostError():
-            return Refusal.HOST, 400, None
-        case NotHandedOverError():
-            return Refusal.NOT_HANDED_OVER, 502, None
-        case ServiceEndsError():
-            return Refusal.CANNOT, 503, None
-        case CommandError():
-            return Refusal.REQUEST, 400, None
-        case _ if isinstance(error, EXPECTED):
-            theirs = isinstance(error, LookupError | ValueError)
-            return (Refusal.REQUEST, 400, None) if theirs else (Refusal.CANNOT, 503, None)
-    raise error
+    if type(error) in REPLIES:
+        return REPLIES[type(error)]
+    if not isinstance(error, ExpectedError | OSError):
+        raise error
+    asked_wrongly = isinstance(error, CommandError | LookupError | ValueError)
+    return (Refusal.REQUEST, 400, None) if asked_wrongly else (Refusal.CANNOT, 503, None)

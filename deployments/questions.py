@@ -42,13 +42,12 @@ from deployments.intake import Intake
 from deployments.question_settings import listen, required_token, room
 from flows.ask_deployed import AT_ONCE, answer, ask_deployed
 from flows.cli.ask_server_commands import address
-from flows.display.output import CommandError
 from flows.prefect_runs.interruption import end_all_work
+from storage.errors import ExpectedError
 from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
-from tasks.settings.environment import UnknownNameError, check_environment
+from tasks.settings.environment import check_environment
 from tasks.watching.json_log import LogFileError
-from tasks.watching.metrics_endpoint import MetricsError
 from tasks.watching.watching import watched
 
 STOPPED = "stopped; what was answered is kept"
@@ -145,7 +144,7 @@ def main() -> int:
         with watched(), ThreadPoolExecutor(max_workers=1) as other:
             # In the main thread Prefect and the web server would answer signals themselves.
             other.submit(loop.run_until_complete, serve(listening, token, stopping)).result()
-    except (CommandError, LogFileError, MetricsError, UnknownNameError) as error:
+    except (ExpectedError, LogFileError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

@@ -26,15 +26,16 @@ from prefect.flows import load_flow_from_entrypoint
 from prefect.runner import Runner
 from prefect.states import Cancelled, Crashed
 
-from deployments.automations import AutomationError, apply_automations
+from deployments.automations import apply_automations
 from deployments.children import ALONE, kill_all, say_ready
 from deployments.declared import declared_deployments
 from flows.prefect_runs.labels import begin_again
 from storage.catalog.in_use import corpora_in
+from storage.errors import ExpectedError
 from storage.locations import corpora_folder
 from storage.runs.at_work import killed_runs
-from tasks.settings.environment import UnknownNameError, check_environment
-from tasks.watching.metrics_endpoint import MetricsError, shows_all
+from tasks.settings.environment import check_environment
+from tasks.watching.metrics_endpoint import shows_all
 
 POLL_SECONDS = 1
 """The server is asked for runs so often: a run that a user waits for begins at once."""
@@ -57,7 +58,7 @@ def main() -> int:
         with shows_all():
             sys.stdout.writelines(f"automation {one.name}: {one.what}\n" for one in applied if one.what in NEWS)
             serve()
-    except (AutomationError, MetricsError, UnknownNameError) as error:
+    except ExpectedError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0

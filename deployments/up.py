@@ -19,20 +19,19 @@ from typing import TextIO
 
 from deployments.children import ALONE, Child, adopt_orphans, children_of, end_all, kill_all, start
 from deployments.question_settings import check_question_settings
-from flows.display.output import CommandError
 from flows.prefect_runs.server import (
     SERVER_BYTES,
-    PrefectServerError,
     prepare_environment,
     require_configured_server,
     server_is_configured,
 )
-from storage.locations import LocationError, home, prefect_folder
-from storage.object_address import AddressError, is_address
+from storage.errors import ExpectedError
+from storage.locations import home, prefect_folder
+from storage.object_address import is_address
 from storage.system import check_writable, require_room
 from tasks.settings.environment import UnknownNameError, check_environment
 from tasks.watching.json_log import check_log
-from tasks.watching.metrics_endpoint import MetricsError, check_metrics_address, counting_together
+from tasks.watching.metrics_endpoint import check_metrics_address, counting_together
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
 START_SECONDS = 90.0
@@ -45,7 +44,7 @@ ANSWERS = "what answers questions"
 VISIBLE = {"PREFECT_LOGGING_LEVEL": "INFO", "PREFECT_LOGGING_INTERNAL_LEVEL": "ERROR"}
 
 
-class UpError(RuntimeError):
+class UpError(ExpectedError):
     """Something that was to be up is not; the message names it, with its last lines and the remedy."""
 
 
@@ -67,7 +66,7 @@ def main() -> int:
     except UnknownNameError as error:
         _say(str(error), sys.stderr)
         return 2
-    except (UpError, PrefectServerError, CommandError, MetricsError, LocationError, AddressError, OSError) as error:
+    except (ExpectedError, OSError) as error:
         _say(str(error), sys.stderr)
         return 1
     finally:

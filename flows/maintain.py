@@ -21,7 +21,7 @@ from storage.corpus.writer import open_for_writing
 from storage.graph.checks import GraphError
 from storage.graph.store import GraphDamagedError
 from storage.locations import CorpusLocation, home
-from storage.lock import CorpusBusyError, FencedError
+from storage.lock import CorpusBusyError, LockLostError
 from storage.records.documents import Finding
 from storage.system import check_writable
 from tasks.ingest.maintenance import (
@@ -64,7 +64,7 @@ async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) ->
     """Look after one corpus, and examine it; one that is being written is left alone, one that cannot be reached is a finding."""
     try:
         return await look_after(location, request)
-    except (StoreTooNewError, FencedError) as error:
+    except (StoreTooNewError, LockLostError) as error:
         return Maintenance(corpus=location.name, findings=(Finding("upkeep", str(error), NEXT_GOES_ON),))
 
 

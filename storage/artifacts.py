@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.errors import ExpectedError
 from storage.locations import artifacts_folder
 from storage.system import full_disk_explained
 
 
-class ArtifactDamagedError(RuntimeError):
+class ArtifactDamagedError(ExpectedError):
     """An artifact is missing, torn or altered; the step that made it must make it again."""
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, GraphText, Vectors
 
 NAME_LENGTH = 60
@@ -35,7 +36,7 @@ def shortened(text: str, longest: int = NAME_LENGTH) -> str:
 T = TypeVar("T")
 
 
-class CodecError(ValueError):
+class CodecError(ExpectedError, ValueError):
     """Bytes that are not the record they should be, or a record that no bytes can hold."""
 
 

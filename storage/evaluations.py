@@ -19,6 +19,7 @@ import duckdb
 
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
 from storage.codec import canonical_json, storable
+from storage.errors import ExpectedError
 from storage.lock import CorpusBusyError, wait_for
 from storage.records.evaluations import FIGURES, SCORED, Evaluation
 from storage.system import check_writable, full_disk_explained
@@ -35,11 +36,11 @@ BYTES_OF_A_VALUE = 64
 """A value takes fewer in the file and its write-ahead log together; an error about a full disk names it."""
 
 
-class UnknownEvaluationError(LookupError):
+class UnknownEvaluationError(ExpectedError, LookupError):
     """No evaluation has an id that begins so."""
 
 
-class AmbiguousEvaluationError(LookupError):
+class AmbiguousEvaluationError(ExpectedError, LookupError):
     """Several evaluations have an id that begins so."""
 
 

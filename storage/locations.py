@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
+from storage.errors import ExpectedError
+
 ID_PREFIX = re.compile(r"[0-9a-f]{8,64}")
 """How people may begin an id."""
 LIKENESS = 0.5
@@ -14,7 +16,7 @@ LIKENESS = 0.5
 CORPUS_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-class LocationError(ValueError):
+class LocationError(ExpectedError, ValueError):
     """A name or a folder that cannot be used; the message says why and what to do."""
 
 

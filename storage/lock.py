@@ -1,4 +1,4 @@
-"""The lock of the one writer: held by a living process, taken over at once when it dies, counted so that a zombie is known."""
+"""The lock of the one writer: held by a living process, taken over at once when it dies."""
 
 import fcntl
 import json
@@ -7,29 +7,29 @@ import shlex
 import socket
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from storage.errors import ExpectedError
 
 POLL_SECONDS = 0.1
 
 
-class CorpusBusyError(RuntimeError):
+class CorpusBusyError(ExpectedError):
     """Another process writes the corpus; the message names it and its age."""
 
 
-class FencedError(RuntimeError):
-    """Another writer took the corpus over; nothing more may be published by this one."""
+class LockLostError(ExpectedError):
+    """The lock was removed under its holder, so that another writer may be at work; nothing more may be published by this one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who holds the lock, or held it last. `since` is seconds since 1970, for people only; order comes from `fence`."""
+    """The process that holds the lock, or held it last; `since` is seconds since 1970."""
 
     pid: int
     host: str
     since: float
-    fence: int
     command: str
 
 
@@ -39,14 +39,13 @@ class WriterLock:
 
     path: Path
     descriptor: int
-    fence: int
 
     def require_held(self) -> None:
-        """Raise FencedError where the lock file names a later writer: the last look before CURRENT changes."""
-        holder = read_holder(self.path)
-        if holder is not None and holder.fence > self.fence:
-            raise FencedError(
-                f"process {holder.pid} took corpus {self.path.parent.name!r} over; this ingest publishes nothing more, run it again"
+        """Raise LockLostError where the lock's file is not the one that we hold."""
+        if not is_still_there(self.descriptor, self.path):
+            raise LockLostError(
+                f"the lock of corpus {self.path.parent.name!r} was removed, and another ingest may have taken the corpus over; "
+                "this one publishes nothing more, run it again"
             )
 
     def release(self) -> None:
@@ -64,23 +63,18 @@ def read_holder(path: Path) -> Holder | None:
         return None
 
 
-def acquire(path: Path, *, wait_seconds: float, known_fence: Callable[[], int]) -> WriterLock:
-    """Take the lock with a fence above all before it; raise CorpusBusyError where it is held for `wait_seconds` longer.
-
-    `known_fence` is asked, under the lock, where a kill cut the lock file.
-    """
+def acquire(path: Path, *, wait_seconds: float) -> WriterLock:
+    """Take the lock; raise CorpusBusyError where it is held for `wait_seconds` longer."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         wait_for(descriptor, path, wait_seconds)
         if not is_still_there(descriptor, path):
             raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
-        before = read_holder(path)
-        fence = 1 + (before.fence if before else known_fence())
-        announce(descriptor, fence)
+        announce(descriptor)
     except BaseException:
         os.close(descriptor)
         raise
-    return WriterLock(path=path, descriptor=descriptor, fence=fence)
+    return WriterLock(path, descriptor)
 
 
 def wait_until_free(path: Path, *, wait_seconds: float) -> None:
@@ -128,9 +122,9 @@ def busy_words(corpus: str, holder: Holder | None) -> str:
     )
 
 
-def announce(descriptor: int, fence: int) -> None:
+def announce(descriptor: int) -> None:
     """Write into the lock file that this process holds it."""
-    holder = Holder(os.getpid(), socket.gethostname(), time.time(), fence, shlex.join(sys.argv)[:300])
+    holder = Holder(os.getpid(), socket.gethostname(), time.time(), shlex.join(sys.argv)[:300])
     data = json.dumps(asdict(holder)).encode()
     os.pwrite(descriptor, data, 0)
     os.ftruncate(descriptor, len(data))

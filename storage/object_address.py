@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from storage.errors import ExpectedError
+
 SCHEME = "s3://"
 CREDENTIALS = re.compile(f"{SCHEME}(?!arn:)[^/]*[:@]")
 """No bucket's name holds a colon or an `@`, unless it is an access point's; a password may hold a slash."""
@@ -15,7 +17,7 @@ WITHOUT_CREDENTIALS = (
 )
 
 
-class AddressError(ValueError):
+class AddressError(ExpectedError, ValueError):
     """An address that names nothing, or that holds what no address may hold; nothing was done."""
 
 

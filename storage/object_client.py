@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 from storage.codec import without_sign_in
+from storage.errors import ExpectedError
 from storage.object_address import StoreAddress
 
 CONNECT_SECONDS, READ_SECONDS = 3.0, 20.0
@@ -43,7 +44,7 @@ REMEDIES = {
 REMEDY = "check the network and AWS_ENDPOINT_URL, and run the same command again, it goes on"
 
 
-class StoreError(RuntimeError):
+class StoreError(ExpectedError):
     """An object store that cannot be reached or that refuses us; nothing is left half done.
 
     The message names what was to be done and the address, the cause with the store's code for it, and the remedy.

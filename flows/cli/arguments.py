@@ -22,6 +22,19 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(USAGE_EXIT)
 
 
+def _command(verbs: Any, name: str, run: str, text: str, *parents: Parser, description: str = "") -> Parser:  # noqa: ANN401
+    """Add a command that a function of `flows` runs; argparse keeps the type of `verbs` private."""
+    command: Parser = verbs.add_parser(name, parents=parents, help=text, description=description or text)
+    command.set_defaults(run=f"flows.{run}")
+    return command
+
+
+def _actions(verbs: Any, name: str, text: str, metavar: str = "ACTION", description: str = "") -> Any:  # noqa: ANN401
+    """Add a command of several actions, and return what takes them."""
+    command = verbs.add_parser(name, help=text, description=description or text)
+    return command.add_subparsers(dest="action", required=True, metavar=metavar, parser_class=Parser)
+
+
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preset",
@@ -32,14 +45,15 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--settings", type=Path, metavar="FILE.toml", help="settings that differ from the defaults")
 
 
-def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401 - argparse keeps the type private
-    evaluate = verbs.add_parser(
+def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
+    actions = _actions(
+        verbs,
         "evaluate",
-        help="measure retrieval, answers and ablations, on benchmarks or on your own documents",
-        description="Measures how well questions are answered, each figure with a 95 % interval. Run it again: what was "
-        "asked of the same documents by the same code is not asked again.",
+        "measure retrieval, answers and ablations, on benchmarks or on your own documents",
+        "WHAT",
+        "Measures how well questions are answered, each figure with a 95 % interval. Run it again: what was asked of the same "
+        "documents by the same code is not asked again.",
     )
-    actions = evaluate.add_subparsers(dest="action", required=True, metavar="WHAT", parser_class=Parser)
     json = Parser(add_help=False)
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
@@ -48,6 +62,7 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401 - argparse keeps the type
     run.add_argument(
         "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
     )
+    run.set_defaults(judge=None, only=[])
     _add_settings(run)
     data = Parser(add_help=False, parents=[run])
     data.add_argument(
@@ -56,18 +71,27 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401 - argparse keeps the type
         help="a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published",
     )
     data.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
-    _add_measured(actions, data)
-    probe = actions.add_parser(
+    for what, (readers, text) in MEASURED.items():
+        measured = _command(actions, what, "cli.evaluate_commands:evaluate", text, data, description=f"Measures {text}.")
+        _add_measured(measured, what, readers, "document")
+        if what == "answers":
+            text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges in addition to the rules"
+            measured.add_argument("--judge", metavar="MODEL", help=text)
+        if what == "ablations":
+            text = "only ablations with this in their name, such as rounds or BM25 (repeatable)"
+            measured.add_argument("--only", action="append", metavar="NAME", help=text)
+    probe = _command(
+        actions,
         "probe",
-        parents=[run],
-        help="ask a corpus for its own captions, table rows, headings and sentences",
+        "cli.evaluate_commands:evaluate",
+        "ask a corpus for its own captions, table rows, headings and sentences",
+        run,
         description="Makes questions out of a corpus's own words, without a model or labels: each must bring its own page back. "
         "Tells whether ingest and retrieval work on your files, not whether answers are right.",
     )
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
-    _add_reader(probe, "flow")
-    _add_scope(probe, "corpus")
-    probe.set_defaults(run="flows.cli.evaluate_commands:evaluate", what="probe", dataset=None, judge=None, only=[])
+    probe.set_defaults(dataset=None)
+    _add_measured(probe, "probe", "flow", "corpus")
     _add_kept(actions, json)
 
 
@@ -79,45 +103,27 @@ MEASURED = {
 """What is measured on benchmarks: the default readers, and the help."""
 
 
-def _add_measured(actions: Any, data: argparse.ArgumentParser) -> None:  # noqa: ANN401
-    parsers = {}
-    for what, (readers, text) in MEASURED.items():
-        parsers[what] = actions.add_parser(what, parents=[data], help=text, description=f"Measures {text}.")
-        _add_reader(parsers[what], readers)
-        _add_scope(parsers[what], "document")
-        parsers[what].set_defaults(run="flows.cli.evaluate_commands:evaluate", what=what, judge=None, only=[])
-    text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges beside the rules"
-    parsers["answers"].add_argument("--judge", metavar="MODEL", help=text)
-    text = "only ablations with this in their name, such as rounds or BM25 (repeatable)"
-    parsers["ablations"].add_argument("--only", action="append", default=[], metavar="NAME", help=text)
-
-
-def _add_reader(parser: argparse.ArgumentParser, default: str) -> None:
+def _add_measured(parser: Parser, what: str, readers: str, scope: str) -> None:
+    parser.set_defaults(what=what)
     text = f"ways of answering ({', '.join(READERS)}), with a comma between (default: %(default)s)"
-    parser.add_argument("--reader", default=default, metavar="NAMES", help=text)
-
-
-def _add_scope(parser: argparse.ArgumentParser, default: str) -> None:
+    parser.add_argument("--reader", default=readers, metavar="NAMES", help=text)
     parser.add_argument(
         "--scope",
         choices=("document", "corpus"),
-        default=default,
+        default=scope,
         help="ask each question of its own documents, or of all at once (default: %(default)s)",
     )
 
 
-def _add_kept(actions: Any, json: argparse.ArgumentParser) -> None:  # noqa: ANN401
-    listed = actions.add_parser("list", parents=[json], help="all evaluations, the newest first")
-    listed.set_defaults(run="flows.cli.evaluate_commands:listed")
-    show = actions.add_parser("show", parents=[json], help="one evaluation, without measuring again")
+def _add_kept(actions: Any, json: Parser) -> None:  # noqa: ANN401
+    _command(actions, "list", "cli.evaluate_commands:listed", "all evaluations, the newest first", json)
+    show = _command(actions, "show", "cli.evaluate_commands:show", "one evaluation, without measuring again", json)
     show.add_argument("evaluation", metavar="RUN", help="at least 6 digits of its id")
     show.add_argument("--markdown", action="store_true", help="as a page of Markdown, for a report")
-    show.set_defaults(run="flows.cli.evaluate_commands:show")
     text = "what changed between two evaluations, and whether it is more than luck"
-    compare = actions.add_parser("compare", parents=[json], help=text, description=f"Says {text}.")
+    compare = _command(actions, "compare", "cli.evaluate_commands:compared", text, json, description=f"Says {text}.")
     compare.add_argument("before", metavar="RUN", help="at least 6 digits of the earlier one's id")
     compare.add_argument("after", metavar="RUN", help="of the later one's")
-    compare.set_defaults(run="flows.cli.evaluate_commands:compared")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -134,81 +140,65 @@ def build_parser() -> argparse.ArgumentParser:
     _add_ingest(verbs, common)
     _add_ask(verbs, common)
     _add_answers(verbs, common)
-    _add_lineage(verbs, common)
+    text = "where an answer comes from, what a document was used for, what a run did"
+    text_of_lineage = f"Tells {text}, from the records of the runs."
+    lineage = _command(verbs, "lineage", "display.lineage_tables:lineage", text, common, description=text_of_lineage)
+    lineage.add_argument(
+        "named",
+        metavar="ANSWER|DOCUMENT|RUN",
+        help="at least 8 digits of an answer's or a document's id, 6 of a run's, or a document's exact file name",
+    )
     _add_evaluate(verbs)
     _add_documents(verbs, common)
     _add_corpora(verbs, common)
-    text = "what a corpus holds"
-    verbs.add_parser("status", parents=[common], help=text, description=text).set_defaults(run="flows.cli.corpus_commands:status")
-    text = "check every promise of the store; names what is broken and the remedy"
-    doctor = verbs.add_parser("doctor", parents=[common], help=text, description=text)
+    _command(verbs, "status", "cli.corpus_commands:status", "what a corpus holds", common)
+    text = "look for damage in a corpus; names what is broken and the remedy"
+    doctor = _command(verbs, "doctor", "cli.corpus_commands:doctor", text, common)
     doctor.add_argument("--models", action="store_true", help="check the servers of the chat model and the embedder instead")
-    doctor.set_defaults(run="flows.cli.corpus_commands:doctor")
-    settings = verbs.add_parser("settings", parents=[common], help="what can be set, with bounds and reasons")
+    settings = _command(verbs, "settings", "cli.corpus_commands:settings", "what can be set, with bounds and reasons", common)
     _add_settings(settings)
     settings.add_argument("--method", action="store_true", help="show what decides the method instead: presets set it")
-    settings.set_defaults(run="flows.cli.corpus_commands:settings")
     return parser
 
 
 def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    ingest = verbs.add_parser(
+    ingest = _command(
+        verbs,
         "ingest",
-        parents=[common],
-        help="read files, folders and object stores into a corpus",
+        "cli.ingest_command:ingest",
+        "read files, folders and object stores into a corpus",
+        common,
         description="Reads files and folders, recursively, and what lies in object stores, into a corpus. Run it again at any "
         "time: what is unchanged costs one hash, what was interrupted goes on.",
     )
     ingest.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, or s3://BUCKET/PREFIX/ of an object store")
-    ingest.add_argument(
-        "--include",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="only files whose name, or path below PATH, matches (repeatable; * matches / too)",
-    )
-    ingest.add_argument(
-        "--exclude",
-        action="append",
-        default=[],
-        metavar="GLOB",
-        help="no files whose name, or path below PATH, matches (repeatable)",
-    )
-    ingest.add_argument(
-        "--password-file",
-        type=Path,
-        metavar="F",
-        help="a line each of NAME, a tab, PASSWORD; or one line with one for all",
-    )
+    for flag, text in (
+        ("--include", "only files whose name, or path below PATH, matches (repeatable; * matches / too)"),
+        ("--exclude", "no files whose name, or path below PATH, matches (repeatable)"),
+    ):
+        ingest.add_argument(flag, action="append", default=[], metavar="GLOB", help=text)
+    text = "a line each of NAME, a tab, PASSWORD; or one line with one for all"
+    ingest.add_argument("--password-file", type=Path, metavar="F", help=text)
     _add_settings(ingest)
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
-    ingest.set_defaults(run="flows.cli.ingest_command:ingest")
 
 
 def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    ask = verbs.add_parser(
+    ask = _command(
+        verbs,
         "ask",
-        parents=[common],
-        help="answer a question, with its proof",
+        "cli.ask_commands:ask",
+        "answer a question, with its proof",
+        common,
         description="Answers a question from the documents of a corpus, with citations: by routing evidence through its graph. "
         "Without a chat model the answer is made of quotes.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
-    ask.add_argument(
-        "--document",
-        action="append",
-        default=[],
-        metavar="DOCUMENT",
-        help="ask only this document: at least 8 digits of its id, or its exact file name (repeatable)",
-    )
+    text = "ask only this document: at least 8 digits of its id, or its exact file name (repeatable)"
+    ask.add_argument("--document", action="append", default=[], metavar="DOCUMENT", help=text)
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
     ask.add_argument("--modality", choices=MODALITIES, help="ask only text, tables or figures")
-    ask.add_argument(
-        "--reader",
-        choices=READERS,
-        default="flow",
-        help=f"{READERS_HELP} (default: %(default)s)",
-    )
+    ask.add_argument("--reader", choices=READERS, default="flow", help=f"{READERS_HELP} (default: %(default)s)")
     _add_settings(ask)
     ask.add_argument(
         "--batch",
@@ -224,66 +214,45 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         const="flows.cli.ask_server_commands:ask",
         help="ask the query service that `make up` starts: it has everything loaded (FLOWREADER_ASK_ADDRESS says where it is)",
     )
-    ask.set_defaults(run="flows.cli.ask_commands:ask")
 
 
 def _add_answers(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    answers = verbs.add_parser("answers", help="list answers, or show one again")
-    actions = answers.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    listed = actions.add_parser("list", parents=[common], help="all answers, the newest first")
-    listed.set_defaults(run="flows.cli.ask_commands:answers_list")
+    actions = _actions(verbs, "answers", "list answers, or show one again")
     named = Parser(add_help=False)
     named.add_argument("answer", metavar="ANSWER", help="at least 8 digits of its id")
-    show = actions.add_parser("show", parents=[common, named], help="one answer, without asking again")
-    show.set_defaults(run="flows.cli.ask_commands:answers_show")
+    _command(actions, "list", "cli.ask_commands:answers_list", "all answers, the newest first", common)
+    _command(actions, "show", "cli.ask_commands:answers_show", "one answer, without asking again", common, named)
     text = "write the report of an answer: its pages with the quoted places, and its flow"
-    report = verbs.add_parser("report", parents=[common, named], help=text, description=text)
+    report = _command(verbs, "report", "cli.ask_commands:report", text, common, named)
     report.add_argument("--output", type=Path, metavar="FILE.html", help="where to (default: answer-ID.html in this folder)")
-    report.set_defaults(run="flows.cli.ask_commands:report")
-
-
-def _add_lineage(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    text = "where an answer comes from, what a document was used for, what a run did"
-    lineage = verbs.add_parser("lineage", parents=[common], help=text, description=f"Tells {text}, from the records of the runs.")
-    lineage.add_argument(
-        "named",
-        metavar="ANSWER|DOCUMENT|RUN",
-        help="at least 8 digits of an answer's or a document's id, 6 of a run's, or a document's exact file name",
-    )
-    lineage.set_defaults(run="flows.display.lineage_tables:lineage")
 
 
 def _add_documents(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    documents = verbs.add_parser("documents", help="list, show, remove or export documents")
-    actions = documents.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    actions.add_parser("list", parents=[common], help="all documents").set_defaults(run="flows.cli.corpus_commands:documents_list")
+    actions = _actions(verbs, "documents", "list, show, remove or export documents")
     named = Parser(add_help=False)
     named.add_argument("document", metavar="DOCUMENT", help="at least 8 digits of its id, or its exact file name")
-    actions.add_parser("show", parents=[common, named], help="one document: its outline, pages and notes").set_defaults(
-        run="flows.cli.corpus_commands:documents_show"
-    )
-    remove = actions.add_parser("remove", parents=[common, named], help="unpublish a document and delete what it left")
+    _command(actions, "list", "cli.corpus_commands:status", "all documents", common)
+    text = "one document: its outline, pages and notes"
+    _command(actions, "show", "cli.corpus_commands:documents_show", text, common, named)
+    text = "unpublish a document and delete what it left"
+    remove = _command(actions, "remove", "cli.corpus_commands:documents_remove", text, common, named)
     remove.add_argument("--now", action="store_true", help="wait until no reader can see it, then delete it")
-    remove.set_defaults(run="flows.cli.corpus_commands:documents_remove")
-    export = actions.add_parser("export", parents=[common], help="canonical JSON, the same for the same documents and settings")
+    text = "canonical JSON, the same for the same documents and settings"
+    export = _command(actions, "export", "cli.corpus_commands:documents_export", text, common)
     export.add_argument("document", nargs="?", metavar="DOCUMENT", help="one document (default: all)")
     export.add_argument("--output", type=Path, metavar="FILE", help="write to a file instead of standard output")
-    export.set_defaults(run="flows.cli.corpus_commands:documents_export")
 
 
 def _add_corpora(verbs: Any, common: Parser) -> None:  # noqa: ANN401
-    corpora = verbs.add_parser("corpora", help="list, remove, push or pull corpora")
-    actions = corpora.add_subparsers(dest="action", required=True, metavar="ACTION", parser_class=Parser)
-    actions.add_parser("list", parents=[common], help="all corpora").set_defaults(run="flows.cli.corpus_commands:corpora_list")
-    remove = actions.add_parser("remove", parents=[common], help="delete a corpus and what only it used")
-    remove.add_argument("name", metavar="NAME")
-    remove.set_defaults(run="flows.cli.corpus_commands:corpora_remove")
+    actions = _actions(verbs, "corpora", "list, remove, push or pull corpora")
+    named = Parser(add_help=False, parents=[common])
+    named.add_argument("name", metavar="NAME")
+    address = Parser(add_help=False)
+    address.add_argument("address", metavar="s3://BUCKET/PREFIX", help="where it lies; credentials as boto3 finds them")
+    _command(actions, "list", "cli.corpus_commands:corpora_list", "all corpora", common)
+    _command(actions, "remove", "cli.corpus_commands:corpora_remove", "delete a corpus and what only it used", named)
     text = "send the published snapshot of a corpus to an object store; again sends only what is new"
-    push = actions.add_parser("push", parents=[common], help=text, description=text)
-    push.add_argument("name", metavar="NAME")
+    _command(actions, "push", "cli.transfer_commands:corpora_push", text, named, address)
     text = "fetch a pushed corpus as a read-only one that can be asked; again fetches only what is new"
-    pull = actions.add_parser("pull", parents=[common], help=text, description=text)
-    for action, command in ((push, "corpora_push"), (pull, "corpora_pull")):
-        action.add_argument("address", metavar="s3://BUCKET/PREFIX", help="where it lies; credentials as boto3 finds them")
-        action.set_defaults(run=f"flows.cli.transfer_commands:{command}")
+    pull = _command(actions, "pull", "cli.transfer_commands:corpora_pull", text, common, address)
     pull.add_argument("--as", dest="name", metavar="NAME", help="the corpus's name here (default: as it was pushed)")

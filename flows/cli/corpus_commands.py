@@ -52,9 +52,6 @@ def status(arguments: argparse.Namespace, output: Output) -> int:
     return WELL
 
 
-documents_list = status
-
-
 def documents_show(arguments: argparse.Namespace, output: Output) -> int:
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
         show_document(snapshot, snapshot.find(displayed(arguments.document)), output)

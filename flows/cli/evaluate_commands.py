@@ -31,13 +31,9 @@ ARMS_SHOWN = 2
 
 
 def evaluate(arguments: argparse.Namespace, output: Output) -> int:
-    from tasks.evaluation.arms import EvaluationError
-    from tasks.evaluation.benchmarks.rows import BenchmarkError
-
     request = _request(arguments)
-    with _as_command_errors(BenchmarkError, EvaluationError):
-        plan = _checked(request)
-        evaluation = _measured(plan, output)
+    plan = _checked(request)
+    evaluation = _measured(plan, output)
     if evaluation is None:
         output.side.print("what was asked is kept; the same command goes on with the rest", markup=False)
         return STOPPED
@@ -78,15 +74,6 @@ def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
             return run_evaluation(plan.request)
         except RunEndedError as error:
             raise CommandError(str(error), remedy="the same command goes on with what is left") from error
-
-
-@contextlib.contextmanager
-def _as_command_errors(*expected: type[Exception]) -> Iterator[None]:
-    """Turn errors of modules that only evaluations load into errors of the command; the list for all commands would load them."""
-    try:
-        yield
-    except expected as error:
-        raise CommandError.from_error(error) from error
 
 
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
@@ -137,13 +124,11 @@ def show(arguments: argparse.Namespace, output: Output) -> int:
 
 def compared(arguments: argparse.Namespace, output: Output) -> int:
     from flows.display.evaluation_tables import compare_json, show_changes
-    from tasks.evaluation.arms import EvaluationError
     from tasks.evaluation.comparing import compare, what_else_differs
 
     before = find_evaluation(evaluations_file(), arguments.before)
     after = find_evaluation(evaluations_file(), arguments.after)
-    with _as_command_errors(EvaluationError):
-        changes = compare(before, after)
+    changes = compare(before, after)
     if output.as_json:
         output.data(compare_json(before, after, changes, what_else_differs(before, after)))
     else:

@@ -145,8 +145,9 @@ def _estimate(found: Survey, settings: IngestSettings, output: Output) -> int:
         if guess.calls
         else "No model is called: no tokens, no cost."
     )
+    ocr = ", and longer where scans and pictures wait for OCR" if settings.reading.ocr.enabled and guess.documents else ""
     output.line(
         f"{guess.documents} documents to read ({guess.pages} pages, {guess.megabytes:.0f} MB), "
-        f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores, without OCR. {models}"
+        f"{len(found.plan.unchanged)} unchanged; about {clock(guess.seconds)} on two cores{ocr}. {models}"
     )
     return WELL

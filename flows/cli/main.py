@@ -11,23 +11,23 @@ from collections.abc import Sequence
 
 from flows.cli.arguments import USAGE_EXIT, build_parser
 from flows.cli.loading import ended_by_ctrl_c
-from flows.display.output import INTERRUPT_EXIT, CommandError, Output
-from tasks.settings.environment import UnknownNameError, check_environment
+from flows.display.output import INTERRUPT_EXIT, STOPPED, CommandError, Output
+from storage.errors import ExpectedError
+from tasks.settings.environment import check_environment
 
 EXIT_SECONDS = 3.0
-STAYS = {
-    "ingest": "; what was published stays, and the same command goes on",
-    "evaluate": "; what was asked is kept, and the same command goes on",
-}
+RUNS = ("ingest", "evaluate")
+"""Commands that keep what they have finished."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parsed = build_parser().parse_args(arguments)
     output = Output(as_json=parsed.json)
+    stopped = STOPPED if parsed.command in RUNS else "stopped"
     try:
         check_environment()
         # What a command needs is loaded when it runs, not before: a question to a server needs next to nothing.
-        with ended_by_ctrl_c("stopped"):
+        with ended_by_ctrl_c(stopped):
             run = pkgutil.resolve_name(parsed.run)
         code: int = run(parsed, output)
         sys.stdout.flush()
@@ -36,18 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # What read our output has gone, as `head` does: there is nothing to report to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except CommandError as error:
-        output.error(error)
-    except UnknownNameError as error:
-        output.error(CommandError.from_error(error))
-    except Exception as error:
-        from flows.cli.errors import EXPECTED
-
-        if not isinstance(error, EXPECTED):
-            raise
+    except (ExpectedError, OSError) as error:
         output.error(CommandError.from_error(error))
     except KeyboardInterrupt:
-        output.side.print(f"stopped{STAYS.get(parsed.command, '')}", markup=False)
+        output.side.print(stopped, markup=False)
         return INTERRUPT_EXIT
     return USAGE_EXIT
 

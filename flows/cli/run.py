@@ -5,6 +5,7 @@ import pkgutil
 from typing import Any, cast
 
 from flows.cli.loading import ended_by_ctrl_c
+from flows.display.output import STOPPED
 from flows.prefect_runs.interruption import ended
 from flows.prefect_runs.server import prefect_server
 from storage.records.evaluations import Evaluation
@@ -15,7 +16,6 @@ from tasks.ingest.request import IngestRequest
 from tasks.parsing.supervisor import CHILDREN
 
 DRAIN_SECONDS = 5.0
-STOPPED = "stopped; what was published or answered stays, and the same command goes on"
 
 
 class RunEndedError(RuntimeError):

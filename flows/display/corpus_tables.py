@@ -122,7 +122,7 @@ def show_findings(corpus: str, findings: Sequence[Finding], output: Output) -> N
     for finding in findings:
         output.line(f"{finding.check}: {finding.what}", style="red")
         output.line(f"  {finding.remedy}")
-    output.line(f"corpus {corpus}: {counting(len(findings), 'findings')}" if findings else f"corpus {corpus}: every promise holds")
+    output.line(f"corpus {corpus}: {counting(len(findings), 'findings') if findings else 'nothing is wrong'}")
 
 
 def checkups_json(checkups: Sequence[Checkup]) -> dict[str, Any]:

@@ -14,14 +14,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from storage.errors import ExpectedError
+
 QUOTED = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)+'|"(?=[^"]*')(?:[^"\\]|\\.)+")(?!\w)""")
 """A value as `repr` writes it: what stands in it is no part of the sentence."""
 PATH = re.compile(r"(?<![\w/])/[^\s:;,]+")
 
 INTERRUPT_EXIT = 130
+STOPPED = "stopped; what is finished stays, and the same command goes on with the rest"
+"""What Ctrl-C of a run ends with, whatever the run was doing."""
 
 
-class CommandError(Exception):
+class CommandError(ExpectedError):
     """A command could not be done: what is wrong, the value at fault, what to do instead."""
 
     def __init__(self, what: str, value: str = "", remedy: str = "") -> None:
@@ -34,6 +38,8 @@ class CommandError(Exception):
 
         A value may hold what ends a sentence: only a semicolon outside of quotes does.
         """
+        if isinstance(error, CommandError):
+            return error
         message = " ".join((error.strerror if isinstance(error, OSError) and error.strerror else str(error)).split())
         end = QUOTED.sub(lambda value: "_" * len(value[0]), message).find("; ")
         what, remedy = (message, "") if end < 0 else (message[:end], message[end + 2 :])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from flows.display.output import INTERRUPT_EXIT
+from flows.display.output import INTERRUPT_EXIT, STOPPED
 from tasks.models.process import interrupt_models
 from tasks.parsing.supervisor import CHILDREN
 from tasks.progress import forget_stop, request_stop, stop_requested
@@ -18,6 +18,7 @@ PATIENCE_SECONDS = 6.0
 
 ENDING = (signal.SIGINT, signal.SIGTERM)
 _cuts: list[threading.Timer] = []
+_endings: list[threading.Thread] = []
 
 
 @contextmanager
@@ -35,6 +36,9 @@ def ending_in_order() -> Iterator[None]:
     try:
         yield
     finally:
+        # What they end is of this block: one that is late would end what begins after it.
+        while _endings:
+            _endings.pop().join()
         for number, handler in before.items():
             signal.signal(number, handler)
 
@@ -54,7 +58,9 @@ def _end(_number: int, _frame: FrameType | None) -> None:
     _cuts.append(cut)
     request_stop()
     # In a thread: it takes seconds, and a second Ctrl-C must work at once.
-    threading.Thread(target=end_all_work, daemon=True).start()
+    ending = threading.Thread(target=end_all_work, name="ending", daemon=True)
+    ending.start()
+    _endings.append(ending)
 
 
 def end_all_work() -> None:
@@ -66,6 +72,6 @@ def end_all_work() -> None:
 
 def _cut_off() -> None:
     # Children die with us, and what is not published is not visible: a cut loses only the steps in flight.
-    sys.stderr.write("\nstopped; what is finished stays, and the same command goes on with the rest\n")
+    sys.stderr.write(f"\n{STOPPED}\n")
     sys.stderr.flush()
     os._exit(INTERRUPT_EXIT)

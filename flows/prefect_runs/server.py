@@ -19,6 +19,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from storage.errors import ExpectedError
 from storage.locations import prefect_folder
 from storage.system import check_writable, require_room
 
@@ -59,7 +60,7 @@ QUEUES = ("EventsWorker", "APILogWorker")
 SET_PARENT_DEATH_SIGNAL = 1
 
 
-class PrefectServerError(RuntimeError):
+class PrefectServerError(ExpectedError):
     """The temporary server did not come up; the message ends with its last words."""
 
 

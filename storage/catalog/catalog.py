@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from storage.codec import from_plain, storable
-from storage.lock import FencedError
+from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity
 
 SCHEMA_VERSION = 1
@@ -37,15 +37,15 @@ LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
 PARTS_OF_DOCUMENT = ("document_paths", "sections", "node_counts", "document_artifacts")
 
 
-class CatalogDamagedError(RuntimeError):
+class CatalogDamagedError(ExpectedError):
     """A catalog that cannot be opened or read."""
 
 
-class CatalogBusyError(RuntimeError):
+class CatalogBusyError(ExpectedError):
     """A catalog that a program which is not ours has open."""
 
 
-class StoreTooNewError(RuntimeError):
+class StoreTooNewError(ExpectedError):
     """A store that a newer version of FlowReader wrote; it is left untouched."""
 
 
@@ -55,7 +55,6 @@ class CatalogHead:
 
     schema_version: int
     embedder: EmbedderIdentity
-    fence: int
     snapshot: int
     lance_versions: Mapping[str, int]
 
@@ -123,15 +122,14 @@ def create(
     path: Path,
     embedder: EmbedderIdentity,
     lance_versions: Mapping[str, int],
-    fence: int,
     snapshot: int,
     records: Sequence[DocumentRecord] = (),
 ) -> None:
     """Make a catalog of no graph, with these documents in it."""
     with made(path, Path(__file__).with_name("schema.sql")) as connection:
         connection.execute(
-            "INSERT INTO corpus VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [SCHEMA_VERSION, *astuple(embedder), fence, snapshot, json.dumps(dict(lance_versions))],
+            "INSERT INTO corpus VALUES (?, ?, ?, ?, 0, ?, ?)",
+            [SCHEMA_VERSION, *astuple(embedder), snapshot, json.dumps(dict(lance_versions))],
         )
         write_records(connection, Change(frozenset(), tuple(records), (), ()))
 
@@ -156,25 +154,17 @@ def head(path: Path) -> CatalogHead:
         return read_head(connection, path)
 
 
-def last_fence(path: Path) -> int:
-    """Return the fence of the last writer that took the catalog over, 0 where it cannot be read."""
-    try:
-        return head(path).fence
-    except CatalogDamagedError:
-        return 0
-
-
 def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead:
     """Return the one row through an open connection."""
     try:
         version = connection.execute("SELECT schema_version FROM corpus").fetchone()
         refuse_newer(version[0] if version else 0, place)
-        row = connection.execute("SELECT * FROM corpus").fetchone()
+        row = connection.execute("SELECT * EXCLUDE (fence) FROM corpus").fetchone()
     except duckdb.Error as error:
         raise CatalogDamagedError(f"{str(place)!r} cannot be read: {error}") from error
     if row is None:
         raise CatalogDamagedError(f"{str(place)!r} is empty")
-    return CatalogHead(row[0], EmbedderIdentity(row[1], row[2], row[3]), row[4], row[5], json.loads(row[6]))
+    return CatalogHead(row[0], EmbedderIdentity(*row[1:4]), row[4], json.loads(row[5]))
 
 
 def upgrade(path: Path, before: int) -> None:
@@ -187,18 +177,10 @@ def upgrade(path: Path, before: int) -> None:
         connection.commit()
 
 
-def take_over(path: Path, fence: int) -> None:
-    """Write a new writer's fence, so that the one before can commit nothing more."""
-    with opened(path, read_only=False) as connection:
-        connection.execute("UPDATE corpus SET fence = ?", [fence])
-
-
-def commit(path: Path, change: Change, *, fence: int, snapshot: int, lance_versions: Mapping[str, int]) -> None:
-    """Apply the change in one transaction; raise FencedError, and change nothing, where another writer took over."""
+def commit(path: Path, change: Change, *, snapshot: int, lance_versions: Mapping[str, int]) -> None:
+    """Apply the change in one transaction."""
     with opened(path, read_only=False) as connection:
         connection.begin()
-        if read_head(connection, path).fence != fence:
-            raise FencedError(f"{str(path)!r}: another ingest took the corpus over; this one publishes nothing more, run it again")
         connection.execute("UPDATE corpus SET snapshot = ?, lance_versions = ?", [snapshot, json.dumps(dict(lance_versions))])
         forget(connection, change)
         write_records(connection, change)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from storage.artifacts import sync_folder, write_durably
 from storage.catalog.catalog import SCHEMA_VERSION, refuse_newer
+from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
 from storage.system import full_disk
 
@@ -22,7 +23,7 @@ SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
 HOLD_ATTEMPTS = 20
 
 
-class CurrentDamagedError(RuntimeError):
+class CurrentDamagedError(ExpectedError):
     """A CURRENT, or the snapshot that it names, that cannot be used."""
 
 
@@ -147,7 +148,7 @@ def drop_snapshot(location: CorpusLocation, number: int) -> bool:
     return True
 
 
-class PulledError(RuntimeError):
+class PulledError(ExpectedError):
     """A pulled corpus that is to be written."""
 
 

@@ -1,6 +1,6 @@
 -- The catalog of a corpus, version 1. One file for the writer, an immutable copy of it for readers with each publish.
 
--- One row. `fence` is the last writer's; `lance_versions` (JSON) pins a version of each LanceDB table.
+-- One row. `lance_versions` (JSON) pins a version of each LanceDB table; `fence` is of earlier FlowReaders.
 CREATE TABLE corpus (
     schema_version INTEGER NOT NULL,
     embedder_name VARCHAR NOT NULL,

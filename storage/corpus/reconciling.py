@@ -21,6 +21,7 @@ from storage.catalog.current import (
     snapshot_numbers,
     snapshot_path,
 )
+from storage.errors import ExpectedError
 from storage.graph.store import GraphDamagedError, GraphStore, create_graph, open_graph
 from storage.locations import CorpusLocation
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity
@@ -28,7 +29,7 @@ from storage.records.documents import DocumentRecord, DocumentState, EmbedderIde
 NO_CHANGE = Change(removed=frozenset(), records=(), graphs=(), cross_edges=())
 
 
-class EmbedderMismatchError(RuntimeError):
+class EmbedderMismatchError(ExpectedError):
     """A corpus whose vectors another embedder made."""
 
 
@@ -44,8 +45,8 @@ class Reconciled:
     messages: tuple[str, ...]
 
 
-def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) -> Reconciled:
-    """Mend what a crash left and take the catalog over; raise where the store is newer or belongs to another embedder."""
+def reconcile(location: CorpusLocation, embedder: EmbedderIdentity) -> Reconciled:
+    """Mend what a crash left; raise where the store is newer or belongs to another embedder."""
     messages: list[str] = []
     lost: tuple[DocumentRecord, ...] = ()
     pointer = look_at_current(location, messages)
@@ -54,15 +55,14 @@ def reconcile(location: CorpusLocation, embedder: EmbedderIdentity, fence: int) 
     if found is not None:
         back_up_and_upgrade(location, found, messages)
         check_embedder(location, found.embedder, embedder)
-        catalog.take_over(location.catalog, fence)
         graph = pinned_graph(location, found, messages)
         if graph is None:
             lost = tuple(catalog.documents_in(location.catalog, read_only=False))
             set_aside(location.catalog, messages)
     location.damage_report.unlink(missing_ok=True)
     if found is None or graph is None:
-        return begin_anew(location, embedder, fence, pointer, lost, messages)
-    agreed = agree(location, graph, found, pointer, fence, messages)
+        return begin_anew(location, embedder, pointer, lost, messages)
+    agreed = agree(location, graph, found, pointer, messages)
     return Reconciled(graph=graph, snapshot=agreed, messages=tuple(messages))
 
 
@@ -169,16 +169,14 @@ def pinned_graph(location: CorpusLocation, head: CatalogHead, messages: list[str
     return graph
 
 
-def agree(
-    location: CorpusLocation, graph: GraphStore, head: CatalogHead, pointer: Current | None, fence: int, messages: list[str]
-) -> int:
+def agree(location: CorpusLocation, graph: GraphStore, head: CatalogHead, pointer: Current | None, messages: list[str]) -> int:
     """Make the catalog pin the graph's newest versions and CURRENT name the catalog; return the snapshot's number."""
     number = head.snapshot
     named = pointer.snapshot if pointer else 0
     upgraded = head.schema_version != catalog.SCHEMA_VERSION
     if graph.versions() != head.lance_versions or number < named or upgraded:
         number = 1 + max(number, named, *snapshot_numbers(location))
-        catalog.commit(location.catalog, NO_CHANGE, fence=fence, snapshot=number, lance_versions=graph.versions())
+        catalog.commit(location.catalog, NO_CHANGE, snapshot=number, lance_versions=graph.versions())
     elif pointer is not None and number == named and intact(location, pointer):
         return number
     else:
@@ -190,7 +188,6 @@ def agree(
 def begin_anew(
     location: CorpusLocation,
     embedder: EmbedderIdentity,
-    fence: int,
     pointer: Current | None,
     lost: tuple[DocumentRecord, ...],
     messages: list[str],
@@ -205,7 +202,7 @@ def begin_anew(
         shutil.rmtree(location.lance)
     graph = create_graph(location.lance, embedder.dimension)
     records = [without_graph(record) for record in lost]
-    catalog.create(location.catalog, embedder, graph.versions(), fence, number, records)
+    catalog.create(location.catalog, embedder, graph.versions(), number, records)
     release(location, number)
     return Reconciled(graph=graph, snapshot=number, messages=tuple(messages))
 

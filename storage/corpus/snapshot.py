@@ -19,6 +19,7 @@ from storage.catalog import catalog
 from storage.catalog.catalog import CatalogHead
 from storage.catalog.current import CurrentDamagedError, held, snapshot_path
 from storage.catalog.in_use import corpora_in
+from storage.errors import ExpectedError
 from storage.graph.filters import Column, one_of
 from storage.locations import ID_PREFIX, CorpusLocation, nearest
 from storage.records.documents import (
@@ -46,15 +47,15 @@ CORPORA_NAMED = 5
 """Corpora that an error names, at most."""
 
 
-class UnknownCorpusError(LookupError):
+class UnknownCorpusError(ExpectedError, LookupError):
     """A corpus that was never made."""
 
 
-class UnknownDocumentError(LookupError):
+class UnknownDocumentError(ExpectedError, LookupError):
     """A name or an id that no document has."""
 
 
-class AmbiguousDocumentError(LookupError):
+class AmbiguousDocumentError(ExpectedError, LookupError):
     """A name or an id that several documents have."""
 
 
@@ -251,15 +252,15 @@ class Snapshot:
         return self.graph_store.read(name, one_of(Column.DOCUMENT, [document_id]))
 
 
-def unknown_corpus(location: CorpusLocation, remedy: str) -> UnknownCorpusError:
-    """Return the error for a corpus that is not there: it names the home, the corpora that it holds, the nearest first."""
+def unknown_corpus(location: CorpusLocation, remedy: str = "") -> UnknownCorpusError:
+    """Return the error for a corpus that is not there; its remedy begins with the corpora that are, the nearest first."""
     there = [each.name for each in corpora_in(location.folder.parent) if each.current.exists()]
     there.sort(key=lambda name: -SequenceMatcher(None, name.lower(), location.name.lower()).ratio())
     more = f" and {len(there) - CORPORA_NAMED} more" if len(there) > CORPORA_NAMED else ""
-    held_there = ", ".join(map(repr, there[:CORPORA_NAMED])) + more if there else "none"
+    make = f"make it with `flowreader ingest PATH --corpus {location.name}`"
+    take = f"take {', '.join(map(repr, there[:CORPORA_NAMED]))}{more}, or " if there else ""
     return UnknownCorpusError(
-        f"there is no corpus {location.name!r}{nearest(location.name, there)}: "
-        f"FLOWREADER_HOME {str(location.home)!r} holds {held_there}; {remedy}"
+        f"there is no corpus {location.name!r} in FLOWREADER_HOME {str(location.home)!r}; {take}{remedy or make}"
     )
 
 
@@ -271,7 +272,7 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
     """
     with held(location) as current:
         if current is None:
-            raise unknown_corpus(location, f"make it with `flowreader ingest PATH --corpus {location.name}`")
+            raise unknown_corpus(location)
         if current.schema_version < catalog.SCHEMA_VERSION:
             raise CurrentDamagedError(
                 f"corpus {location.name!r} has schema {current.schema_version}, this FlowReader reads {catalog.SCHEMA_VERSION}; "

@@ -11,7 +11,6 @@ import socket
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore, write_durably
@@ -34,6 +33,7 @@ from storage.codec import CodecError, from_json, to_json
 from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import unknown_corpus
 from storage.corpus.tidying import collect
+from storage.errors import ExpectedError
 from storage.forgetting import forget_told
 from storage.graph import adjacency_files
 from storage.graph.store import table_files
@@ -56,7 +56,7 @@ Moved = Callable[[int, int], None]
 """Called from many threads with how many bytes were just moved, and how many there are to move in all."""
 
 
-class TransferError(RuntimeError):
+class TransferError(ExpectedError):
     """A push or a pull that cannot be done: what was published, here or in the store, stays as it was."""
 
 
@@ -111,7 +111,7 @@ def push(location: CorpusLocation, address: StoreAddress, moved: Moved) -> Trans
     prefix = ObjectPrefix(address)
     with held(location) as current, ThreadPoolExecutor(AT_ONCE) as pool:
         if current is None:
-            raise unknown_corpus(location, f"make it with `flowreader ingest PATH --corpus {location.name}`")
+            raise unknown_corpus(location)
         before, tag = read_pushed(prefix)
         require_successor(location, current, before, prefix.address)
         prefix.require_conditions()
@@ -149,10 +149,10 @@ def snapshot_files(location: CorpusLocation, current: Current) -> dict[str, Path
         artifacts = [row[0] for row in connection.execute("SELECT DISTINCT artifact FROM document_artifacts").fetchall()]
     kept = ArtifactStore(artifacts_folder(location.home))
     found = {f"snapshots/{path.name}": path} | {f"artifacts/{name}": kept.path(name) for name in artifacts}
-    parts = [table_files(location.lance / f"{table}.lance", version) for table, version in versions.items()]
-    for part in chain(*parts, adjacency_files.place_of(location.lance, versions).glob("*")):
-        found[part.relative_to(location.folder).as_posix()] = part
-    return found
+    parts = list(adjacency_files.place_of(location.lance, versions).glob("*"))
+    for table, version in versions.items():
+        parts += table_files(location.lance / f"{table}.lance", version)
+    return found | {part.relative_to(location.folder).as_posix(): part for part in parts}
 
 
 def described(path: str, place: Path, known: dict[str, int], number: int) -> Sent:
@@ -229,7 +229,7 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     require_free(location, prefix.address)
     location.folder.mkdir(parents=True, exist_ok=True)
     # While the lock is held, artifacts that no snapshot names yet are not deleted.
-    lock = acquire(location.lock, wait_seconds=WAIT_SECONDS, known_fence=int)
+    lock = acquire(location.lock, wait_seconds=WAIT_SECONDS)
     try:
         require_free(location, prefix.address)
         write_durably(location.pulled, prefix.address.uri.encode())

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 
 from storage.catalog import catalog
 from storage.catalog.catalog import Change
@@ -169,7 +168,8 @@ class CorpusWriter:
         if change is NO_CHANGE and versions == self._pinned():
             return self.snapshot
         number = 1 + max(self.snapshot, catalog.head(self.location.catalog).snapshot)
-        catalog.commit(self.location.catalog, change, fence=self._lock.fence, snapshot=number, lance_versions=versions)
+        self._lock.require_held()
+        catalog.commit(self.location.catalog, change, snapshot=number, lance_versions=versions)
         self._lock.require_held()
         release(self.location, number)
         self.snapshot = number
@@ -186,10 +186,10 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     require_own(location)
     for folder in (location.folder, location.snapshots, location.runs):
         check_writable(folder)
-    lock = acquire(location.lock, wait_seconds=wait_seconds, known_fence=partial(catalog.last_fence, location.catalog))
+    lock = acquire(location.lock, wait_seconds=wait_seconds)
     try:
         with full_disk_explained(location.folder, 0):
-            state = reconcile(location, embedder, lock.fence)
+            state = reconcile(location, embedder)
         yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
     finally:
         lock.release()

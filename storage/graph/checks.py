@@ -5,13 +5,14 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from storage.errors import ExpectedError
 from storage.records.documents import DocumentGraph, Edge, Vectors
 
 LENGTH_TOLERANCE = 1e-3
 """A unit vector may be so far from length 1: float32 after a bf16 model."""
 
 
-class GraphError(ValueError):
+class GraphError(ExpectedError, ValueError):
     """A graph that must not be stored; the message names the document and what is wrong."""
 
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from storage.errors import ExpectedError
 from storage.graph.filters import Column, Filter, either, one_of
 from storage.graph.tables import TableName, schemas
-from storage.lock import FencedError
+from storage.lock import LockLostError
 from storage.records.language import language
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ INDEX_CACHE_BYTES = 128 << 20
 METADATA_CACHE_BYTES = 64 << 20
 
 
-class GraphDamagedError(RuntimeError):
+class GraphDamagedError(ExpectedError):
     """Tables of the graph, or the versions of them that a snapshot pins, that cannot be opened."""
 
 
@@ -135,7 +136,7 @@ class GraphStore:
     def replace(self, documents: frozenset[str], batch: Mapping[TableName, pa.Table]) -> dict[str, int]:
         """Drop every row of the documents, put the batch in their place and return the versions that make.
 
-        Raise FencedError where a table moved on beside us: only a writer that lost its lock does that.
+        Raise LockLostError where a table moved on beside us: only a writer that lost its lock does that.
         """
         made: dict[str, int] = {}
         for name in TableName:
@@ -148,7 +149,9 @@ class GraphStore:
                 upsert(self.tables[name], batch[name])
                 expected += 1
             if int(self.tables[name].version) != expected:
-                raise FencedError(f"table {name} was written by another process; this ingest publishes nothing more, run it again")
+                raise LockLostError(
+                    f"table {name} was written by another process; this ingest publishes nothing more, run it again"
+                )
             made[name.value] = expected
         return made
 

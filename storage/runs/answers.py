@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from storage.catalog.removals import noted_removals
 from storage.codec import CodecError
+from storage.errors import ExpectedError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument
 from storage.runs.answer_json import answer_from_json
@@ -17,11 +18,11 @@ QUESTION_SHOWN = 60
 NOTE_BEGINS = "the quoted document "
 
 
-class UnknownAnswerError(LookupError):
+class UnknownAnswerError(ExpectedError, LookupError):
     """An id that no answer has."""
 
 
-class AmbiguousAnswerError(LookupError):
+class AmbiguousAnswerError(ExpectedError, LookupError):
     """The first digits of several answers' ids."""
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
 from storage.lock import is_still_there
 from storage.records.documents import StepRecord
@@ -27,7 +28,7 @@ SURROGATE = "\\ud"
 """So begin the escapes of lone surrogates, which names of files may have and JSON may not, and of many other signs."""
 
 
-class RunGoneError(RuntimeError):
+class RunGoneError(ExpectedError):
     """A run's folder went, with its corpus, while the run went on."""
 
 

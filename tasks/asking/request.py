@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from storage.corpus.snapshot import Snapshot
+from storage.errors import ExpectedError
 from storage.graph.search import Scope
 from storage.records.documents import DocumentState, Modality
 from tasks.finding.plan import displayed
@@ -24,7 +25,7 @@ NOTHING = str.maketrans("", "", "\u00ad\u200b\ufeff")
 JOINERS = "\u200c\u200d"
 
 
-class QuestionError(ValueError):
+class QuestionError(ExpectedError, ValueError):
     """A question, or a limit of it, that cannot be used; the message names the value and the remedy."""
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from storage.errors import ExpectedError
 from storage.records.documents import identify
 from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset
 from tasks.settings.base import changed
@@ -63,7 +64,7 @@ class Arm:
         return identify(self.ingest.reading.deciding())
 
 
-class EvaluationError(ValueError):
+class EvaluationError(ExpectedError, ValueError):
     """An evaluation that cannot be made of what was asked for; the message names what is missing and the remedy."""
 
 

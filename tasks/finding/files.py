@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
+from storage.errors import ExpectedError
 from storage.records.documents import SkippedFile, SourceFile
 
 UNREADABLE = "cannot be read"
@@ -23,7 +24,7 @@ SPECIAL = (
 )
 
 
-class DiscoveryError(ValueError):
+class DiscoveryError(ExpectedError, ValueError):
     """A path given by the user is not there; nothing was done."""
 
 

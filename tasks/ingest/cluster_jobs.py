@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from storage.errors import ExpectedError
 from storage.memo import StepMemo
 from storage.records.documents import EmbedderIdentity, StepRecord
 from tasks.finding.plan import DocumentWork, document_version
 from tasks.settings.ingest import IngestSettings
 
 
-class WorkersError(RuntimeError):
+class WorkersError(ExpectedError):
     """A cluster that cannot be had, or whose processes are not set up as this one is; the message says what to do."""
 
 

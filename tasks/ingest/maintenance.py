@@ -48,7 +48,7 @@ def corpora_to_maintain(request: MaintainRequest) -> tuple[CorpusLocation, ...]:
     there = {location.name: location for location in corpora_in(corpora_folder())}
     for name in request.corpora:
         if name not in there:
-            raise unknown_corpus(corpus_location(name), "name one of them, or none to look after all")
+            raise unknown_corpus(corpus_location(name), "name none to look after all")
     return tuple(location for name, location in there.items() if name in request.corpora or not request.corpora)
 
 

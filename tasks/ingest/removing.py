@@ -117,8 +117,8 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     """
     documents = _shown_documents(location)
     if not location.folder.is_dir():
-        raise unknown_corpus(location, "`flowreader corpora list` shows all")
-    lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds, known_fence=int)
+        raise unknown_corpus(location, "see them all with `flowreader corpora list`")
+    lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds)
     try:
         known = sorted(_documents_known(location))
         # On a full disk nothing is noted: a corpus may be removed to make room, and only a kill needs the note.

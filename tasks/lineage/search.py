@@ -7,6 +7,7 @@ from enum import StrEnum
 from itertools import islice
 
 from storage.corpus.snapshot import Snapshot
+from storage.errors import ExpectedError
 from storage.locations import ID_PREFIX, nearest
 from storage.records.documents import DocumentRecord
 from storage.runs.answers import QUESTION_SHOWN
@@ -35,11 +36,11 @@ class Named:
     run_id: str = ""
 
 
-class UnknownLineageError(LookupError):
+class UnknownLineageError(ExpectedError, LookupError):
     """An id or a name that no answer, document or run has."""
 
 
-class AmbiguousLineageError(LookupError):
+class AmbiguousLineageError(ExpectedError, LookupError):
     """What names several answers, documents or runs."""
 
 

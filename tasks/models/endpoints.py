@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from storage.errors import ExpectedError
 from tasks.models.chat.errors import UnknownModelError
 
 SERVED = "served"
@@ -14,7 +15,7 @@ SERVED = "served"
 VISIBLE = re.compile(r"[!-~]*")
 
 
-class EndpointError(ValueError):
+class EndpointError(ExpectedError, ValueError):
     """The environment names half an endpoint, or a wrong one; the message says which variable to set."""
 
 

@@ -9,6 +9,7 @@ from importlib import metadata
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from storage.errors import ExpectedError
 from storage.records.documents import Box
 from tasks.models.process import ModelProcess
 
@@ -18,7 +19,7 @@ READER_VERSION = "1"
 SECONDS_PER_PICTURE = 120.0
 
 
-class OcrError(RuntimeError):
+class OcrError(ExpectedError):
     """The OCR engine does not run on this machine; the message says how to see why."""
 
 

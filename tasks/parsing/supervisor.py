@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from storage.errors import ExpectedError
 from tasks.parsing.jobs import ANSWER, DONE, OUT_OF_MEMORY, REFUSAL, REFUSALS, Job, Refusal, Work, left_in, read_left
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +34,7 @@ class ParserStoppedError(RuntimeError):
     """The children were stopped; no document is to blame."""
 
 
-class ParserStartError(RuntimeError):
+class ParserStartError(ExpectedError):
     """A parser process does not come up on this machine; the message says what to run to see why."""
 
 

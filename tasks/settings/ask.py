@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
 from pydantic_core import ErrorDetails
 
+from storage.errors import ExpectedError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
@@ -238,7 +239,7 @@ PAPER: Mapping[str, Any] = {
 """What the paper does otherwise."""
 
 
-class SettingsError(ValueError):
+class SettingsError(ExpectedError, ValueError):
     """A settings file that cannot be used; the message names the value and the remedy."""
 
 

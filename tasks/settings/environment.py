@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 import Stemmer
 
+from storage.errors import ExpectedError
 from storage.records.language import language
 
 PREFIX = "FLOWREADER_"
@@ -39,7 +40,7 @@ OF_A_SERVICE = re.compile(r"_SERVICE_HOST$|_SERVICE_PORT(_\w+)?$|_PORT(_[0-9]+_(
 """What Kubernetes sets in every pod for a service that is called flowreader-something."""
 
 
-class UnknownNameError(ValueError):
+class UnknownNameError(ExpectedError, ValueError):
     """The environment holds a name that nothing reads, or names a language that has no stemmer; the message says what there is."""
 
 

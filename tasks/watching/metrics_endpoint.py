@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from storage.errors import ExpectedError
 from storage.records.documents import StepRecord
 from tasks import address as network_address
 from tasks.events import (
@@ -130,7 +131,7 @@ class Metrics:
             self._call_seconds.labels(call.purpose).observe(call.seconds)
 
 
-class MetricsError(ValueError):
+class MetricsError(ExpectedError, ValueError):
     """The address that FLOWREADER_METRICS names is none."""
 
 

@@ -13,7 +13,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from storage.lock import acquire
-acquire(Path(sys.argv[1]), wait_seconds=0, known_fence=int)
+acquire(Path(sys.argv[1]), wait_seconds=0)
 print("held", flush=True)
 time.sleep(60)
 """
@@ -42,44 +42,39 @@ def test_a_second_writer_learns_which_process_holds_the_corpus(lock):
     child = hold_elsewhere(lock)
     try:
         with pytest.raises(CorpusBusyError, match=rf"'default' is being written by process {child.pid} on .* for \d+ s"):
-            acquire(lock, wait_seconds=0, known_fence=int)
+            acquire(lock, wait_seconds=0)
     finally:
         end(child)
 
 
-def test_a_killed_holder_is_succeeded_at_once_with_a_higher_fence(lock):
+@pytest.mark.parametrize("cut", [None, b"", b"[]", b'{"pid": 3}', b'{"pid": 3, "ho', b"\xff"])
+def test_a_killed_holder_is_succeeded_at_once_whatever_it_left(lock, cut):
     child = hold_elsewhere(lock)
-    fence = read_holder(lock).fence
     end(child)
-    taken = acquire(lock, wait_seconds=0, known_fence=int)
-    assert (taken.fence, read_holder(lock).pid) == (fence + 1, os.getpid())
+    if cut is not None:
+        lock.write_bytes(cut)
+    taken = acquire(lock, wait_seconds=0)
+    taken.require_held()
+    assert read_holder(lock).pid == os.getpid()
     taken.release()
 
 
 def test_a_second_writer_can_wait(lock):
-    first = acquire(lock, wait_seconds=0, known_fence=int)
+    first = acquire(lock, wait_seconds=0)
     began = time.monotonic()
     with pytest.raises(CorpusBusyError):
-        acquire(lock, wait_seconds=0.25, known_fence=int)
+        acquire(lock, wait_seconds=0.25)
     assert time.monotonic() - began >= 0.25
     first.release()
-    acquire(lock, wait_seconds=0, known_fence=int).release()
+    acquire(lock, wait_seconds=0).release()
 
 
 def test_a_lock_that_is_held_but_not_yet_signed_is_busy_too(lock):
-    first = acquire(lock, wait_seconds=0, known_fence=int)
+    first = acquire(lock, wait_seconds=0)
     os.truncate(lock, 0)
     with pytest.raises(CorpusBusyError, match="by another process"):
-        acquire(lock, wait_seconds=0, known_fence=int)
+        acquire(lock, wait_seconds=0)
     first.release()
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"pid": 3}', b'{"pid": 3, "ho', b"\xff"])
-def test_a_cut_lock_file_still_gives_a_fence_above_the_catalogs(lock, content):
-    lock.write_bytes(content)
-    taken = acquire(lock, wait_seconds=0, known_fence=lambda: 41)
-    assert taken.fence == 42
-    taken.release()
 
 
 def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
@@ -89,15 +84,15 @@ def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", fail)
         with pytest.raises(OSError, match="disk"):
-            acquire(lock, wait_seconds=0, known_fence=int)
-    acquire(lock, wait_seconds=0, known_fence=int).release()
+            acquire(lock, wait_seconds=0)
+    acquire(lock, wait_seconds=0).release()
 
 
 def test_children_do_not_inherit_the_lock(lock):
-    taken = acquire(lock, wait_seconds=0, known_fence=int)
+    taken = acquire(lock, wait_seconds=0)
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False) as child:
         taken.release()
-        acquire(lock, wait_seconds=0, known_fence=int).release()
+        acquire(lock, wait_seconds=0).release()
         child.kill()
 
 
@@ -112,14 +107,14 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
 
     monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
     with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
-        acquire(place, wait_seconds=0, known_fence=int)
+        acquire(place, wait_seconds=0)
 
 
 def test_a_refusal_comes_before_anything_else(lock):
     wait_until_free(lock, wait_seconds=0)
-    first = acquire(lock, wait_seconds=0, known_fence=int)
+    first = acquire(lock, wait_seconds=0)
     with pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):
         wait_until_free(lock, wait_seconds=0)
     first.release()
     wait_until_free(lock, wait_seconds=0)
-    acquire(lock, wait_seconds=0, known_fence=int).release()
+    acquire(lock, wait_seconds=0).release()

@@ -42,7 +42,7 @@ POINTS = (
 IN_RECOVERY = (
     # a kill in a publish, then one in the recovery from it
     ("storage.graph.store:GraphStore.replace:after:1", "storage.graph.store:GraphStore.restore:after:1"),
-    ("storage.catalog.catalog:commit:after:1", "storage.catalog.catalog:take_over:after:1"),
+    ("storage.catalog.catalog:commit:after:1", "storage.corpus.reconciling:release:after:1"),
     ("storage.corpus.writer:release:before:1", "storage.corpus.reconciling:release:before:1"),
     ("storage.graph.store:upsert:after:1", "storage.corpus.reconciling:pinned_graph:before:1"),
 )

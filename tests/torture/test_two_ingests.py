@@ -17,7 +17,7 @@ HOLD = """
 import sys, time
 from pathlib import Path
 from storage.lock import acquire
-lock = acquire(Path(sys.argv[1]), wait_seconds=0, known_fence=int)
+lock = acquire(Path(sys.argv[1]), wait_seconds=0)
 print("held", flush=True)
 time.sleep(300)
 """

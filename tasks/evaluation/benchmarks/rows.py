@@ -13,12 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.errors import ExpectedError
+
 SUFFIXES = frozenset({".csv", ".json", ".jsonl"})
 HEAD_BYTES = 1 << 20
 """Enough for the first record; a results file of a gigabyte must not be read to learn that it asks nothing."""
 
 
-class BenchmarkError(ValueError):
+class BenchmarkError(ExpectedError, ValueError):
     """A benchmark that cannot be read; the message names the file, the line, the column and the remedy."""
 
 

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Self
 
+from storage.errors import ExpectedError
+
 
 class Outcome(StrEnum):
     OK = "ok"
@@ -53,7 +55,7 @@ class RejectedCallError(ChatError):
     outcome = Outcome.REJECTED
 
 
-class ChatEndedError(RuntimeError):
+class ChatEndedError(ExpectedError):
     """No further call can succeed: the run ends, what is done is kept, and the same command goes on from there."""
 
 

@@ -3,10 +3,11 @@
 import numpy as np
 import numpy.typing as npt
 
+from storage.errors import ExpectedError
 from storage.records.documents import Vectors
 
 
-class EmbeddingError(RuntimeError):
+class EmbeddingError(ExpectedError):
     """Vectors that cannot be had or must not be used; the message names the embedder, what is wrong, and the remedy."""
 
 

@@ -120,13 +120,13 @@ def test_what_cannot_be_done_exits_with_2_and_says_what_to_do(call, arguments, v
 @pytest.mark.parametrize("command", [("ask", COAST), ("answers", "list"), ("answers", "show", "f" * 8), ("report", "f" * 8)])
 def test_a_corpus_that_is_not_there_is_named_with_the_nearest_and_the_line_to_run(call, command):
     (error,) = told(call, *command, code=2, corpus="smal")
-    assert "'smal', the nearest is 'small'" in error["error"]["what"] and error["error"]["value"] == "smal"
+    assert error["error"]["value"] == "smal" and error["error"]["remedy"].startswith("take 'small', or make it with")
     assert "flowreader ingest PATH --corpus smal" in error["error"]["remedy"]
 
 
 def test_where_there_is_no_corpus_ask_prints_the_home_and_the_line_to_run(call, home):
     said = call("ask", COAST, code=2, corpus="default").err
-    assert f"FLOWREADER_HOME '{home}' holds none" in said and "`flowreader ingest PATH --corpus default`" in said
+    assert f"FLOWREADER_HOME '{home}'\nmake it" in said and "`flowreader ingest PATH --corpus default`" in said
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from flows.cli.arguments import MODALITIES, USAGE_EXIT, build_parser
 from flows.cli.main import main
+from flows.display.output import STOPPED
 from storage.records.documents import Modality
 
 LIGHT = "import sys\nfrom flows.cli.main import main\nmain({arguments})\nprint([name for name in {heavy} if name in sys.modules])"
@@ -43,7 +44,7 @@ def test_ctrl_c_while_a_command_loads_ends_it_in_words(monkeypatch, capsys):
 
     monkeypatch.setattr("pkgutil.resolve_name", interrupted)
     assert main(["ingest", "folder"]) == 130
-    assert capsys.readouterr().err == "stopped; what was published stays, and the same command goes on\n"
+    assert capsys.readouterr().err == f"{STOPPED}\n"
 
 
 def test_every_command_that_can_be_called_is_there():

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -23,6 +24,7 @@ def test_the_first_signal_asks_every_step_to_stop(monkeypatch):
         with pytest.raises(StoppedError):
             report("a", "parse", 0, 1)
     assert signal.getsignal(signal.SIGINT) is before
+    assert "ending" not in [thread.name for thread in threading.enumerate()], "it would end what begins now"
     with ending_in_order():
         assert not stop_requested()
 

@@ -34,7 +34,7 @@ def smuggle(place, corpus, *, add=None, delete=None):
         corpus._graph.tables[name].delete(where)
     number = corpus.snapshot + 1
     versions = corpus._graph.versions()
-    catalog.commit(place.catalog, NO_CHANGE, fence=corpus._lock.fence, snapshot=number, lance_versions=versions)
+    catalog.commit(place.catalog, NO_CHANGE, snapshot=number, lance_versions=versions)
     release(place, number)
     corpus.snapshot = number
 

@@ -3,7 +3,7 @@ import pytest
 from storage.graph.filters import Column, between
 from storage.graph.store import GraphDamagedError, create_graph, open_graph
 from storage.graph.tables import TableName, graph_tables, nodes_of
-from storage.lock import FencedError
+from storage.lock import LockLostError
 from tests.storage.worlds import DIMENSION, graph, link
 
 NOBODY: frozenset[str] = frozenset()
@@ -81,7 +81,7 @@ def test_a_write_by_another_process_is_noticed(store, tmp_path):
             return self._table.delete(where)
 
     store.tables[TableName.NODES] = Meddling(store.tables[TableName.NODES])
-    with pytest.raises(FencedError, match="written by another process"):
+    with pytest.raises(LockLostError, match="written by another process"):
         put(store, graph("report"))
 
 

@@ -210,7 +210,7 @@ def test_a_corpus_goes_whole_with_all_that_is_kept_of_its_documents_be_it_damage
     assert harm or removed.documents == 2
     assert has_words(location, "earlier paper") == [] and not location.folder.exists()
     assert set(cache.subjects()) == {others, worlds.document_id("elsewhere")}
-    with pytest.raises(UnknownCorpusError, match=f"FLOWREADER_HOME '{location.home}' holds none; `flowreader corpora list` shows"):
+    with pytest.raises(UnknownCorpusError, match=f"FLOWREADER_HOME '{location.home}'; see them all with `flowreader corpora list`"):
         remove_corpus(location)
 
 
