@@ -4,7 +4,6 @@ A Prefect server (none where PREFECT_API_URL names one), one process that serves
 one process group; where one of them dies, all end, and a message names it.
 """
 
-import fcntl
 import os
 import select
 import signal
@@ -27,6 +26,7 @@ from flows.prefect_runs.server import (
 )
 from storage.errors import ExpectedError
 from storage.locations import home, prefect_folder
+from storage.lock import taken
 from storage.object_address import is_address
 from storage.system import check_writable, require_room
 from tasks.settings.environment import UnknownNameError, check_environment
@@ -117,11 +117,8 @@ def hold_home() -> None:
     """
     # never closed: the lock is held until this process ends
     held = os.open(home() / "up.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        message = f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home"
-        raise UpError(message) from error
+    if not taken(held):
+        raise UpError(f"everything is up already for FLOWREADER_HOME {str(home())!r}; end that first, or name another home")
 
 
 def show_what_is_read() -> None:

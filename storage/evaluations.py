@@ -7,9 +7,7 @@ No text of any document is in it. DuckDB shuts out all others while a process wr
 from __future__ import annotations
 
 import difflib
-import fcntl
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
@@ -20,7 +18,7 @@ import duckdb
 from storage.catalog.catalog import CatalogBusyError, CatalogDamagedError, made, opened, refuse_newer
 from storage.codec import canonical_json, storable
 from storage.errors import ExpectedError
-from storage.lock import CorpusBusyError, wait_for
+from storage.lock import lock_file, taken
 from storage.records.evaluations import FIGURES, SCORED, Evaluation
 from storage.system import check_writable, full_disk_explained
 
@@ -151,7 +149,11 @@ def _unknown(asked: str, run_ids: Sequence[str]) -> UnknownEvaluationError:
 @contextmanager
 def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the file, made where it is missing, with every other FlowReader and thread kept out; nothing is changed by an error."""
-    with _alone(path):
+    with lock_file(path.with_name(f"{path.name}.lock")) as descriptor:
+        if not taken(descriptor, wait_seconds=WAIT_SECONDS):
+            raise CatalogBusyError(
+                f"{str(path)!r} has been in use by another FlowReader for {WAIT_SECONDS:g} s; run the command again when it is done"
+            )
         if not path.exists():
             with made(path, Path(__file__).with_name("evaluations.sql")) as connection:
                 connection.execute("INSERT INTO store VALUES (?)", [SCHEMA_VERSION])
@@ -166,20 +168,3 @@ def _held_open(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
                 raise CatalogDamagedError(
                     f"{str(path)!r} cannot be read or written: {error}; move it away and evaluate again"
                 ) from error
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock next to the file; it ends with the process."""
-    descriptor = os.open(path.with_name(f"{path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        wait_for(descriptor, path, WAIT_SECONDS)
-        yield
-    except CorpusBusyError:
-        raise CatalogBusyError(
-            f"{str(path)!r} has been in use by another FlowReader for {WAIT_SECONDS:g} s; run the command again when it is done"
-        ) from None
-    finally:
-        # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
-        os.close(descriptor)

@@ -1,7 +1,6 @@
 """What goes from this machine with a document that was removed: answers' quotes, replies, reports, questions, copies, artifacts."""
 
 import hashlib
-import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -9,8 +8,9 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.catalog.catalog import CatalogDamagedError
-from storage.catalog.in_use import alone, corpora_in, delete_files, in_use
+from storage.catalog.in_use import corpora_in, delete_files, in_use
 from storage.locations import CorpusLocation, calls_folder, mirrors_folder, reports_folder
+from storage.lock import lock_file, taken
 from storage.object_address import is_address
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.erasing import erase_quotes
@@ -38,18 +38,15 @@ def forget_copies(shown: Iterable[str], home: Path) -> None:
 def copies_unused(home: Path) -> Iterator[bool]:
     """Keep every reader of mirrors out while the block runs; False where one is in."""
     with opened_lock(mirrors_folder(home)) as descriptor:
-        yield alone(descriptor)
+        yield taken(descriptor)
 
 
 @contextmanager
 def opened_lock(folder: Path) -> Iterator[int]:
     """Open the lock of a folder, which is made where there is none; what is taken of it ends with the block."""
     folder.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+    with lock_file(folder / LOCK) as descriptor:
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def entries(folder: Path) -> list[Path]:

@@ -7,6 +7,8 @@ import shlex
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,7 +37,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class WriterLock:
-    """A lock that this process holds until `release` or its death. The descriptor is closed in every child that is started."""
+    """The lock of a corpus while this process holds it. The descriptor is closed in every child that is started."""
 
     path: Path
     descriptor: int
@@ -48,12 +50,6 @@ class WriterLock:
                 "this one publishes nothing more, run it again"
             )
 
-    def release(self) -> None:
-        """Let the next writer in. The file stays: to unlink it would let two in at once."""
-        # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
-        fcntl.flock(self.descriptor, fcntl.LOCK_UN)
-        os.close(self.descriptor)
-
 
 def read_holder(path: Path) -> Holder | None:
     """Return who wrote the lock file last, dead or alive; None where nobody did or a kill cut it."""
@@ -63,18 +59,43 @@ def read_holder(path: Path) -> Holder | None:
         return None
 
 
-def acquire(path: Path, *, wait_seconds: float) -> WriterLock:
-    """Take the lock; raise CorpusBusyError where it is held for `wait_seconds` longer."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
+@contextmanager
+def locked(path: Path, *, wait_seconds: float) -> Iterator[WriterLock]:
+    """Hold the lock of a corpus inside the block; raise CorpusBusyError where it is held for `wait_seconds` longer.
+
+    The file stays: to unlink it would let two in at once.
+    """
+    with lock_file(path) as descriptor:
         wait_for(descriptor, path, wait_seconds)
         if not is_still_there(descriptor, path):
             raise CorpusBusyError(f"corpus {path.parent.name!r} was removed while it was waited for; run the command again")
         announce(descriptor)
-    except BaseException:
+        yield WriterLock(path, descriptor)
+
+
+@contextmanager
+def lock_file(path: Path) -> Iterator[int]:
+    """Open the file of a lock, which is made where it is missing; what is taken of it ends with the block."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        yield descriptor
+    finally:
+        # Unlocked first: a child in the moment between its fork and its exec still holds a copy of the descriptor.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
-        raise
-    return WriterLock(path, descriptor)
+
+
+def taken(descriptor: int, kind: int = fcntl.LOCK_EX, *, wait_seconds: float = 0.0) -> bool:
+    """Take the lock of an open file; say whether it became free in time."""
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+        time.sleep(POLL_SECONDS)
 
 
 def wait_until_free(path: Path, *, wait_seconds: float) -> None:
@@ -90,17 +111,9 @@ def wait_until_free(path: Path, *, wait_seconds: float) -> None:
 
 
 def wait_for(descriptor: int, path: Path, wait_seconds: float) -> None:
-    """Hold the exclusive lock on return."""
-    deadline = time.monotonic() + wait_seconds
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise CorpusBusyError(busy_words(path.parent.name, read_holder(path))) from None
-            time.sleep(POLL_SECONDS)
-        else:
-            return
+    """Hold the exclusive lock of a corpus on return; raise CorpusBusyError where that takes longer."""
+    if not taken(descriptor, wait_seconds=wait_seconds):
+        raise CorpusBusyError(busy_words(path.parent.name, read_holder(path)))
 
 
 def is_still_there(descriptor: int, path: Path) -> bool:

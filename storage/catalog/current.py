@@ -17,6 +17,7 @@ from storage.artifacts import sync_folder, write_durably
 from storage.catalog.catalog import SCHEMA_VERSION, refuse_newer
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
+from storage.lock import taken
 from storage.system import full_disk
 
 SNAPSHOT_NAME = re.compile(r"([0-9]{1,18})\.duckdb")
@@ -138,10 +139,9 @@ def drop_snapshot(location: CorpusLocation, number: int) -> bool:
     path = snapshot_path(location, number)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not taken(descriptor):
+            return False
         path.unlink()
-    except BlockingIOError:
-        return False
     finally:
         os.close(descriptor)
     sync_folder(path.parent)

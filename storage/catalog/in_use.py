@@ -1,14 +1,15 @@
 """What the corpora of this machine name, so that nothing else deletes it; and how to keep their writers out meanwhile."""
 
-import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from storage.catalog import catalog
 from storage.catalog.current import snapshot_numbers, snapshot_path
 from storage.locations import CorpusLocation
+from storage.lock import lock_file, taken
 from storage.memo import StepMemo
 
 
@@ -25,41 +26,26 @@ KEEP_SECONDS = 3600.0
 @contextmanager
 def quiet(location: CorpusLocation) -> Iterator[bool]:
     """Keep writers out of a corpus while the block runs; False where one is in."""
-    descriptor = os.open(location.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        yield alone(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def alone(descriptor: int) -> bool:
-    """Take the lock of an open file; say whether it was free."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    with lock_file(location.lock) as descriptor:
+        yield taken(descriptor)
 
 
 def in_use(locations: list[CorpusLocation]) -> tuple[set[str], set[str]]:
     """Return the documents and the artifacts that a snapshot of a corpus names."""
-    documents: set[str] = set()
-    artifacts: set[str] = set()
-    for location in locations:
-        for number in snapshot_numbers(location):
-            with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
-                documents |= {row[0] for row in connection.execute("SELECT id FROM documents").fetchall()}
-                artifacts |= {row[0] for row in connection.execute("SELECT artifact FROM document_artifacts").fetchall()}
-    return documents, artifacts
+    return _named("SELECT id FROM documents", locations), _named("SELECT artifact FROM document_artifacts", locations)
 
 
 def paths_in_use(locations: list[CorpusLocation]) -> set[str]:
-    paths: set[str] = set()
-    for location in locations:
-        for number in snapshot_numbers(location):
-            with catalog.opened(snapshot_path(location, number), read_only=True) as connection:
-                paths |= {os.fsdecode(row[0]) for row in connection.execute("SELECT path FROM document_paths").fetchall()}
-    return paths
+    return set(map(os.fsdecode, _named("SELECT path FROM document_paths", locations)))
+
+
+def _named(query: str, locations: list[CorpusLocation]) -> set[Any]:
+    """Return what any snapshot of the corpora names."""
+    named = set()
+    for path in (snapshot_path(location, number) for location in locations for number in snapshot_numbers(location)):
+        with catalog.opened(path, read_only=True) as connection:
+            named |= {row[0] for row in connection.execute(query).fetchall()}
+    return named
 
 
 def unnamed_files(memo: StepMemo, named: set[str], before: float) -> list[Path]:

@@ -12,7 +12,7 @@ from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.current import CurrentDamagedError, pull_again, pulled_from
 from storage.catalog.in_use import KEEP_SECONDS, corpora_in, in_use, unnamed_files
 from storage.corpus.snapshot import Snapshot, open_for_reading
-from storage.graph.adjacency_files import intact, place_of
+from storage.graph.adjacency_files import load, place_next_to
 from storage.graph.checks import GraphError, check_vectors
 from storage.graph.store import GraphDamagedError
 from storage.graph.tables import VECTOR_COLUMNS, TableName, vectors_of
@@ -133,9 +133,8 @@ def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
 
 def examine_adjacency(snapshot: Snapshot) -> Iterator[Finding]:
     """Check that the arcs kept for questions, where they are, are as they were written; else the next ingest mends them."""
-    store = snapshot.graph_store
-    place = place_of(store.folder, store.versions())
-    if place.exists() and not intact(place):
+    place = place_next_to(snapshot.graph_store)
+    if place.exists() and load(place) is None:
         with suppress(OSError):
             snapshot.location.index_due.touch()
         yield Finding("adjacency", f"the files in {place} do not match their checksum", DERIVE_AGAIN)

@@ -38,7 +38,7 @@ from storage.forgetting import forget_told
 from storage.graph import adjacency_files
 from storage.graph.store import table_files
 from storage.locations import CorpusLocation, artifacts_folder, corpus_location
-from storage.lock import acquire
+from storage.lock import locked
 from storage.object_address import StoreAddress
 from storage.object_client import StoreError
 from storage.system import full_disk_explained, require_room
@@ -229,8 +229,7 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
     require_free(location, prefix.address)
     location.folder.mkdir(parents=True, exist_ok=True)
     # While the lock is held, artifacts that no snapshot names yet are not deleted.
-    lock = acquire(location.lock, wait_seconds=WAIT_SECONDS)
-    try:
+    with locked(location.lock, wait_seconds=WAIT_SECONDS):
         require_free(location, prefix.address)
         write_durably(location.pulled, prefix.address.uri.encode())
         while True:
@@ -241,8 +240,6 @@ def pull(address: StoreAddress, name: str | None, moved: Moved) -> Transferred:
                 missed, pushed = pushed, what_was_pushed(prefix)
                 if missed == pushed:
                     raise
-    finally:
-        lock.release()
 
 
 def what_was_pushed(prefix: ObjectPrefix) -> Pushed:

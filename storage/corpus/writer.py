@@ -15,7 +15,7 @@ from storage.graph.filters import Column, one_of
 from storage.graph.store import GraphStore
 from storage.graph.tables import TableName, graph_tables, vectors_of
 from storage.locations import CorpusLocation
-from storage.lock import WriterLock, acquire
+from storage.lock import WriterLock, locked
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Edge, EmbedderIdentity, Vectors
 from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable, full_disk_explained, require_room
@@ -186,10 +186,7 @@ def open_for_writing(location: CorpusLocation, *, embedder: EmbedderIdentity, wa
     require_own(location)
     for folder in (location.folder, location.snapshots, location.runs):
         check_writable(folder)
-    lock = acquire(location.lock, wait_seconds=wait_seconds)
-    try:
+    with locked(location.lock, wait_seconds=wait_seconds) as lock:
         with full_disk_explained(location.folder, 0):
             state = reconcile(location, embedder)
         yield CorpusWriter(location, embedder, state.snapshot, state.messages, state.graph, lock)
-    finally:
-        lock.release()

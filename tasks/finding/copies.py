@@ -19,6 +19,7 @@ from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.in_use import corpora_in, paths_in_use
 from storage.forgetting import LOCK, copies_unused, copy_sign, entries, opened_lock
 from storage.locations import corpora_folder, home, mirrors_folder
+from storage.lock import taken
 from storage.object_address import StoreAddress, is_address
 from tasks.progress import StoppedError, stop_requested
 
@@ -106,15 +107,7 @@ def updating(address: StoreAddress) -> Iterator[Path]:
 
 
 def _wait_for(descriptor: int, kind: int) -> None:
-    while not _lock(descriptor, kind):
+    while not taken(descriptor, kind):
         if stop_requested():
             raise StoppedError
         threading.Event().wait(POLL_SECONDS)
-
-
-def _lock(descriptor: int, kind: int) -> bool:
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -17,7 +17,7 @@ from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.forgetting import forget_copies, forget_questions, forget_replies, forget_reports
 from storage.graph.store import GraphDamagedError
 from storage.locations import ID_PREFIX, CorpusLocation
-from storage.lock import acquire
+from storage.lock import locked
 from storage.runs.erasing import documents_in_answers
 from storage.system import DiskFullError
 from tasks.ingest.publishing import CleanedUp, clean_up, collect_garbage, wipe
@@ -118,8 +118,7 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
     documents = _shown_documents(location)
     if not location.folder.is_dir():
         raise unknown_corpus(location, "see them all with `flowreader corpora list`")
-    lock = acquire(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds)
-    try:
+    with locked(location.lock, wait_seconds=IngestSettings().work.lock_wait_seconds):
         known = sorted(_documents_known(location))
         # On a full disk nothing is noted: a corpus may be removed to make room, and only a kill needs the note.
         with suppress(DiskFullError):
@@ -132,8 +131,6 @@ def remove_corpus(location: CorpusLocation) -> RemovedCorpus:
         if not gone:
             forget_replies(location, garbage.documents)
         shutil.rmtree(location.folder)
-    finally:
-        lock.release()
     return RemovedCorpus(documents=documents, files=len(garbage.artifacts), postponed=garbage.postponed)
 
 

@@ -7,15 +7,15 @@ import time
 import pytest
 
 from storage import lock as locks
-from storage.lock import CorpusBusyError, acquire, read_holder, wait_until_free
+from storage.lock import CorpusBusyError, locked, read_holder, wait_until_free
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from storage.lock import acquire
-acquire(Path(sys.argv[1]), wait_seconds=0)
-print("held", flush=True)
-time.sleep(60)
+from storage.lock import locked
+with locked(Path(sys.argv[1]), wait_seconds=0):
+    print("held", flush=True)
+    time.sleep(60)
 """
 
 
@@ -35,14 +35,21 @@ def hold_elsewhere(lock):
 def end(child):
     child.send_signal(signal.SIGKILL)
     child.wait()
-    child.stdout.close()
+    if child.stdout:
+        child.stdout.close()
+
+
+def lock_of(path, wait_seconds=0):
+    with locked(path, wait_seconds=wait_seconds) as held:
+        held.require_held()
+        return read_holder(path).pid
 
 
 def test_a_second_writer_learns_which_process_holds_the_corpus(lock):
     child = hold_elsewhere(lock)
     try:
         with pytest.raises(CorpusBusyError, match=rf"'default' is being written by process {child.pid} on .* for \d+ s"):
-            acquire(lock, wait_seconds=0)
+            lock_of(lock)
     finally:
         end(child)
 
@@ -53,28 +60,23 @@ def test_a_killed_holder_is_succeeded_at_once_whatever_it_left(lock, cut):
     end(child)
     if cut is not None:
         lock.write_bytes(cut)
-    taken = acquire(lock, wait_seconds=0)
-    taken.require_held()
-    assert read_holder(lock).pid == os.getpid()
-    taken.release()
+    assert lock_of(lock) == os.getpid()
 
 
 def test_a_second_writer_can_wait(lock):
-    first = acquire(lock, wait_seconds=0)
-    began = time.monotonic()
-    with pytest.raises(CorpusBusyError):
-        acquire(lock, wait_seconds=0.25)
-    assert time.monotonic() - began >= 0.25
-    first.release()
-    acquire(lock, wait_seconds=0).release()
+    with locked(lock, wait_seconds=0):
+        began = time.monotonic()
+        with pytest.raises(CorpusBusyError):
+            lock_of(lock, wait_seconds=0.25)
+        assert time.monotonic() - began >= 0.25
+    assert lock_of(lock) == os.getpid()
 
 
 def test_a_lock_that_is_held_but_not_yet_signed_is_busy_too(lock):
-    first = acquire(lock, wait_seconds=0)
-    os.truncate(lock, 0)
-    with pytest.raises(CorpusBusyError, match="by another process"):
-        acquire(lock, wait_seconds=0)
-    first.release()
+    with locked(lock, wait_seconds=0):
+        os.truncate(lock, 0)
+        with pytest.raises(CorpusBusyError, match="by another process"):
+            lock_of(lock)
 
 
 def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
@@ -84,16 +86,15 @@ def test_a_lock_that_cannot_be_signed_is_let_go(lock, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", fail)
         with pytest.raises(OSError, match="disk"):
-            acquire(lock, wait_seconds=0)
-    acquire(lock, wait_seconds=0).release()
+            lock_of(lock)
+    assert lock_of(lock) == os.getpid()
 
 
 def test_children_do_not_inherit_the_lock(lock):
-    taken = acquire(lock, wait_seconds=0)
-    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False) as child:
-        taken.release()
-        acquire(lock, wait_seconds=0).release()
-        child.kill()
+    with locked(lock, wait_seconds=0):
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False)
+    assert lock_of(lock) == os.getpid()
+    end(child)
 
 
 def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, monkeypatch):
@@ -107,14 +108,12 @@ def test_a_lock_whose_corpus_was_removed_locks_nothing_and_is_refused(tmp_path, 
 
     monkeypatch.setattr(locks, "wait_for", removed_meanwhile)
     with pytest.raises(CorpusBusyError, match="was removed while it was waited for"):
-        acquire(place, wait_seconds=0)
+        lock_of(place)
 
 
 def test_a_refusal_comes_before_anything_else(lock):
     wait_until_free(lock, wait_seconds=0)
-    first = acquire(lock, wait_seconds=0)
-    with pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):
+    with locked(lock, wait_seconds=0), pytest.raises(CorpusBusyError, match=f"process {os.getpid()}"):
         wait_until_free(lock, wait_seconds=0)
-    first.release()
     wait_until_free(lock, wait_seconds=0)
-    acquire(lock, wait_seconds=0).release()
+    assert lock_of(lock) == os.getpid()

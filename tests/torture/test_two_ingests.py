@@ -16,10 +16,10 @@ pytestmark = pytest.mark.torture
 HOLD = """
 import sys, time
 from pathlib import Path
-from storage.lock import acquire
-lock = acquire(Path(sys.argv[1]), wait_seconds=0)
-print("held", flush=True)
-time.sleep(300)
+from storage.lock import locked
+with locked(Path(sys.argv[1]), wait_seconds=0):
+    print("held", flush=True)
+    time.sleep(300)
 """
 
 
