@@ -6,9 +6,7 @@ Ctrl-C in a terminal is for its parent: runs that end in order still report to t
 import os
 import signal
 import sys
-import threading
 from socket import socket
-from types import FrameType
 
 from deployments.children import say_ready
 from flows.prefect_runs.server import prepare_environment
@@ -43,14 +41,9 @@ def main() -> int:
 
     server = Server(config)
 
-    def end(_number: int, _frame: FrameType | None) -> None:
-        server.should_exit = True
-
-    signal.signal(signal.SIGTERM, end)
-    # In the main thread it would take Ctrl-C for itself.
-    serving = threading.Thread(target=server.run)
-    serving.start()
-    serving.join()
+    # It would take Ctrl-C for itself.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    server.run()
     return 0 if server.started else 1
 
 

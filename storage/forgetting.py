@@ -73,7 +73,7 @@ def forget_questions(location: CorpusLocation) -> None:
 def forget_replies(own: CorpusLocation, documents: Iterable[str]) -> None:
     """Drop what models replied about documents that went from a corpus, but for those that another corpus has: they were paid."""
     try:
-        elsewhere, _artifacts = in_use(_others(own))
+        elsewhere, _artifacts = in_use([location for location in corpora_in(own.folder.parent) if location.folder != own.folder])
     except CatalogDamagedError:
         # Nobody can say what a damaged corpus has; who removes a document wants its words gone.
         elsewhere = set()
@@ -102,8 +102,3 @@ def forget_words(*, artifacts: ArtifactStore, cache_folder: Path) -> None:
     for words in cache_folder.glob("??/*"):
         if not artifacts.path(words.name).exists():
             shutil.rmtree(words, ignore_errors=True)
-
-
-def _others(own: CorpusLocation) -> list[CorpusLocation]:
-    """Return the other corpora of this machine."""
-    return [location for location in corpora_in(own.folder.parent) if location.folder != own.folder]

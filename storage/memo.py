@@ -1,6 +1,5 @@
 """What was done already: for a document, a step and its key, the artifacts that came out of it."""
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -8,11 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from storage.artifacts import ArtifactStore, write_durably
+from storage.codec import CodecError, from_json, to_json
 from storage.locations import artifacts_folder, steps_folder
 
 STEP_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
-Note = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The artifacts that a step made, by name, and `within` them those that they refer to."""
+
+    outputs: Mapping[str, str]
+    within: tuple[str, ...]
+
+    @property
+    def artifacts(self) -> set[str]:
+        return {*self.outputs.values(), *self.within}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +34,13 @@ class StepMemo:
     artifacts: ArtifactStore
 
     def remember(self, document_id: str, step: str, key: str, outputs: Mapping[str, str], within: Iterable[str] = ()) -> None:
-        """Note, durably, that the step made these artifacts (name to hash), `within` them the hashes that they refer to."""
-        note = json.dumps({"outputs": dict(outputs), "within": sorted(set(within))}, sort_keys=True).encode()
-        write_durably(self.path(document_id, step, key), note)
+        """Note, durably, what the step made; hashes by name, as in Note."""
+        write_durably(self.path(document_id, step, key), to_json(Note(outputs, tuple(sorted(set(within))))))
 
     def lookup(self, document_id: str, step: str, key: str) -> dict[str, str] | None:
         """Return the step's artifacts; None where it was not done, or where one of them, or one within, is damaged."""
-        note = read_memo(self.path(document_id, step, key))
-        if note is None or not all(self.artifacts.intact(name) for name in names_in(note)):
-            return None
-        return note["outputs"]
+        note = read_note(self.path(document_id, step, key))
+        return dict(note.outputs) if note and all(map(self.artifacts.intact, note.artifacts)) else None
 
     def path(self, document_id: str, step: str, key: str) -> Path:
         """Return where the note lies; raise ValueError for anything that could leave the folder."""
@@ -49,8 +57,8 @@ class StepMemo:
         return sorted(entry.name for entry in self.folder.glob("??/*") if HEXADECIMAL.fullmatch(entry.name))
 
     def artifacts_of(self, document_id: str) -> set[str]:
-        notes = (read_memo(path) for path in self.of_document(document_id).glob("*.json"))
-        return {name for note in notes if note is not None for name in names_in(note)}
+        notes = map(read_note, self.of_document(document_id).glob("*.json"))
+        return {name for note in notes if note is not None for name in note.artifacts}
 
     def forget(self, document_id: str) -> None:
         """Drop the document's notes; its artifacts become orphans unless something else names them."""
@@ -61,15 +69,9 @@ def kept_steps(home: Path) -> StepMemo:
     return StepMemo(steps_folder(home), ArtifactStore(artifacts_folder(home)))
 
 
-def read_memo(path: Path) -> Note | None:
+def read_note(path: Path) -> Note | None:
     """Return what a note says, None where it is missing or damaged: then the step is done again."""
     try:
-        note = json.loads(path.read_bytes())
-        sound = isinstance(note["outputs"], dict) and isinstance(note["within"], list)
-    except (OSError, ValueError, TypeError, KeyError):
+        return from_json(Note, path.read_bytes())
+    except (OSError, CodecError):
         return None
-    return note if sound else None
-
-
-def names_in(note: Mapping[str, Mapping[str, str]]) -> set[str]:
-    return {str(name) for name in (*note["outputs"].values(), *note["within"])}

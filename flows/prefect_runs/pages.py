@@ -43,14 +43,6 @@ PICTURE_BYTES = 250_000
 """A larger graph is left to the report."""
 
 
-async def keep_run_page(sources: Sources, walked: RunWalk) -> None:
-    await acreate_markdown_artifact(
-        key=lineage_key(artifact_key(walked.corpus)),
-        markdown=await asyncio.to_thread(run_page, sources, walked),
-        description="How it was read in",
-    )
-
-
 async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
     """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to what read them.
 
@@ -185,7 +177,10 @@ async def leave_lineage(request: IngestRequest) -> None:
     with open_for_reading(corpus_location(request.corpus)) as snapshot, opened_sources(snapshot) as sources:
         walked = await asyncio.to_thread(run_walk, sources, str(run_id))
         emit_assets(ingested(request, sources, walked), flow_run_id=run_id)
-        await keep_run_page(sources, walked)
+        page = await asyncio.to_thread(run_page, sources, walked)
+        await acreate_markdown_artifact(
+            key=lineage_key(artifact_key(request.corpus)), markdown=page, description="How it was read in"
+        )
 
 
 async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments

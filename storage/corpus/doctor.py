@@ -40,22 +40,14 @@ def _findings(location: CorpusLocation) -> list[Finding]:
     memo = kept_steps(location.home)
     try:
         with open_for_reading(location) as snapshot:
-            return [*examine_graph(snapshot), *examine_artifacts(snapshot, memo), *examine_orphans(location, memo)]
+            of_graph = (finding for examine_part in OF_GRAPH for finding in examine_part(snapshot))
+            return [*of_graph, *examine_artifacts(snapshot, memo), *examine_orphans(location, memo)]
     except (CurrentDamagedError, CatalogDamagedError) as error:
         return [Finding("published snapshot", str(error), INGEST_AGAIN)]
     except GraphDamagedError as error:
         with suppress(OSError):
             location.damage_report.touch()
         return [Finding("graph tables", str(error), PUBLISH_AGAIN)]
-
-
-def examine_graph(snapshot: Snapshot) -> Iterator[Finding]:
-    yield from examine_ids(snapshot)
-    yield from examine_versions(snapshot)
-    yield from examine_counts(snapshot)
-    yield from examine_edges(snapshot)
-    yield from examine_vectors(snapshot)
-    yield from examine_adjacency(snapshot)
 
 
 def examine_ids(snapshot: Snapshot) -> Iterator[Finding]:
@@ -138,6 +130,9 @@ def examine_adjacency(snapshot: Snapshot) -> Iterator[Finding]:
         with suppress(OSError):
             snapshot.location.index_due.touch()
         yield Finding("adjacency", f"the files in {place} do not match their checksum", DERIVE_AGAIN)
+
+
+OF_GRAPH = (examine_ids, examine_versions, examine_counts, examine_edges, examine_vectors, examine_adjacency)
 
 
 def examine_artifacts(snapshot: Snapshot, memo: StepMemo) -> Iterator[Finding]:

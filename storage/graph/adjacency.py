@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from storage.graph.filters import HEXADECIMAL_ID
+from storage.graph.lookups import every_row
 from storage.graph.store import GraphStore, damage_explained
 from storage.graph.tables import TableName
 from storage.records.documents import EdgeKind, Modality, NodeKind
@@ -110,8 +111,8 @@ def derive(graph: GraphStore) -> Adjacency:
 
     Arcs that end at no node are left out; `flowreader doctor` finds them.
     """
-    with damage_explained(TableName.NODES):
-        nodes = _read_nodes(graph)
+    columns = ["id", "document_id", "page", "ordinal", "kind", "modality", "meaningless", "summary"]
+    nodes = every_row(graph, TableName.NODES, columns)
     ids = digests(nodes["id"].to_pylist())
     documents = nodes["document_id"].combine_chunks().dictionary_encode()
     document_ids = digests(documents.dictionary.to_pylist())
@@ -133,11 +134,6 @@ def derive(graph: GraphStore) -> Adjacency:
         summary_words=pc.count_substring_regex(nodes["summary"], WORD).to_numpy().astype(np.int32),
         **_by_tail(*arcs, count=len(ids)),
     )
-
-
-def _read_nodes(graph: GraphStore) -> pa.Table:
-    columns = ["id", "document_id", "page", "ordinal", "kind", "modality", "meaningless", "summary"]
-    return graph.tables[TableName.NODES].search().select(columns).with_row_id(True).to_arrow().sort_by("_rowid")
 
 
 def _read_arcs(graph: GraphStore, sorted_ids: Digests, by_id: IntArray) -> tuple[Any, Any, Any, Any]:

@@ -94,7 +94,7 @@ def test_what_is_pulled_is_what_was_pushed_and_again_moves_only_what_is_new(stor
     with open_for_reading(two) as snapshot:
         assert [artifact for _, artifact in snapshot.artifacts()] == [hash_bytes(b"a picture")]
         assert snapshot.page_vectors(graph("report").document_id).shape[0] == 2
-    assert list(two.lance.glob("adjacency/*/checksum.json")) and examine(two) == []
+    assert list(two.lance.glob("adjacency/*/crc32.json")) and examine(two) == []
     assert pulled_from(two) == store.address("kept/papers") and not pulled_from(one)
     for again in (pushing(store, one), pulling(store), pushing(store, two)):
         assert (again.changed, again.files, again.bytes) == (False, 0, 0)
