@@ -28,7 +28,7 @@ def test_a_broken_artifact_fails_the_run_and_the_page_names_the_remedy(deployed)
 
 
 def test_a_corpus_that_is_not_there_is_an_error_that_names_the_nearest(deployed):
-    assert deployed["unknown"]["state"] == "Failed" and "take 'small', or name none" in deployed["unknown"]["message"]
+    assert deployed["unknown"]["state"] == "Failed" and "take 'small', 'tides', or name none" in deployed["unknown"]["message"]
 
 
 def test_a_corpus_of_a_newer_program_is_a_finding_and_keeps_no_other_from_being_looked_after(own_home):
