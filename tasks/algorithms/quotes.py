@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.algorithms.arrays import require_range
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 
 Scores = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

@@ -8,8 +8,7 @@ from enum import StrEnum
 from itertools import combinations, islice, product
 
 from tasks.algorithms.layout.captions import read_label
-from tasks.algorithms.text.stems import stem
-from tasks.algorithms.text.word_stems import words_of
+from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
 _SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "mn": 1e6, "m": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}

@@ -14,7 +14,7 @@ from tasks.algorithms.text.words import count_words
 from tasks.content_graph.analysis import NO_MEANING
 from tasks.models.chat.call import ChatCall
 from tasks.prompts.prompt import Piece, Prompt, cut, fence, load_prompt
-from tasks.settings.ingest import AnalysisSettings, OcrSettings
+from tasks.settings.ingest import AnalysisSettings, OcrSettings, ReadingSettings
 
 FEWEST_TAGS = 3
 
@@ -120,9 +120,10 @@ class Describing:
 
 
 def describing(
-    *, document_id: str, name: str, nodes: Sequence[Node], settings: AnalysisSettings, ocr: OcrSettings, artifacts: ArtifactStore
+    document_id: str, name: str, nodes: Sequence[Node], reading: ReadingSettings, artifacts: ArtifactStore
 ) -> Describing:
     """Look through the nodes that rules have analyzed for those that are worth a model's description."""
+    settings, ocr = reading.analysis, reading.ocr
     places = described_places(nodes, settings, ocr)
     return Describing(document_id, name, nodes, settings, artifacts, telling_pictures(nodes, ocr), places)
 

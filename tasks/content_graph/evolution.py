@@ -6,7 +6,6 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from storage.records.documents import Edge, EdgeKind, Modality, Node, Vectors
 from tasks.algorithms.arrays import IntArray, edge_weights, pair_cosines
@@ -43,7 +42,7 @@ def evolve_document(
     evolved = _evolve_meaningful(initial_vectors[meaningful], settings)
     vectors = initial_vectors.copy()
     vectors[meaningful] = evolved.vectors
-    window = window_pairs(is_text=np.array([node.modality is Modality.TEXT for node in nodes], dtype=bool), width=settings.window)
+    window = window_pairs(nodes, settings.window)
     pairs, rounds = unite_pairs(
         current=window,
         current_rounds=np.zeros(len(window), dtype=np.int64),
@@ -79,12 +78,12 @@ def edges_between(
     return tuple(edges)
 
 
-def window_pairs(*, is_text: npt.NDArray[np.bool_], width: int) -> IntArray:
+def window_pairs(nodes: Sequence[Node], width: int) -> IntArray:
     """Pair the text nodes that lie at most `width` text nodes apart in reading order: (p, 2), low first.
 
     Figures and tables are not counted: one between two paragraphs does not part them.
     """
-    places = np.flatnonzero(is_text)
+    places = np.flatnonzero([node.modality is Modality.TEXT for node in nodes])
     steps = [np.stack([places[:-step], places[step:]], axis=1) for step in range(1, width + 1)]
     return np.concatenate(steps).astype(np.int64)
 

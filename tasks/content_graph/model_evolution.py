@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from storage.records.documents import Edge, Modality, Node, Vectors
+from storage.records.documents import Edge, Node, Vectors
 from tasks.algorithms.evolution import Links, candidates_of, links_after
 from tasks.algorithms.links import nearest_neighbours
 from tasks.algorithms.text.standing import verbatim_terms
@@ -52,7 +52,7 @@ def evolve_by_model(
     that are, one without meaning has window edges only. From round 1 on vectors are those of summary and keywords, whatever those
     of round 0 were made of.
     """
-    window = window_pairs(is_text=np.array([node.modality is Modality.TEXT for node in nodes], dtype=bool), width=settings.window)
+    window = window_pairs(nodes, settings.window)
     layout = {(int(low), int(high)): 0 for low, high in window}
     state = _State(tuple(nodes), initial_vectors, Links(layout, {}))
     errors: dict[int, ChatError] = {}

@@ -21,7 +21,7 @@ from tasks.ingest.remembered import is_remembered
 from tasks.models.chat.budget import price
 from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.models.endpoints import chat_endpoint
-from tasks.parsing.parse import ParseError, count_pages, rules_for, sample_file
+from tasks.parsing.parse import ParseError, count_pages, sample_file
 from tasks.prompts.prompt import load_prompt
 from tasks.settings.ingest import IngestSettings
 
@@ -105,7 +105,7 @@ def _sum(found: Collection[DocumentEstimate]) -> DocumentEstimate:
 
 
 def _counted(document: DocumentWork, settings: IngestSettings) -> DocumentEstimate:
-    return DocumentEstimate(document.name, count_pages(Path(document.path), rules_for(settings, None)) or 1)
+    return DocumentEstimate(document.name, count_pages(Path(document.path), settings) or 1)
 
 
 def _looking_like(documents: Sequence[DocumentWork], settings: IngestSettings) -> Callable[[DocumentWork], DocumentEstimate]:
@@ -135,7 +135,8 @@ def _sampled(document: DocumentWork, settings: IngestSettings) -> DocumentEstima
                 document_id=document.document_id,
                 password=document.password,
                 pages=SAMPLED_PAGES,
-                rules=rules_for(settings, artifacts),
+                settings=settings,
+                artifacts=artifacts,
             )
         except (ParseError, OSError):
             return DocumentEstimate(document.name, 1)
@@ -151,14 +152,7 @@ def _asked(
 ) -> tuple[int, int, int]:
     """Return the calls, the tokens read and the tokens written for these nodes."""
     reading, models = settings.reading, settings.models
-    asking = describing(
-        document_id=document.document_id,
-        name=document.name,
-        nodes=nodes,
-        settings=reading.analysis,
-        ocr=reading.ocr,
-        artifacts=artifacts,
-    )
+    asking = describing(document.document_id, document.name, nodes, reading, artifacts)
     calls = description_calls(asking)
     read = sum(text_tokens(len(call.prompt), 1, models.estimates) + picture_tokens(len(call.images), models) for call in calls)
     subjects = len(asking.places)

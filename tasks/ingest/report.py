@@ -14,7 +14,7 @@ from tasks.finding.plan import displayed
 from tasks.ingest.request import Survey
 from tasks.models.chat.errors import Outcome
 from tasks.step import Workplace
-from tasks.watching.markdown import lineage_key, lineage_link
+from tasks.watching.markdown import as_text, lineage_key, lineage_link, table_row
 
 PROGRESS = "-progress"
 """So the keys of bars end."""
@@ -93,7 +93,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
 
 
 def report_markdown(report: IngestReport) -> str:
-    """Return the report as the page that Prefect's UI shows; names from documents stand as code, never as markup."""
+    """Return the report as the page that Prefect's UI shows."""
     lines = [
         f"# Corpus {report.corpus}, snapshot {report.snapshot}",
         "",
@@ -107,8 +107,8 @@ def report_markdown(report: IngestReport) -> str:
     ]
     if report.failures:
         lines += ["", "| not ready | state | reason |", "|---|---|---|"]
-        lines += [f"| {as_code(failure.name)} | {failure.state} | {as_code(failure.reason)} |" for failure in report.failures]
-    lines += ["", *(f"- {as_code(gone)}" for gone in report.vanished)] if report.vanished else []
+        lines += [table_row((failure.name, failure.state, failure.reason)) for failure in report.failures]
+    lines += ["", *(f"- {as_text(gone)}" for gone in report.vanished)] if report.vanished else []
     lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
     lines += ["", *(f"- {run}" for run in report.took_over)] if report.took_over else []
     return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
@@ -132,8 +132,3 @@ def artifact_key(corpus: str) -> str:
 
 def progress_key(corpus: str) -> str:
     return artifact_key(corpus) + PROGRESS
-
-
-def as_code(text: str) -> str:
-    """Return the text as Markdown shows code: what stands in it is no markup."""
-    return "`" + text.replace("`", "'").replace("|", "/").replace("\n", " ") + "`"

@@ -38,7 +38,7 @@ from tasks.ingest.keys import (
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import Embedder
-from tasks.parsing.parse import ParseError, parse_file, rules_for
+from tasks.parsing.parse import ParseError, parse_file
 from tasks.parsing.pictures_read import read_words
 from tasks.progress import report
 from tasks.step import step
@@ -117,7 +117,8 @@ def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
         path=Path(work.path),
         document_id=work.document_id,
         password=work.password,
-        rules=rules_for(tools.settings, tools.artifacts),
+        settings=tools.settings,
+        artifacts=tools.artifacts,
         on_pages=partial(report, work.document_id, "parse"),
     )
 
@@ -159,15 +160,7 @@ def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structu
 
 def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: ChatModel) -> Structured:
     """Have the model describe what rules have read; raise UnansweredError where it fails on too much."""
-    reading = tools.settings.reading
-    asking = describing(
-        document_id=work.document_id,
-        name=work.name,
-        nodes=analyzed.nodes,
-        settings=reading.analysis,
-        ocr=reading.ocr,
-        artifacts=tools.artifacts,
-    )
+    asking = describing(work.document_id, work.name, analyzed.nodes, tools.settings.reading, tools.artifacts)
     described = describe_nodes(asking, chat=chat, on_nodes=partial(report, work.document_id, "analyze"))
     require_enough_replies(described.errors, asked=described.asked, share=tools.settings.limits.undescribed_share)
     return replace(

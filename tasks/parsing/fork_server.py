@@ -20,7 +20,6 @@ from pathlib import Path
 from tasks.parsing import child, mineru
 from tasks.parsing.jobs import FAILED, Job
 
-WATCH_SECONDS = 1.0
 WARM_WATCH_SECONDS = 0.2
 
 
@@ -36,10 +35,11 @@ def main() -> None:
     gc.freeze()
     _reply(replies, {"ready": True})
     waiting = b""
-    while _readable(parent) and (received := os.read(0, 1 << 16)):
+    # the input ends with the parent, whatever ends that
+    while received := os.read(0, 1 << 16):
         *lines, waiting = (waiting + received).split(b"\n")
         for line in lines:
-            _reply(replies, _serve(line, parent))
+            _reply(replies, _serve(line))
 
 
 @contextlib.contextmanager
@@ -86,19 +86,11 @@ def _warm_up() -> None:
                 importlib.import_module(name)
 
 
-def _readable(parent: int) -> bool:
-    """Wait for input; return False once the parent is gone."""
-    while os.getppid() == parent:
-        if select.select([0], [], [], WATCH_SECONDS)[0]:
-            return True
-    return False
-
-
 def _reply(descriptor: int, message: dict[str, object]) -> None:
     os.write(descriptor, json.dumps(message).encode() + b"\n")
 
 
-def _serve(line: bytes, parent: int) -> dict[str, object]:
+def _serve(line: bytes) -> dict[str, object]:
     """Fork a child for the job, wait for its end or its time, and say how it went."""
     job = Job.model_validate_json(line)
     here = os.getpid()
@@ -111,7 +103,7 @@ def _serve(line: bytes, parent: int) -> dict[str, object]:
             code = child.live(line, parent=here)
         finally:
             os._exit(code)
-    late = not _ended(process, parent, seconds=job.wall_seconds)
+    late = not _ended(process, seconds=job.wall_seconds)
     _kill_group(process)
     _, status, usage = os.wait4(process, 0)
     return {
@@ -130,22 +122,15 @@ def _silence() -> None:
     os.closerange(3, 256)
 
 
-def _ended(process: int, parent: int, *, seconds: float) -> bool:
+def _ended(process: int, *, seconds: float) -> bool:
     """Wait for the child; return False once it is late, and end with it where the parent went first."""
     descriptor = os.pidfd_open(process)
-    try:
-        left = seconds
-        while left > 0:
-            ready, _, _ = select.select([descriptor, 0], [], [], min(left, WATCH_SECONDS))
-            if descriptor in ready:
-                return True
-            if 0 in ready or os.getppid() != parent:
-                _kill_group(process)
-                os._exit(1)
-            left -= WATCH_SECONDS
-        return False
-    finally:
-        os.close(descriptor)
+    ready, _, _ = select.select([descriptor, 0], [], [], seconds)
+    os.close(descriptor)
+    if ready == [0]:
+        _kill_group(process)
+        os._exit(1)
+    return bool(ready)
 
 
 def _kill_group(process: int) -> None:

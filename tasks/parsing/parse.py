@@ -9,9 +9,9 @@ from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedDocument, identify
 from tasks.parsing.jobs import ANSWER, PDF, SURVEYS, Reading, Survey, Work, left_in, read_left
 from tasks.parsing.jobs import ParseError as ParseError
-from tasks.parsing.session import Rules, Session, read_page_ranges, session_for
+from tasks.parsing.session import Session, read_page_ranges, session_for
 from tasks.parsing.supervisor import Ending
-from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings, ParseSettings, WorkSettings
+from tasks.settings.ingest import IngestSettings, OcrSettings, ParseSettings
 
 PARSING_VERSION = 2
 """Counts the changes of tasks/parsing that change what a document becomes."""
@@ -28,17 +28,13 @@ def parse_inputs(document_id: str, parse: ParseSettings, ocr: OcrSettings) -> st
     return identify(document_id, parser_identity(), parse.model_dump_json(), ocr.model_dump_json())
 
 
-def rules_for(settings: IngestSettings, artifacts: ArtifactStore | None) -> Rules:
-    reading = settings.reading
-    return Rules(parse=reading.parse, ocr=reading.ocr, limits=settings.limits, work=settings.work, artifacts=artifacts)
-
-
 def parse_file(
     *,
     path: Path,
     document_id: str,
     password: str | None,
-    rules: Rules,
+    settings: IngestSettings,
+    artifacts: ArtifactStore,
     on_pages: Callable[[int, int], None],
 ) -> ParsedDocument:
     """Read the file into pages of blocks; pictures go into the artifacts. `on_pages(done, total)` is called from this thread.
@@ -48,7 +44,7 @@ def parse_file(
     text layer; its `note` says why. Raises ParseError where no page can be read or the file is not `document_id` any more;
     OSError where the disk is full or the file cannot be read; ParserStoppedError once the children were stopped.
     """
-    with session_for(path, document_id=document_id, password=password, rules=rules) as session:
+    with session_for(path, settings=settings, document_id=document_id, password=password, artifacts=artifacts) as session:
         survey = _survey(session)
         on_pages(0, max(len(survey.page_labels), 1))
         reading = _read_pdf(session, survey, on_pages) if survey.media_type == PDF else _read_whole(session, survey)
@@ -62,21 +58,23 @@ def parse_file(
     )
 
 
-def count_pages(path: Path, rules: Rules) -> int | None:
+def count_pages(path: Path, settings: IngestSettings) -> int | None:
     """Count a PDF's pages without reading them; None where the file is something else or cannot be opened."""
     try:
-        with session_for(path, document_id=None, password=None, rules=rules) as session:
+        with session_for(path, settings=settings) as session:
             return len(_survey(session).page_labels) or None
     except (ParseError, OSError):
         return None
 
 
-def sample_file(*, path: Path, document_id: str, password: str | None, pages: int, rules: Rules) -> tuple[ParsedDocument, int]:
+def sample_file(
+    *, path: Path, document_id: str, password: str | None, pages: int, settings: IngestSettings, artifacts: ArtifactStore
+) -> tuple[ParsedDocument, int]:
     """Read so many pages from the middle of a PDF, or a whole document of another kind; return them and how many there are.
 
     Raises ParseError where they cannot be read, OSError where the file cannot.
     """
-    with session_for(path, document_id=document_id, password=password, rules=rules) as session:
+    with session_for(path, settings=settings, document_id=document_id, password=password, artifacts=artifacts) as session:
         survey = _survey(session)
         count = len(survey.page_labels)
         if survey.media_type == PDF:
@@ -90,22 +88,21 @@ def sample_file(*, path: Path, document_id: str, password: str | None, pages: in
     return ParsedDocument(document_id, survey.media_type, survey.title, reading.pages), count or len(reading.pages)
 
 
-def render_page(path: Path, *, page: int, dpi: int, password: str | None, limits: LimitSettings, work: WorkSettings) -> bytes:
+def render_page(path: Path, *, page: int, dpi: int, settings: IngestSettings) -> bytes:
     """Return a PDF's page (1-based) drawn at the resolution, as PNG or JPEG; raise ParseError where it cannot be drawn."""
-    rules = Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=limits, work=work, artifacts=None)
-    with session_for(path, document_id=None, password=password, rules=rules) as session:
+    with session_for(path, settings=settings) as session:
         if not 1 <= page <= len(_survey(session).page_labels):
             raise ParseError(DocumentState.FAILED, f"{path.name} is no PDF with a page {page}")
         ending, folder = session.run(Work.RENDER, pages=1, first=page, last=page, dpi=dpi)
         _check(ending, parser=f"page {page} cannot be drawn: pdfium")
-        return left_in(folder, ANSWER, most_bytes=limits.output_megabytes << 20) or b""
+        return left_in(folder, ANSWER, most_bytes=settings.limits.output_megabytes << 20) or b""
 
 
 def _survey(session: Session) -> Survey:
     """Learn what the file is; from here on the session's source is the copy without encryption, if it had any."""
     ending, folder = session.run(Work.SURVEY, pages=1)
     _check(ending, parser="the file cannot be opened: pdfium")
-    survey = read_left(folder, ANSWER, SURVEYS, most_bytes=session.rules.limits.answer_megabytes << 20)
+    survey = read_left(folder, ANSWER, SURVEYS, most_bytes=session.settings.limits.answer_megabytes << 20)
     if survey is None:
         raise ParseError(DocumentState.FAILED, "pdfium's account of the file cannot be read")
     if survey.decrypted:
@@ -126,7 +123,7 @@ def _check(ending: Ending, *, parser: str) -> None:
 
 def _read_whole(session: Session, survey: Survey) -> Reading:
     """Read a document that has no page ranges, in one child with the limits of one range."""
-    ending, folder = session.run(Work.WHOLE, pages=session.rules.parse.pages_per_range, media_type=survey.media_type)
+    ending, folder = session.run(Work.WHOLE, pages=session.settings.reading.parse.pages_per_range, media_type=survey.media_type)
     _check(ending, parser="MinerU")
     reading = session.take_answer(ending, folder)
     if reading is None or not any(page.blocks or page.image for page in reading.pages):

@@ -34,22 +34,16 @@ def decode(data: io.BytesIO | Path, *, megapixels: int) -> Image.Image:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(data) as picture:
-                _weigh(picture, megapixels=megapixels)
+                width, height = picture.size
+                if width * height > megapixels * 1_000_000:
+                    reason = f"the picture has {width} x {height} pixels; {megapixels} megapixels are allowed"
+                    raise ParseError(DocumentState.FAILED, f"{reason} (limits.image_megapixels)")
                 picture.load()
                 return flatten(ImageOps.exif_transpose(picture))
     except UnidentifiedImageError as error:
         raise ParseError(DocumentState.FAILED, "the picture is of a kind that cannot be decoded") from error
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise ParseError(DocumentState.FAILED, f"the picture is damaged ({error})") from error
-
-
-def _weigh(picture: Image.Image, *, megapixels: int) -> None:
-    width, height = picture.size
-    if width * height > megapixels * 1_000_000:
-        raise ParseError(
-            DocumentState.FAILED,
-            f"the picture has {width} x {height} pixels; {megapixels} megapixels are allowed (limits.image_megapixels)",
-        )
 
 
 def flatten(picture: Image.Image) -> Image.Image:

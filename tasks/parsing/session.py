@@ -19,7 +19,7 @@ from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedPage
 from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, READINGS, Job, ParseError, Reading, Work, left_in, read_left
 from tasks.parsing.supervisor import CHILDREN, REPLY_BYTES, Ending
-from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings, WorkSettings
+from tasks.settings.ingest import IngestSettings
 
 READ_BYTES = 1 << 20
 DISK_FULL = f"[Errno {errno.ENOSPC}]"
@@ -28,26 +28,16 @@ PICTURE_NAME = re.compile(r"(?:figure|image)-[0-9-]+")
 LOGGER = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """Under which settings a document is read, and where its pictures go (None: they are not kept)."""
-
-    parse: ParseSettings
-    ocr: OcrSettings
-    limits: LimitSettings
-    work: WorkSettings
-    artifacts: ArtifactStore | None
-
-
 @dataclass(slots=True)
 class Session:
-    """One document at work. `source` is the copy to read."""
+    """One document at work. `source` is the copy to read; without `artifacts` its pictures are not kept."""
 
     source: Path
     name: str
     scratch: Path
     password: str | None
-    rules: Rules
+    settings: IngestSettings
+    artifacts: ArtifactStore | None
 
     def run(
         self, work: Work, *, pages: int, first: int = 1, last: int = 1, media_type: str = "", dpi: int = 0
@@ -56,15 +46,15 @@ class Session:
 
         Raises OSError where the disk is full: that is not the document's fault, and no fallback helps.
         """
-        limits = self.rules.limits
+        limits = self.settings.limits
         cpu_seconds = limits.cpu_seconds_per_range + pages * limits.cpu_seconds_per_page
         folder = Path(tempfile.mkdtemp(prefix=f"{work}-{first}-", dir=self.scratch))
         job = Job(
             work=work, source=self.source, folder=folder, name=self.name, media_type=media_type, first_page=first, last_page=last,
             dpi=dpi, password=self.password, cpu_seconds=cpu_seconds, wall_seconds=cpu_seconds * limits.wall_factor,
-            parse=self.rules.parse, ocr=self.rules.ocr, limits=limits,
+            parse=self.settings.reading.parse, ocr=self.settings.reading.ocr, limits=limits,
         )  # fmt: skip
-        ending = CHILDREN.run(job, at_once=self.rules.work.parsers_at_once)
+        ending = CHILDREN.run(job, at_once=self.settings.work.parsers_at_once)
         for words in read_left(folder, CONFINEMENT, CONFINEMENTS, most_bytes=REPLY_BYTES) or ():
             _warn_once(words)
         if DISK_FULL in ending.problem:
@@ -77,7 +67,7 @@ class Session:
         What a child wrote is checked like a stranger's: one that was taken over could have written anything.
         """
         try:
-            most = self.rules.limits.answer_megabytes << 20
+            most = self.settings.limits.answer_megabytes << 20
             reading = read_left(folder, ANSWER, READINGS, most_bytes=most) if ending.answered else None
             return replace(reading, pages=tuple(self._with_pictures(page, folder) for page in reading.pages)) if reading else None
         finally:
@@ -95,14 +85,21 @@ class Session:
 
     def _store(self, folder: Path, name: str) -> str | None:
         """Put one file of the child's folder into the store; a name or a link that leads elsewhere is nothing."""
-        if self.rules.artifacts is None or not PICTURE_NAME.fullmatch(name):
+        if self.artifacts is None or not PICTURE_NAME.fullmatch(name):
             return None
-        picture = left_in(folder, name, most_bytes=self.rules.limits.output_megabytes << 20)
-        return None if picture is None else self.rules.artifacts.put(picture)
+        picture = left_in(folder, name, most_bytes=self.settings.limits.output_megabytes << 20)
+        return None if picture is None else self.artifacts.put(picture)
 
 
 @contextmanager
-def session_for(path: Path, *, document_id: str | None, password: str | None, rules: Rules) -> Iterator[Session]:
+def session_for(
+    path: Path,
+    *,
+    settings: IngestSettings,
+    document_id: str | None = None,
+    password: str | None = None,
+    artifacts: ArtifactStore | None = None,
+) -> Iterator[Session]:
     """Open a session with a private copy of the file, and clear it away.
 
     Raises ParseError where the file is too large, or is not the one named `document_id` any more; OSError where it cannot be
@@ -111,10 +108,10 @@ def session_for(path: Path, *, document_id: str | None, password: str | None, ru
     _sweep_scratch()
     with tempfile.TemporaryDirectory(prefix=f"flowreader-parse-{os.getpid()}-") as folder:
         scratch = Path(folder).resolve()
-        copied = _copy(path, scratch / "document", megabytes=rules.limits.file_megabytes)
+        copied = _copy(path, scratch / "document", megabytes=settings.limits.file_megabytes)
         if document_id not in {None, copied}:
             raise ParseError(DocumentState.FAILED, "the file changed while it was read; ingest it again")
-        yield Session(source=scratch / "document", name=writable_name(path), scratch=scratch, password=password, rules=rules)
+        yield Session(scratch / "document", writable_name(path), scratch, password, settings, artifacts)
 
 
 def _copy(path: Path, target: Path, *, megabytes: int) -> str:
@@ -173,8 +170,8 @@ def read_page_ranges(session: Session, total: int, on_pages: Callable[[int, int]
         before = sum(earlier.result().cpu_seconds for earlier in ranges[: max(0, place - LOOK_BACK + 1)])
         return _read_range(session, first, last, before)
 
-    with ThreadPoolExecutor(session.rules.work.parsers_at_once, thread_name_prefix="parse") as threads:
-        for place, (first, last) in enumerate(cut_ranges(total, session.rules.parse.pages_per_range)):
+    with ThreadPoolExecutor(session.settings.work.parsers_at_once, thread_name_prefix="parse") as threads:
+        for place, (first, last) in enumerate(cut_ranges(total, session.settings.reading.parse.pages_per_range)):
             ranges.append(threads.submit(read, place, first, last))
         try:
             for done in as_completed(ranges):
@@ -201,7 +198,7 @@ def _read_range(session: Session, first: int, last: int, spent: float) -> RangeR
 
     `spent` is the CPU time that the document has used so far.
     """
-    numbers, limit = range(first, last + 1), session.rules.limits.cpu_seconds_per_document
+    numbers, limit = range(first, last + 1), session.settings.limits.cpu_seconds_per_document
     if spent > limit:
         return _together(
             _read_text_layer(session, number, f"the document used more than {limit:.0f} s of CPU time") for number in numbers

@@ -9,7 +9,7 @@ from storage.records.documents import Modality, NodeKind, Passage, TableRow
 from tasks.algorithms.quotes import row_in_words
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.standing import excerpt, find_words
-from tasks.algorithms.text.word_stems import stems_in, words_in_chunk, words_of
+from tasks.algorithms.text.stems import stems_in, words_in_chunk, words_of
 from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 from tasks.asking.calls import call_book
 from tasks.asking.question import NAMED_PLACE

@@ -13,7 +13,7 @@ from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.quotes import Coverage, Scores, choose_quotes, joint_coverage, marked, quote_scores, term_shares
 from tasks.algorithms.text.kept import says_something
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 from tasks.algorithms.values import value_consistency
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathReading, PathText, Question, Quote, Synthesis, Verdict

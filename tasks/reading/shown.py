@@ -7,7 +7,7 @@ from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.corpus.snapshot import Snapshot
 from storage.records.documents import Modality, Passage
 from tasks.algorithms.sharing import fair_shares
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import call_book
 from tasks.prompts.prompt import Piece, cut
 

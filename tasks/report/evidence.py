@@ -10,7 +10,7 @@ from storage.graph.tables import TableName, pages_of
 from storage.records.answers import Answer, Citation, NamedDocument, PagePlace, RankedPage
 from storage.records.documents import Box, DocumentRecord, Node, Page
 from storage.runs.answers import removed_note
-from tasks.report.pictures import LIMITS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
+from tasks.report.pictures import SETTINGS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
 
 UNPAGED = {"text/html": "", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ""}
 PLACE_WORDS = UNPAGED | {
@@ -138,7 +138,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
     wanted += [node for path in answer.paths[:PATHS_SHOWN] for node in path.nodes]
     nodes = read_nodes(snapshot, wanted)
     pages = read_pages(snapshot, _places(answer, nodes.values()))
-    with SourceCopies(LIMITS.file_megabytes) as copies:
+    with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         pictures = Pictures(artifacts, copies, PAGES_DRAWN, PICTURE_CHARACTERS)
         sheets = tuple(
             _sheet(cited, documents[key[0]], pages.get(key), nodes, pictures)

@@ -23,11 +23,11 @@ from tasks.finding.plan import real_path
 from tasks.parsing.jobs import PDF
 from tasks.parsing.parse import ParseError, render_page
 from tasks.parsing.supervisor import ParserStartError
-from tasks.settings.ingest import LimitSettings, WorkSettings
+from tasks.settings.ingest import IngestSettings
 
 FORMATS = ("PNG", "JPEG")
 """What our parser children write; no other decoder is let near their bytes."""
-LIMITS = LimitSettings()
+SETTINGS = IngestSettings()
 PICTURE_WIDTH = 1400
 """Pixels; small print stays readable on a dense screen."""
 PICTURE_QUALITY = 80
@@ -56,7 +56,7 @@ def shrink_picture(data: bytes) -> Picture:
 
     Raise NoPictureError where the bytes are no PNG or JPEG, are damaged, or hold more pixels than may be read.
     """
-    most = LIMITS.image_megapixels
+    most = SETTINGS.limits.image_megapixels
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
@@ -152,7 +152,7 @@ def page_picture(artifacts: ArtifactStore, document: DocumentRecord, page: Page,
     low, high = DPI_BOUNDS
     dpi = min(max(round(PICTURE_WIDTH * POINTS_PER_INCH / page.width_points), low), high)
     try:
-        return shrink_picture(render_page(path, page=page.number, dpi=dpi, password=None, limits=LIMITS, work=WorkSettings()))
+        return shrink_picture(render_page(path, page=page.number, dpi=dpi, settings=SETTINGS))
     except ParseError as error:
         locked = error.state is DocumentState.NEEDS_PASSWORD
         raise NoPictureError("its file is encrypted, so the page cannot be drawn" if locked else error.reason) from error

@@ -27,7 +27,7 @@ from tasks.models.ocr import read_pictures
 from tasks.parsing.parse import render_page
 from tasks.parsing.pictures_read import PICTURES_AT_ONCE
 from tasks.parsing.supervisor import CHILDREN
-from tasks.settings.ingest import EmbeddingSettings, LimitSettings, OcrSettings, WorkSettings
+from tasks.settings.ingest import EmbeddingSettings, IngestSettings, LimitSettings, OcrSettings
 from tests.bench.measuring import CORPUS, ROOT, Figure, Part, flowreader, measure_parts, timed
 from tests.bench.mineru_alone import read_alone, text_layer
 
@@ -155,8 +155,8 @@ def measure_ocr(bench: Bench) -> Part:
     pages = silent_pages(bench)
     if not pages:
         return [Figure(f"pages without text in {bench.data}", 0)], {}
-    dpi, limits, work = OcrSettings().page_dpi, LimitSettings(), WorkSettings()
-    pictures = [render_page(path, page=page, dpi=dpi, password=None, limits=limits, work=work) for path, page in pages]
+    dpi = OcrSettings().page_dpi
+    pictures = [render_page(path, page=page, dpi=dpi, settings=IngestSettings()) for path, page in pages]
     CHILDREN.stop()
     engine: Any = RapidOCR(params={"Global.log_level": "critical"})
 

@@ -14,7 +14,7 @@ from storage.runs.replies import CallCache
 from tasks.content_graph.description import describing
 from tasks.models.chat.model import open_chat
 from tasks.models.endpoints import Endpoint
-from tasks.settings.ingest import AnalysisSettings, OcrSettings
+from tasks.settings.ingest import ReadingSettings
 from tasks.settings.models import ModelSettings
 from tests.chat_server import chat_server
 from tests.scripted_reader import reads_well
@@ -51,15 +51,8 @@ def picture(artifacts, color="red", size=(80, 60)):
 
 
 def asking_about(nodes, folder, **analysis):
-    settings = AnalysisSettings.model_validate({"by": "model", **analysis})
-    return describing(
-        document_id=DOCUMENT,
-        name="report.pdf",
-        nodes=nodes,
-        settings=settings,
-        ocr=OcrSettings(),
-        artifacts=ArtifactStore(folder / "artifacts"),
-    )
+    reading = ReadingSettings.model_validate({"analysis": {"by": "model", **analysis}})
+    return describing(DOCUMENT, "report.pdf", nodes, reading, ArtifactStore(folder / "artifacts"))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import product
 
 from storage.records.documents import NodeKind, ParsedPage
 from tasks.algorithms.layout.boxes import BODY_KINDS, FURNITURE_KINDS, count_words
@@ -20,24 +21,20 @@ _NUMBER = re.compile(
     re.I,
 )
 _NUMBER_AT_END = re.compile(r"(?:^([A-Z]-)?(\d{1,4})\b)|(?:(?<![\w.,-])([A-Z]-)?(\d{1,4})$)")
-_ROMAN = re.compile(r"(?=[ivxlc])(x[cl]|l?x{0,3})(i[xv]|v?i{0,3})", re.I)
-_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
+_TENS = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc")
+_ONES = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
+_ROMAN = {tens + ones: number for number, (tens, ones) in enumerate(product(_TENS, _ONES)) if number}
+"""The Roman numerals of 1..99."""
 
 
 def read_roman(text: str) -> int | None:
     """Return the value of a Roman numeral below 100, None where it is none."""
-    if not _ROMAN.fullmatch(text):
-        return None
-    values = [_ROMAN_VALUES[letter] for letter in text.casefold()]
-    following = [*values[1:], 0]
-    return sum(-value if value < later else value for value, later in zip(values, following, strict=True))
+    return _ROMAN.get(text.casefold())
 
 
 def write_roman(number: int) -> str:
     """Return the lower-case Roman numeral of 1..99."""
-    tens = ("", "x", "xx", "xxx", "xl", "l", "lx", "lxx", "lxxx", "xc")
-    ones = ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix")
-    return tens[number // 10] + ones[number % 10]
+    return _TENS[number // 10] + _ONES[number % 10]
 
 
 def find_furniture(pages: Sequence[ParsedPage], *, repeated_share: float, edge_band: float) -> frozenset[Place]:

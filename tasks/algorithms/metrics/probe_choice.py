@@ -10,7 +10,7 @@ from storage.records.documents import Node, NodeKind, TableRow, identify
 from tasks.algorithms.layout.boxes import BODY_KINDS
 from tasks.algorithms.layout.references import read_contents
 from tasks.algorithms.quotes import read_row
-from tasks.algorithms.text.word_stems import IDEOGRAPHS, stems_in
+from tasks.algorithms.text.stems import IDEOGRAPHS, stems_in
 from tasks.algorithms.text.words import STOP_WORDS, count_words, looks_english, sentences_of, tokens_of
 
 PlaceOfPage = tuple[str, int]

@@ -14,8 +14,7 @@ from tasks.algorithms.layout.captions import LABEL_KINDS, LABEL_NUMBER, read_lab
 from tasks.algorithms.layout.headings import read_numbering
 from tasks.algorithms.text.kept import names_in, parts_of, says_something
 from tasks.algorithms.text.keywords import YEAR
-from tasks.algorithms.text.stems import stem
-from tasks.algorithms.text.word_stems import words_of
+from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import sentences_of, tokens_of
 
 FEWEST_WORDS = 3

@@ -6,8 +6,7 @@ from enum import StrEnum
 from storage.records.documents import Modality
 from tasks.algorithms.questions.places import NUMBER_WORDS
 from tasks.algorithms.text.kept import asked_part, parts_of
-from tasks.algorithms.text.stems import stem
-from tasks.algorithms.text.word_stems import words_of
+from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
 _COLLECTS = re.compile(r"\bhow\s+many\b|\b(?:list|enumerate|all|each|every)\b|\b(?:in\s+total|total\s+number)\b", re.IGNORECASE)

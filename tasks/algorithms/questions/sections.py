@@ -9,8 +9,7 @@ from tasks.algorithms.layout.boxes import Element, simplify
 from tasks.algorithms.layout.headings import read_numbering
 from tasks.algorithms.layout.references import resolve_references
 from tasks.algorithms.text.kept import kept_stems
-from tasks.algorithms.text.stems import stem
-from tasks.algorithms.text.word_stems import words_of
+from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
 _ALL_APPENDICES = "appendix A, B, C, D, E, F, G, H"

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from tasks.algorithms.text.kept import asked_part, names_in, says_something
 from tasks.algorithms.text.keywords import YEAR
-from tasks.algorithms.text.word_stems import stems_of, words_of
+from tasks.algorithms.text.stems import stems_of, words_of
 
 _PLACE_NUMBER = re.compile(
     r"\b(?:pages?|pp?\.|slides?|figures?|figs?\.?|tables?|charts?|sections?|chapters?|exhibits?)\s*\d[\d.,\-]*", re.IGNORECASE

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tasks.algorithms.arrays import FloatArray, IntArray, require_range
 from tasks.algorithms.text.kept import parts_of, says_something
-from tasks.algorithms.text.word_stems import stems_in_chunk, words_in_chunk
+from tasks.algorithms.text.stems import stems_in_chunk, words_in_chunk
 
 Codes = npt.NDArray[np.int32]
 UNKNOWN = -1

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from tasks.algorithms.text.keywords import IDENTIFIER, JOINERS
-from tasks.algorithms.text.word_stems import IDEOGRAPHS, stems_of, words_of
+from tasks.algorithms.text.stems import IDEOGRAPHS, stems_of, words_of
 from tasks.algorithms.text.words import STOP_WORDS, sentences_of, tokens_of
 
 _EXAMPLES = re.compile(

@@ -8,7 +8,7 @@ from itertools import accumulate
 import numpy as np
 
 from tasks.algorithms.arrays import FloatArray
-from tasks.algorithms.text.word_stems import stems_in_chunk
+from tasks.algorithms.text.stems import stems_in_chunk
 
 _DASHES = str.maketrans(dict.fromkeys("–—−‐‑‒", "-"))  # noqa: RUF001 - signs that are written for one another
 _UNSPACED = "\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"

@@ -1,13 +1,18 @@
-"""Stems: one form for a word and its inflections, in a question and in a document alike, by the stemmers of Snowball."""
+"""Stems, by the stemmers of Snowball: one form for a word and its inflections, in a question and in a document alike.
+
+A word counts for its own stem and those of its parts: compounds, years and ideographs.
+"""
 
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import chain
 
 from Stemmer import Stemmer
 
 from storage.records.language import language
-from tasks.algorithms.text.words import STOP_WORDS
+from tasks.algorithms.text.keywords import YEAR
+from tasks.algorithms.text.words import IDEOGRAPH, STOP_WORDS, tokens_of
 
 _LANGUAGES = {
     "LATIN": language(),
@@ -20,7 +25,7 @@ _LANGUAGES = {
 }
 """The language that a word is stemmed in, by its script, as Unicode names it."""
 
-_STEMMERS = {script: Stemmer(language, 0) for script, language in _LANGUAGES.items()}
+_STEMMERS = {script: Stemmer(name, 0) for script, name in _LANGUAGES.items()}
 _SMALLEST = 3
 """Words of so many letters are stems."""
 
@@ -62,3 +67,52 @@ def _without_accents(word: str) -> str:
     is_latin = base.isascii() and base.isalnum()
     bare = "".join(sign for sign in parts if not unicodedata.combining(sign)) if is_latin else word
     return unicodedata.normalize("NFC", bare)
+
+
+IDEOGRAPHS = re.compile(f"[{IDEOGRAPH}]+")
+"""What is written without spaces between words."""
+
+_JOINTS = re.compile(r"[-'\u2019.,&/:]")
+_FISCAL_YEAR = re.compile(r"(?:FY|CY|F|H[12]|Q[1-4])((?:19|20)\d\d)", re.IGNORECASE)
+
+
+def words_of(text: str) -> list[str]:
+    return [token for token in tokens_of(text) if token[0].isalnum()]
+
+
+@lru_cache(maxsize=2**17)
+def words_in_chunk(chunk: str) -> tuple[str, ...]:
+    """Return the words of a chunk between spaces; remembered, because texts are made of few chunks."""
+    return tuple(words_of(chunk))
+
+
+@lru_cache(maxsize=2**16)
+def stems_of(word: str) -> tuple[str, ...]:
+    """Return the stems that a word counts for: its own, then those of a compound's words and years; or pairs of ideographs.
+
+    "COVID-19" counts for "covid", too, "FY2021" for 2021; of three ideographs the first two count, and the last two.
+    """
+    runs = [] if word.isascii() else IDEOGRAPHS.findall(word)
+    if runs:
+        pairs = [run[place : place + 2] for run in runs for place in range(max(1, len(run) - 1))]
+        return (*pairs, *map(stem, words_of(IDEOGRAPHS.sub(" ", word))))
+    fiscal = _FISCAL_YEAR.fullmatch(word)
+    if fiscal:
+        return (stem(word), fiscal[1])
+    parts = [part for part in _JOINTS.split(word) if _stands_alone(part)] if _JOINTS.search(word) else []
+    return tuple(dict.fromkeys(map(stem, (word, *parts))))
+
+
+@lru_cache(maxsize=2**17)
+def stems_in_chunk(chunk: str) -> tuple[str, ...]:
+    """Return the stems that a chunk between spaces counts for; remembered like its words."""
+    return tuple(part for word in words_in_chunk(chunk) for part in stems_of(word))
+
+
+def stems_in(text: str) -> frozenset[str]:
+    return frozenset(chain.from_iterable(map(stems_in_chunk, text.split())))
+
+
+def _stands_alone(part: str) -> bool:
+    """Tell a part of a compound that is worth a search of its own: a word of three letters, or a year."""
+    return (part.isalpha() and len(part) > 2 and part.casefold() not in STOP_WORDS) or bool(YEAR.fullmatch(part))

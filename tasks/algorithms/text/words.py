@@ -35,8 +35,8 @@ TOKEN = re.compile(rf"(?:[A-Z]\.){{2,}}|{_LETTER}+(?:[-'\u2019.,&/:](?!s\b){_LET
 """A word or number with what joins its parts ("1,234.5", "GPT-4", "R&D", "U.S.") but not the "s" of a genitive, one sign, or an
 empty line."""
 
-_IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-COUNTED = re.compile(rf"[{_IDEOGRAPH}]{{1,2}}|[^\s{_IDEOGRAPH}]+")
+IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+COUNTED = re.compile(rf"[{IDEOGRAPH}]{{1,2}}|[^\s{IDEOGRAPH}]+")
 """What counts as a word in a length: what stands between spaces, or two ideographs."""
 
 _SENTENCE_END = re.compile(

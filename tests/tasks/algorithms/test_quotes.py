@@ -18,7 +18,7 @@ from tasks.algorithms.quotes import (
     row_in_words,
     term_shares,
 )
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 
 STEMS = ("turbin", "cost", "red")
 WEIGHTS = (2.0, 1.0, 1.0)

@@ -37,9 +37,9 @@ def pairs_of(edges, kind):
 
 
 def test_the_window_counts_text_nodes_only():
-    is_text = np.array([True, False, True, True, False, True])
-    assert sorted(map(tuple, window_pairs(is_text=is_text, width=2).tolist())) == [(0, 2), (0, 3), (2, 3), (2, 5), (3, 5)]
-    assert window_pairs(is_text=np.array([True]), width=3).tolist() == []
+    nodes = [make_node(place, Modality.TABLE if place in (1, 4) else Modality.TEXT) for place in range(6)]
+    assert sorted(map(tuple, window_pairs(nodes, 2).tolist())) == [(0, 2), (0, 3), (2, 3), (2, 5), (3, 5)]
+    assert window_pairs(nodes[:1], 3).tolist() == []
 
 
 def test_every_edge_has_both_arcs_and_weighs_the_cosine_of_the_last_vectors():

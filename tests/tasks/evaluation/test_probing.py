@@ -7,7 +7,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from storage.records.documents import NodeKind
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 from tasks.evaluation.arms import EvaluationError
 from tasks.evaluation.probing import drawn_documents, make_probes, names_of
 from tests.asking_worlds import Passage, answers_to, published, written

@@ -35,8 +35,8 @@ def test_the_page_names_the_run_that_was_completed_and_no_name_of_a_file_is_mark
     page = report_markdown(
         REPORT.model_copy(update={"took_over": ("the earlier run was killed",), "vanished": ("/in/`a`.pdf: gone",)})
     )
-    assert "\n- the earlier run was killed" in page and "- `/in/'a'.pdf: gone`" in page
-    assert "| `a/b'c .pdf` | failed | `it is empty` |" in page.splitlines()
+    assert "\n- the earlier run was killed" in page and r"- \/in\/\`a\`\.pdf\: gone" in page
+    assert r"| a\|b\`c \.pdf | failed | it is empty |" in page.splitlines()
 
 
 def test_the_artifact_key_is_one_that_prefect_takes_and_each_name_has_its_own():

@@ -17,10 +17,10 @@ from storage.artifacts import ArtifactStore, hash_bytes
 from storage.records.documents import Block, DocumentState, NodeKind, PageParser, ParsedPage
 from tasks.parsing import session as sessions
 from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, READINGS, Job, Reading, Work, left_in, read_left
-from tasks.parsing.session import LOOK_BACK, Rules, cut_ranges, read_page_ranges, session_for
+from tasks.parsing.session import LOOK_BACK, cut_ranges, read_page_ranges, session_for
 from tasks.parsing.supervisor import Children, Ending, ForkServer
 from tasks.parsing.supervisor import _account as account
-from tasks.settings.ingest import LimitSettings, OcrSettings, ParseSettings, WorkSettings
+from tasks.settings.ingest import IngestSettings, LimitSettings, OcrSettings, ParseSettings
 from tests import hostile
 
 
@@ -54,12 +54,10 @@ class ScriptedSession:
 
     def __init__(self, seconds: list[float], bad: set[int], *, at_once: int, limit: float) -> None:
         self.seconds, self.bad, self.random = seconds, bad, random.Random(at_once)
-        self.rules = Rules(
-            parse=ParseSettings(pages_per_range=2),
-            ocr=OcrSettings(),
-            limits=LimitSettings(cpu_seconds_per_document=limit),
-            work=WorkSettings(parsers_at_once=at_once),
-            artifacts=None,
+        self.settings = IngestSettings(
+            reading={"parse": {"pages_per_range": 2}},
+            limits={"cpu_seconds_per_document": limit},
+            work={"parsers_at_once": at_once},
         )
 
     def run(self, work, *, pages, first, last):
@@ -113,9 +111,8 @@ ANSWERED = Ending(problem="", refusal=None, cpu_seconds=1.0, answered=True)
 
 
 @pytest.fixture
-def rules(tmp_path) -> Rules:
-    store = ArtifactStore(tmp_path / "artifacts")
-    return Rules(parse=ParseSettings(), ocr=OcrSettings(), limits=LimitSettings(), work=WorkSettings(), artifacts=store)
+def artifacts(tmp_path) -> ArtifactStore:
+    return ArtifactStore(tmp_path / "artifacts")
 
 
 @pytest.fixture
@@ -125,8 +122,8 @@ def source(tmp_path) -> Path:
     return path
 
 
-def lend(source: Path, rules: Rules, document_id: str | None = None):
-    return session_for(source, document_id=document_id, password=None, rules=rules)
+def session_of(source: Path, artifacts: ArtifactStore, document_id: str | None = None):
+    return session_for(source, settings=IngestSettings(), document_id=document_id, artifacts=artifacts)
 
 
 def answer(folder: Path, picture: str) -> None:
@@ -136,26 +133,26 @@ def answer(folder: Path, picture: str) -> None:
     (folder / ANSWER).write_bytes(READINGS.dump_json(Reading(title="", pages=(page,))))
 
 
-def test_the_copy_is_gone_when_the_work_is_done(source, rules):
-    with lend(source, rules, hash_bytes(b"words")) as session:
+def test_the_copy_is_gone_when_the_work_is_done(source, artifacts):
+    with session_of(source, artifacts, hash_bytes(b"words")) as session:
         assert session.source.read_bytes() == b"words"
         assert session.scratch.stat().st_mode & 0o077 == 0
     assert not session.scratch.exists()
 
 
-def test_pictures_become_artifacts(source, rules, tmp_path):
-    with lend(source, rules) as session:
+def test_pictures_become_artifacts(source, artifacts, tmp_path):
+    with session_of(source, artifacts) as session:
         answer(tmp_path / "job", "figure-1-0")
         (tmp_path / "job" / "figure-1-0").write_bytes(b"a picture")
         (page,) = session.take_answer(ANSWERED, tmp_path / "job").pages
     assert page.image == page.blocks[0].picture == hash_bytes(b"a picture")
-    assert rules.artifacts.read(page.image) == b"a picture"
+    assert artifacts.read(page.image) == b"a picture"
     assert not (tmp_path / "job").exists()
 
 
 @pytest.mark.parametrize("name", ["../a.txt", "/etc/passwd", "figure-9-9", "figure-1-0"])
-def test_a_name_that_leads_elsewhere_is_no_picture(name, source, rules, tmp_path):
-    with lend(source, rules) as session:
+def test_a_name_that_leads_elsewhere_is_no_picture(name, source, artifacts, tmp_path):
+    with session_of(source, artifacts) as session:
         answer(tmp_path / "job", name)
         (tmp_path / "job" / "figure-1-0").symlink_to(source)
         (page,) = session.take_answer(ANSWERED, tmp_path / "job").pages
@@ -163,28 +160,28 @@ def test_a_name_that_leads_elsewhere_is_no_picture(name, source, rules, tmp_path
 
 
 @pytest.mark.parametrize("data", [b"", b"{}", b'{"title": 1', b"\x80\x04pickle"])
-def test_an_answer_out_of_form_is_none(data, source, rules, tmp_path):
+def test_an_answer_out_of_form_is_none(data, source, artifacts, tmp_path):
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / ANSWER).write_bytes(data)
-    with lend(source, rules) as session:
+    with session_of(source, artifacts) as session:
         assert session.take_answer(ANSWERED, tmp_path / "job") is None
 
 
-def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(source, rules, tmp_path, monkeypatch):
+def test_what_killed_processes_left_is_swept_and_what_living_ones_use_is_not(source, artifacts, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left, used = tmp_path / "flowreader-parse-999999999-x", tmp_path / f"flowreader-parse-{os.getpid()}-x"
     left.mkdir()
     used.mkdir()
     sessions._sweep_scratch.cache_clear()
-    with lend(source, rules):
+    with session_of(source, artifacts):
         assert not left.exists()
         assert used.exists()
 
 
-def test_a_full_disk_is_no_fault_of_the_document(source, rules, monkeypatch):
+def test_a_full_disk_is_no_fault_of_the_document(source, artifacts, monkeypatch):
     full = Ending(problem="failed (OSError: [Errno 28] No space left)", refusal=None, cpu_seconds=0, answered=False)
     monkeypatch.setattr(sessions.CHILDREN, "run", lambda job, at_once: full)
-    with lend(source, rules) as session, pytest.raises(OSError, match="disk full"):
+    with session_of(source, artifacts) as session, pytest.raises(OSError, match="disk full"):
         session.run(Work.SURVEY, pages=1)
 
 

@@ -14,9 +14,9 @@ from PIL import Image
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, NodeKind, PageParser, ParsedDocument
-from tasks.parsing.parse import ParseError, count_pages, parse_file, render_page, rules_for
+from tasks.parsing.parse import ParseError, count_pages, parse_file, render_page
 from tasks.parsing.supervisor import CHILDREN, ParserStoppedError
-from tasks.settings.ingest import IngestSettings, LimitSettings, WorkSettings
+from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests import hostile
 
 TIGHT = LimitSettings(memory_megabytes=1024, cpu_seconds_per_range=3, cpu_seconds_per_page=1)
@@ -24,8 +24,9 @@ TIGHT = LimitSettings(memory_megabytes=1024, cpu_seconds_per_range=3, cpu_second
 
 def read(path, folder, *, document_id=None, password=None, on_pages=lambda done, total: None, **settings) -> ParsedDocument:
     document_id = document_id or hashlib.sha256(path.read_bytes()).hexdigest()
-    rules = rules_for(IngestSettings(**settings), ArtifactStore(folder / "artifacts"))
-    return parse_file(path=path, document_id=document_id, password=password, rules=rules, on_pages=on_pages)
+    store = ArtifactStore(folder / "artifacts")
+    settings = IngestSettings(**settings)
+    return parse_file(path=path, document_id=document_id, password=password, settings=settings, artifacts=store, on_pages=on_pages)
 
 
 def words(document: ParsedDocument) -> str:
@@ -206,11 +207,11 @@ def _processes_with(mark: str) -> list[int]:
 
 def test_pages_are_counted_and_drawn_without_reading_them(tmp_path):
     path = hostile.plain_pdf(tmp_path, pages=5)
-    rules = rules_for(IngestSettings(), None)
-    assert count_pages(path, rules) == 5 and count_pages(hostile.random_bytes(tmp_path), rules) is None
+    settings = IngestSettings()
+    assert count_pages(path, settings) == 5 and count_pages(hostile.random_bytes(tmp_path), settings) is None
     drawn = tmp_path / "page"
-    drawn.write_bytes(render_page(path, page=5, dpi=72, password=None, limits=LimitSettings(), work=WorkSettings()))
+    drawn.write_bytes(render_page(path, page=5, dpi=72, settings=settings))
     with Image.open(drawn) as picture:
         assert picture.size == (595, 842)
     with pytest.raises(ParseError, match="no PDF with a page 6"):
-        render_page(path, page=6, dpi=72, password=None, limits=LimitSettings(), work=WorkSettings())
+        render_page(path, page=6, dpi=72, settings=settings)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records.documents import Modality, NodeKind
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 from tasks.asking.calls import counting_calls
 from tasks.asking.records import PathText
 from tasks.reading.cited import (

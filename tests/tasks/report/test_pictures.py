@@ -15,7 +15,7 @@ from storage.artifacts import ArtifactStore
 from storage.records.documents import Page, PageParser
 from tasks.finding.mirror import discover_objects
 from tasks.report.pictures import NoPictureError, SourceCopies, page_picture, shrink_picture
-from tasks.settings.ingest import LimitSettings
+from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests import hostile
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import BOX, DOCX, ROTATED_BOX, a_record, id_of, squares_pdf
@@ -131,7 +131,7 @@ def test_other_formats_damaged_and_huge_pictures_are_refused_in_words(monkeypatc
     chunk = struct.pack(">I", 13) + b"IHDR" + header + struct.pack(">I", zlib.crc32(b"IHDR" + header))
     with pytest.raises(NoPictureError):
         shrink_picture(b"\x89PNG\r\n\x1a\n" + chunk)
-    monkeypatch.setattr("tasks.report.pictures.LIMITS", LimitSettings(image_megapixels=1))
+    monkeypatch.setattr("tasks.report.pictures.SETTINGS", IngestSettings(limits=LimitSettings(image_megapixels=1)))
     with pytest.raises(NoPictureError, match="2000 x 2000 pixels; 1 megapixels"):
         shrink_picture(encoded((2000, 2000), "JPEG"))
 

@@ -12,7 +12,7 @@ from tasks.algorithms.metrics.probe_wording import (
     word_sentence,
 )
 from tasks.algorithms.questions.terms import question_terms
-from tasks.algorithms.text.word_stems import stems_in
+from tasks.algorithms.text.stems import stems_in
 
 NOTHING_KNOWN = WordUse(pages={}, forms={})
 WORDS = ("turbine", "turbines", "harbour", "repairs", "Merrow", "storm", "2019", "14", "COVID-19", "of", "the", "and", ",", "with")

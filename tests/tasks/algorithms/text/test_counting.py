@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 
 from tasks.algorithms.text.counting import CodedTexts, Vocabulary, bm25_scores, code_texts, count_pairs, count_stems
 from tasks.algorithms.text.kept import kept_stems
-from tasks.algorithms.text.word_stems import stems_of, words_of
+from tasks.algorithms.text.stems import stems_of, words_of
 
 CHUNKS = [
     "Net",

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.kept import asked_part, asked_stems, kept_stems, names_in, neighbouring_pairs, parts_of, says_something
-from tasks.algorithms.text.word_stems import stems_of, words_of
+from tasks.algorithms.text.stems import stems_of, words_of
 
 
 @pytest.mark.parametrize(
