@@ -1,4 +1,4 @@
-"""What a node says of itself, by rule: summary, keywords, search text (eq. 11 without a model; the duties of A.1 and A.2)."""
+"""Summary, keywords and search text of nodes and pages, by rules (eq. 11 without a model; A.1 and A.2)."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -35,7 +35,7 @@ def ask_in_groups(
     *,
     at_once: int = CALLS_AT_ONCE,
 ) -> Replies[T]:
-    """Ask about each group of things, named by their places; `on_things` hears how many more are done.
+    """Ask about each group of things, named by their places; `on_things` is called with how many more are done.
 
     Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
     """

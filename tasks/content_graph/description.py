@@ -24,7 +24,7 @@ class Reply(BaseModel):
 
 
 class Description(Reply):
-    """What the model says of a node."""
+    """The model's description of a node."""
 
     id: str
     keywords: list[str]
@@ -33,20 +33,16 @@ class Description(Reply):
 
 
 class VisualDescription(Description):
-    """What it says of a figure or table."""
+    """Of a figure or table; `words` are those in its picture."""
 
     words: str
 
 
 class Descriptions(Reply):
-    """What it says of some passages."""
-
     nodes: list[Description]
 
 
 class VisualDescriptions(Reply):
-    """What it says of some figures and tables."""
-
     nodes: list[VisualDescription]
 
 

@@ -30,8 +30,6 @@ class NamedLink(Reply):
 
 
 class NoteJudgement(Reply):
-    """What the model decided on a note."""
-
     id: str
     links: list[NamedLink]
     update: bool
@@ -40,8 +38,6 @@ class NoteJudgement(Reply):
 
 
 class NoteJudgements(Reply):
-    """What it decided on some notes."""
-
     nodes: list[NoteJudgement]
 
 

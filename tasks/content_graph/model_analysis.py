@@ -1,4 +1,4 @@
-"""What a node says of itself, by a model (eq. 11): it describes what rules have read, and rules hold it to the papers' duties."""
+"""Summary, keywords and search text of nodes, by a model (eq. 11), corrected by rules where A.1 and A.2 ask for it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ D = TypeVar("D", Descriptions, VisualDescriptions)
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """The nodes with what the model said, the others as rules described them; why each of the rest got no description, by place."""
+    """The nodes as the model described them, the others as rules did; by place, why a node got no description."""
 
     nodes: tuple[Node, ...]
     asked: int
@@ -65,7 +65,7 @@ def _by_place(replies: Replies[D]) -> list[tuple[int, Description]]:
 
 
 def _described(node: Node, reply: Description, settings: AnalysisSettings, *, seen: bool) -> Node:
-    """Take over what the model said, held to what can be checked: a text's keywords stand in it, a figure's index leads."""
+    """Take the model's description, as far as it can be checked: a text's keywords stand in it, a figure's index comes first."""
     if says_nothing(reply):
         return replace(node, summary=NO_MEANING, keywords=(), meaningless=True)
     words = without_controls(reply.words) if seen and isinstance(reply, VisualDescription) else ""

@@ -101,7 +101,7 @@ def updating(address: StoreAddress) -> Iterator[Path]:
     folder = mirror_of(address)
     with opened_lock(folder) as descriptor:
         _wait_for(descriptor, fcntl.LOCK_EX)
-        # Only for people who look: the folder's name is a hash.
+        # Says what the folder is: its name is a hash.
         os.pwrite(descriptor, f"{address.shown}\n".encode(), 0)
         yield folder
 

@@ -20,7 +20,7 @@ EVOLVING = (*ANALYZING, "evolve")
 
 
 def reader_identity(settings: IngestSettings, model: str = "") -> str:
-    """Return, as one hash, what decides the model's words beside the settings of reading; "" where no model reads.
+    """Return, as one hash, what decides the model's words besides the settings of reading; "" where no model reads.
 
     Where neither the caller nor the environment says how the model is called, the server is asked. Raises EndpointError where
     the environment names no server, ChatEndedError where that is not there.

@@ -25,7 +25,7 @@ NOTES_SHOWN = 20
 class Outcome:
     """A record for the catalog, and the graph where the document is ready.
 
-    `state` is what this reading came to: a document whose new reading fails may still be ready. `logged` says why there is no
+    `state` is how this reading ended: a document whose new reading fails may still be ready. `logged` says why there is no
     graph in words that hold none of the document's.
     """
 

@@ -85,7 +85,7 @@ def _earlier_contents(corpus: CorpusWriter, removal: Removal) -> list[Removal]:
 
 
 def _removed_before(location: CorpusLocation, asked: str) -> Removal | None:
-    """Return the removal, of which something is left, of the document with this file name or whose id begins so."""
+    """Return the removal, of which something is left, of the document with this file name or an id that begins so."""
     name, prefix = storable(asked), asked if ID_PREFIX.fullmatch(asked) else None
     named = (one for one in noted_removals(location) if name in one.names or (prefix and one.document_id.startswith(prefix)))
     return next(named, None)

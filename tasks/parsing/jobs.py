@@ -75,7 +75,7 @@ class ParseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """ParseError on its way to the parent; `final` is false where another parser may fare better."""
+    """ParseError on its way to the parent; `final` is false where another parser may succeed."""
 
     state: DocumentState
     reason: str

@@ -141,7 +141,7 @@ def _paragraph(lines: list[tuple[Box, str]]) -> Block:
 
 
 def add_pictures(pages: tuple[ParsedPage, ...], job: Job) -> tuple[ParsedPage, ...]:
-    """Cut out each figure, read each formula's words, and draw the pages whose text layer says next to nothing."""
+    """Cut out each figure, read each formula's words, and draw the pages that have next to no text."""
     document = open_pdf(job.source)
     return tuple(_add_pictures(page, document, job) for page in pages)
 

@@ -123,9 +123,7 @@ def _fill_image_page(page: ParsedPage, found: PictureWords) -> ParsedPage:
         else:
             inside.setdefault(home, []).append(line)
     blocks = [replace(figure, picture_text=_joined(inside.get(place, ()))) for place, figure in enumerate(figures)]
-    for paragraph in merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0):
-        kind = NodeKind.TITLE if paragraph.is_title else NodeKind.PARAGRAPH
-        blocks.append(Block(kind=kind, text=paragraph.text, box=paragraph.box))
+    blocks += merge_lines(outside, width=page.width_points or 1.0, height=page.height_points or 1.0)
     ordered = order_boxes([block.box for block in blocks])
     return replace(page, parser=PageParser.OCR, blocks=tuple(blocks[place] for place in ordered))
 

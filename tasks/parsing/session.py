@@ -64,7 +64,7 @@ class Session:
     def take_answer(self, ending: Ending, folder: Path) -> Reading | None:
         """Read the pages that the child left, store their pictures, and clear its folder; None where it left none.
 
-        What a child wrote is checked like a stranger's: one that was taken over could have written anything.
+        What a child wrote is checked: one that was taken over could have written anything.
         """
         try:
             most = self.settings.limits.answer_megabytes << 20
@@ -206,7 +206,10 @@ def _read_range(session: Session, first: int, last: int, spent: float) -> RangeR
     ending, folder = session.run(Work.MINERU, pages=len(numbers), first=first, last=last)
     if ending.problem and len(numbers) > 1:
         session.clear(folder)
-        return _read_each(session, numbers, spent, ending.cpu_seconds)
+        readings = [RangeReading([], ending.cpu_seconds)]
+        for number in numbers:
+            readings.append(_read_range(session, number, number, spent + _together(readings).cpu_seconds))
+        return _together(readings)
     read = _pages(session, ending, folder)
     if ending.problem:
         note = f"the pictures of the page could not be cut: pdfium {ending.problem}"
@@ -214,15 +217,6 @@ def _read_range(session: Session, first: int, last: int, spent: float) -> RangeR
     problem = f"MinerU {ending.problem or 'left the page out'}"
     missing = [_read_text_layer(session, number, problem) for number in numbers if number not in read]
     return _together([RangeReading([read[number] for number in numbers if number in read], ending.cpu_seconds), *missing])
-
-
-def _read_each(session: Session, numbers: range, spent: float, failed: float) -> RangeReading:
-    """Read the pages one by one, after the range of them failed and used so much CPU time."""
-    readings = [RangeReading([], failed)]
-    for number in numbers:
-        used = spent + sum(reading.cpu_seconds for reading in readings)
-        readings.append(_read_range(session, number, number, used))
-    return _together(readings)
 
 
 def _together(readings: Iterable[RangeReading]) -> RangeReading:

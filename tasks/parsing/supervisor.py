@@ -141,7 +141,7 @@ class Children:
                 reply = fork_server.serve(job)
             if reply is not None:
                 return _account(job, reply)
-        # twice the warm process was lost: the kernel killed it, most likely for want of memory
+        # twice the warm process was lost: the kernel killed it, most likely because memory ran out
         return Ending(problem="took its process down", refusal=None, cpu_seconds=0.0, answered=False)
 
     def warm(self) -> None:

@@ -159,17 +159,8 @@ class TextLine:
     box: Box
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
-    """Lines that belong together, joined; `is_title` says that it stands large at the top."""
-
-    text: str
-    box: Box
-    is_title: bool
-
-
-def merge_lines(lines: Sequence[TextLine], *, width: float, height: float) -> list[Paragraph]:
-    """Return the paragraphs of a page of this width and height (any unit) in reading order."""
+def merge_lines(lines: Sequence[TextLine], *, width: float, height: float) -> list[Block]:
+    """Return the paragraphs of a page of this width and height (any unit) in reading order; large text at the top is a title."""
     groups: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda line: (line.box[1], line.box[0])):
         home = next((group for group in reversed(groups) if _belongs(group, line, width / height)), None)
@@ -181,10 +172,8 @@ def merge_lines(lines: Sequence[TextLine], *, width: float, height: float) -> li
         return []
     usual = median(_height(line) for line in lines)
     boxes = [unite(line.box for line in group) for group in groups]
-    return [
-        Paragraph(text=_join(groups[place]), box=boxes[place], is_title=_is_title(groups[place], usual))
-        for place in order_boxes(boxes)
-    ]
+    kinds = [NodeKind.TITLE if _is_title(group, usual) else NodeKind.PARAGRAPH for group in groups]
+    return [Block(kinds[place], _join(groups[place]), boxes[place]) for place in order_boxes(boxes)]
 
 
 def _height(line: TextLine) -> float:

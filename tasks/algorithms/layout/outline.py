@@ -19,7 +19,7 @@ _UNNUMBERED = frozenset(
     | {"bibliography", "acknowledgments", "acknowledgements", "ethics statement", "ethical considerations", "broader impact"}
     | {"appendix", "appendices", "contents", "table of contents", "index", "glossary", "preface", "foreword", "disclaimer"}
 )
-"""Titles that stand beside a numbered document's highest sections without a number."""
+"""Titles without a number on the level of a numbered document's highest sections."""
 
 _SLIDE_WORDS = 12
 _SLIDE_TITLE_BAND = 0.35
@@ -210,8 +210,8 @@ class _NumberReader:
 def _fill_levels(titles: Sequence[Element], sizes: Sequence[int], stated: Sequence[int | None]) -> list[int]:
     """Give each title without a stated level one.
 
-    Where chapters or items are numbered it stands under the open one; in a numbered document "References" and its likes
-    stand beside the highest; others have the level that is usual for their letter height.
+    Where chapters or items are numbered it stands under the open one; in a numbered document "References" and the like
+    have the level of the highest; others have the level that is usual for their letter height.
     """
     votes: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for size, level in zip(sizes, stated, strict=True):

@@ -43,7 +43,7 @@ class Lists:
 class Vocabulary(dict[str, int]):
     """The number of each chunk between spaces, given when it is first looked up; `codes` has the codes of all stems seen.
 
-    `stems` are all that a chunk counts for, a compound beside its parts; `kept` those of its words that say something, compounds by
+    `stems` are all that a chunk counts for, a compound and its parts; `kept` those of its words that say something, compounds by
     their parts: what stands next to what. `words` is how many words it has.
     """
 

@@ -288,8 +288,8 @@ NODES = passages(8)
 CANDIDATES = {0: (1, 2), 1: (0, 2, 3), 5: (4, 6)}
 
 
-def judge(chat, heard=None, **settings):
-    on_nodes = (lambda *_done: None) if heard is None else lambda *done: heard.append(done)
+def judge(chat, progress=None, **settings):
+    on_nodes = (lambda *_done: None) if progress is None else lambda *done: progress.append(done)
     return Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, on_nodes, total=9)
 
 
@@ -330,9 +330,9 @@ def test_neighbours_share_calls_of_so_many_notes(tmp_path):
 
 
 def test_what_sees_the_same_as_before_is_not_asked_again(tmp_path):
-    heard = []
+    progress = []
     with model(tmp_path) as (server, chat):
-        judging = judge(chat, heard)
+        judging = judge(chat, progress)
         first, _ = judging.judge(NODES, CANDIDATES)
         again, _ = judging.judge(NODES, CANDIDATES)
         assert again == first and server.calls == 1
@@ -341,7 +341,7 @@ def test_what_sees_the_same_as_before_is_not_asked_again(tmp_path):
     assert server.calls == 2 and [
         name for name, (heading, _) in pieces_of(server.requests[1].prompt).items() if "cand" in heading
     ] == ["n5"]
-    assert heard[-1] == (9, 9)
+    assert progress[-1] == (9, 9)
 
 
 def test_a_link_with_a_note_shown_for_another_is_left_out(tmp_path):

@@ -42,21 +42,21 @@ def says(**fields):
 
 
 def describe(folder, nodes, reply=reads_well, settings=QUICK, **more):
-    heard = []
+    progress = []
     with model(folder, reply, settings, **more) as (server, chat):
-        described = describe_nodes(asking_about(nodes, folder), chat=chat, on_nodes=lambda *pairs: heard.append(pairs))
-    return described, server, heard
+        described = describe_nodes(asking_about(nodes, folder), chat=chat, on_nodes=lambda *pairs: progress.append(pairs))
+    return described, server, progress
 
 
 def test_a_passage_gets_its_summary_and_the_keywords_that_stand_in_it(tmp_path):
     reply = says(
         summary="The array\n delivered 4.2 GWh.", keywords=["Corran Sound", "renewable energy", "4.2 GWh"], tags=["energy"]
     )
-    described, _, heard = describe(tmp_path, [node(0, PASSAGE)], reply)
+    described, _, progress = describe(tmp_path, [node(0, PASSAGE)], reply)
     (one,) = described.nodes
     assert (one.summary, one.keywords) == ("The array delivered 4.2 GWh.", ("Corran Sound", "4.2 GWh"))
     assert one.search_text == f"{PASSAGE}\nenergy" and one.content == PASSAGE and one.round == 0
-    assert heard == [(0, 1), (1, 1)] and described.asked == 1 and not described.errors
+    assert progress == [(0, 1), (1, 1)] and described.asked == 1 and not described.errors
 
 
 def test_a_description_that_says_nothing_marks_the_node_meaningless(tmp_path):
@@ -108,9 +108,9 @@ def test_a_node_whose_call_fails_keeps_the_description_by_rules_and_its_error_ha
         return Misbehaviour.REFUSAL if "n7" in pieces_of(request.prompt) else None
 
     nodes = passages(16)
-    described, _, heard = describe(tmp_path, nodes, misbehave=misbehave)
+    described, _, progress = describe(tmp_path, nodes, misbehave=misbehave)
     assert list(described.errors) == [7] and "node 7 of report.pdf" in str(described.errors[7])
-    assert described.nodes[7] == nodes[7] and heard[-1] == (16, 16)
+    assert described.nodes[7] == nodes[7] and progress[-1] == (16, 16)
     assert all(one.summary.startswith("It tells of") for place, one in enumerate(described.nodes) if place != 7)
 
 
@@ -164,7 +164,7 @@ def test_the_words_of_saying_nothing_are_known_however_they_are_dressed(summary)
     assert says_nothing(Description(id="n1", keywords=[], summary=summary, tags=[]))
 
 
-LONG = "The tide turns twice a day, and nobody has ever asked it why."
+LONG = "The tide turns twice a day, and there is a reason for it."
 
 
 def test_titles_captions_furniture_and_a_few_words_are_not_described():
@@ -212,7 +212,7 @@ def test_a_figure_comes_with_its_picture_its_caption_and_the_text_around(tmp_pat
         node(1, "A title", NodeKind.TITLE),
         node(2, "", NodeKind.FIGURE, picture=name, caption="Figure 2: Tides", section_path=("Sea", "Tides")),
         node(3, "| a | b |\n| --- | --- |\n| 1 | 2 |", NodeKind.TABLE, caption="Table 1: Two by two of something"),
-        node(4, "What follows is another story altogether, told at length."),
+        node(4, "What follows is another story altogether, and a long one."),
     ]
     call = description_calls(asking_about(nodes, tmp_path))[1]
     (figure, text), (table, cells) = pieces_of(call.prompt).values()

@@ -38,9 +38,9 @@ def test_links_pipes_sockets_and_devices_are_listed_and_not_opened(tmp_path):
         listener.bind(str(tmp_path / "socket.pdf"))
         found = discover([tmp_path])
     assert names(found) == ["real.pdf"]
-    told = reasons(found)
-    assert "symbolic link" in told["link.pdf"] and "symbolic link" in told["loop"]
-    assert "pipe" in told["pipe.pdf"] and "socket" in told["socket.pdf"]
+    why = reasons(found)
+    assert "symbolic link" in why["link.pdf"] and "symbolic link" in why["loop"]
+    assert "pipe" in why["pipe.pdf"] and "socket" in why["socket.pdf"]
     assert found.unreadable == 0
 
 

@@ -80,7 +80,7 @@ def test_what_is_hidden_too_large_or_a_folders_mark_is_not_fetched(store, home):
     assert names(discovery) == ["a.txt"] == [key.removeprefix("in/") for key in store.fetched]
     assert set(reasons) == {"odd/", ".git/config.txt", "large.txt"} and discovery.unreadable == 0
     assert "limits.file_megabytes" in reasons["large.txt"] and "hidden" in reasons[".git/config.txt"]
-    assert names(found(store.address("in/.git/config.txt"))) == ["config.txt"], "who names it means it"
+    assert names(found(store.address("in/.git/config.txt"))) == ["config.txt"], "what is named is meant"
     assert len(discovery.listed) == 5
 
 
@@ -146,9 +146,9 @@ def searching(store):
     )  # fmt: skip
 
 
-def until(said):
+def until(condition):
     deadline = time.monotonic() + 30
-    while not said():
+    while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
@@ -239,13 +239,13 @@ def test_a_store_that_never_answers_is_an_error_soon(store, home, monkeypatch):
 
 
 def test_how_much_is_fetched_is_announced_before_anything_is(store, home):
-    heard = []
-    found(store.address(), announce=heard.append)
-    assert heard == []
+    announced = []
+    found(store.address(), announce=announced.append)
+    assert announced == []
     for key in ("a", "b"):
         store.put(key, b"1234")
-    found(store.address(), announce=lambda ahead: heard.append((ahead, list(store.fetched))))
-    assert heard == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
+    found(store.address(), announce=lambda ahead: announced.append((ahead, list(store.fetched))))
+    assert announced == [(Ahead(store.address().rstrip("/"), 2, 8), [])] and sorted(store.fetched) == ["a", "b"]
 
 
 def test_a_full_disk_is_an_error_before_anything_is_fetched(store, home, monkeypatch):

@@ -52,20 +52,20 @@ def test_what_waited_long_enough_is_yielded_though_others_still_run():
 
 def test_an_error_ends_the_work_after_what_finished_is_handed_over():
     async def story():
-        told, ended = asyncio.Event(), []
+        stopped, ended = asyncio.Event(), []
 
         async def work(item):
             if item == "bad":
                 await asyncio.sleep(0.02)
                 raise OSError("no")
             if item == "long":
-                await told.wait()
+                await stopped.wait()
                 await asyncio.sleep(0.02)
                 ended.append(item)
             return item
 
         got = []
-        finished = as_they_finish(["good", "long", "bad"], work, at_once=3, batch_seconds=60, batch_items=9, stop=told.set)
+        finished = as_they_finish(["good", "long", "bad"], work, at_once=3, batch_seconds=60, batch_items=9, stop=stopped.set)
         with pytest.raises(OSError, match="no"):
             async for batch in finished:
                 got += batch
@@ -76,16 +76,16 @@ def test_an_error_ends_the_work_after_what_finished_is_handed_over():
 
 def test_a_caller_that_stops_listening_leaves_nothing_running():
     async def story():
-        told, ended = asyncio.Event(), []
+        stopped, ended = asyncio.Event(), []
 
         async def work(item):
             if item == "long":
-                await told.wait()
+                await stopped.wait()
                 ended.append(item)
             return item
 
         async with aclosing(
-            as_they_finish(["quick", "long"], work, at_once=2, batch_seconds=0, batch_items=1, stop=told.set)
+            as_they_finish(["quick", "long"], work, at_once=2, batch_seconds=0, batch_items=1, stop=stopped.set)
         ) as finished:
             assert await anext(finished) == ["quick"]
         assert ended == ["long"]

@@ -30,18 +30,18 @@ def parsed_page(parser, image=None, note=""):
 
 
 @pytest.mark.parametrize(
-    ("page", "enabled", "state", "said"),
+    ("page", "enabled", "state", "words"),
     [
         (parsed_page(PageParser.NONE, image="i" * 64), False, DocumentState.OCR_REQUIRED, "ocr.enabled = true"),
         (parsed_page(PageParser.NONE, note="MinerU used more than 3072 MB"), True, DocumentState.FAILED, "more than 3072 MB"),
         (parsed_page(PageParser.NONE), True, DocumentState.FAILED, "no page holds text"),
     ],
 )
-def test_a_document_in_which_nothing_can_be_read_fails_with_the_reason(page, enabled, state, said):
+def test_a_document_in_which_nothing_can_be_read_fails_with_the_reason(page, enabled, state, words):
     parsed = ParsedDocument("d" * 64, "application/pdf", "", (page,))
     with pytest.raises(ParseError) as raised:
         require_something_to_read(parsed, ocr_enabled=enabled)
-    assert raised.value.state is state and said in raised.value.reason
+    assert raised.value.state is state and words in raised.value.reason
     require_something_to_read(replace(parsed, pages=(parsed_page(PageParser.MINERU),)), ocr_enabled=True)
 
 

@@ -1,4 +1,4 @@
-"""An estimate looks at pages without asking anybody, and comes near to what is asked then."""
+"""An estimate looks at pages without asking a model, and is near to what is asked then."""
 
 import pytest
 

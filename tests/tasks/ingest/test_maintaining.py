@@ -1,4 +1,4 @@
-"""Upkeep does what an ingest does at its end, of all corpora or the named ones; the page says what was done, found and aged out."""
+"""Maintenance does what an ingest does at its end, of all corpora or the named ones; its page says what was done, found and aged out."""
 
 import os
 import time
@@ -113,7 +113,7 @@ def test_every_corpus_has_a_row_and_its_details_with_remedies():
 
 
 def left(path, *, old=True):
-    """A file of five bytes, a month and an hour old unless said otherwise."""
+    """A file of five bytes, a month and an hour old by default."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"words")
     if old:
@@ -124,9 +124,9 @@ def left(path, *, old=True):
 @pytest.fixture
 def kept(home):
     """An answer that the ledger of a corpus names."""
-    told = answer("report")
-    RunLog(corpus_location("small").runs / f"{ASKING}1.jsonl").answer(answer_json(told))
-    return told.answer_id
+    given = answer("report")
+    RunLog(corpus_location("small").runs / f"{ASKING}1.jsonl").answer(answer_json(given))
+    return given.answer_id
 
 
 def test_what_is_old_and_unused_goes_and_is_counted(kept):

@@ -18,55 +18,55 @@ from tests.storage import worlds
 
 
 @pytest.fixture
-def heard():
-    token, told = workplace.set(SimpleNamespace(run_id="r1")), []
-    with subscribed(told.append):
-        yield told
+def events():
+    token, events = workplace.set(SimpleNamespace(run_id="r1")), []
+    with subscribed(events.append):
+        yield events
     workplace.reset(token)
 
 
-def end_of(heard, outcome):
-    with watched_document(WORK) as told:
-        told(outcome)
-    return heard[-1]
+def end_of(events, outcome):
+    with watched_document(WORK) as take:
+        take(outcome)
+    return events[-1]
 
 
-def test_a_document_begins_under_its_name_and_one_that_is_ready_is_announced_with_its_pages_and_nodes(heard):
+def test_a_document_begins_under_its_name_and_one_that_is_ready_is_announced_with_its_pages_and_nodes(events):
     graph = worlds.graph("report")
-    told = end_of(heard, ready(WORK, graph))
-    assert heard == [DocumentBegan("r1", WORK.document_id, "a.pdf"), told]
-    assert (told.state, told.pages, told.nodes, told.error) == ("ready", len(graph.pages), len(graph.nodes), "")
-    assert told.run == "r1" and 0 < told.seconds < 10
+    ended = end_of(events, ready(WORK, graph))
+    assert events == [DocumentBegan("r1", WORK.document_id, "a.pdf"), ended]
+    assert (ended.state, ended.pages, ended.nodes, ended.error) == ("ready", len(graph.pages), len(graph.nodes), "")
+    assert ended.run == "r1" and 0 < ended.seconds < 10
 
 
-def test_one_that_cannot_be_read_keeps_its_reason_and_its_attempt(heard):
+def test_one_that_cannot_be_read_keeps_its_reason_and_its_attempt(events):
     outcome = failed(WORK, DocumentState.NEEDS_PASSWORD, "it is encrypted")
-    told = end_of(heard, outcome)
-    assert (told.state, told.pages, told.error) == ("needs_password", 0, "it is encrypted")
+    ended = end_of(events, outcome)
+    assert (ended.state, ended.pages, ended.error) == ("needs_password", 0, "it is encrypted")
     assert (outcome.graph, outcome.record.reason, outcome.record.attempt) == (None, "it is encrypted", "limits")
 
 
-def test_a_reading_that_fails_is_announced_as_such_and_the_version_before_is_kept(heard):
+def test_a_reading_that_fails_is_announced_as_such_and_the_version_before_is_kept(events):
     published = replace(failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", nodes=7)
     outcome = failed(replace(WORK, published=published), DocumentState.FAILED, "it broke")
-    told, record = end_of(heard, outcome), outcome.record
-    assert (told.state, told.pages, told.error) == ("failed", 0, "it broke")
+    ended, record = end_of(events, outcome), outcome.record
+    assert (ended.state, ended.pages, ended.error) == ("failed", 0, "it broke")
     assert (record.version, record.state, record.nodes) == ("old", DocumentState.READY, 7) and "it broke" in record.notes[0]
 
 
 @pytest.mark.parametrize(
     ("problem", "state", "error"), [(StoppedError(), "stopped", ""), (OSError("secret disk"), "failed", "OSError")]
 )
-def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_named_by_its_kind(heard, problem, state, error):
+def test_one_whose_reading_is_broken_off_was_stopped_and_what_ends_the_run_is_named_by_its_kind(events, problem, state, error):
     with pytest.raises(type(problem)), watched_document(WORK):
         raise problem
-    assert (heard[-1].state, heard[-1].error, heard[-1].pages) == (state, error, 0)
+    assert (events[-1].state, events[-1].error, events[-1].pages) == (state, error, 0)
 
 
-def test_an_error_of_ours_is_one_documents_failure_and_only_its_kind_is_logged(heard):
+def test_an_error_of_ours_is_one_documents_failure_and_only_its_kind_is_logged(events):
     outcome = unexpected(WORK, KeyError("the revenue of 2024"))
     assert outcome.record.state is DocumentState.FAILED and "report" in outcome.record.reason
-    assert end_of(heard, outcome).error == "KeyError"
+    assert end_of(events, outcome).error == "KeyError"
 
 
 WORK = DocumentWork(
@@ -108,7 +108,7 @@ FATAL = [
     MemoryError(),
     OcrError("no engine"),
     ParserStartError("none"),
-    ChatServerDownError("nobody answers"),
+    ChatServerDownError("no answer"),
     BudgetReachedError("the budget is reached"),
 ]
 

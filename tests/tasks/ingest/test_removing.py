@@ -268,9 +268,9 @@ def test_what_evaluations_asked_goes_with_the_purge_where_a_removal_was_killed_b
     assert b"of paper" not in everything_in(location.folder)
 
 
-def read_in(home, store, graph, said):
+def read_in(home, store, graph, content):
     """Read an object in, of which a copy is with us then."""
-    store.put("report.pdf", said)
+    store.put("report.pdf", content)
     discover_objects([store.address()], include=(), exclude=(), file_megabytes=1)
     place = worlds.corpus_in(home)
     with worlds.writing(place) as corpus:

@@ -149,8 +149,8 @@ def test_a_page_that_burns_cpu_costs_its_own_layout_only(tmp_path):
     "make", [hostile.nested_forms_pdf, hostile.memory_burning_pdf, hostile.cpu_burning_docx, hostile.memory_burning_docx]
 )
 def test_what_burns_ends_within_its_limits_in_words(make, tmp_path):
-    said = words_or_reason(make(tmp_path), tmp_path, limits=TIGHT)
-    assert "CPU time" in said or "1024 MB" in said
+    found = words_or_reason(make(tmp_path), tmp_path, limits=TIGHT)
+    assert "CPU time" in found or "1024 MB" in found
 
 
 def test_a_scan_gets_an_image_of_each_page_and_is_the_same_every_time(tmp_path):

@@ -2,8 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storage.records.documents import NodeKind
 from tasks.algorithms.layout.boxes import (
     TextLine,
+    area,
     count_words,
     letter_height,
     merge_lines,
@@ -29,6 +31,7 @@ def test_spellings_of_a_heading_compare_equal():
 def test_boxes_unite_and_overlap():
     one, other = (0.1, 0.1, 0.5, 0.2), (0.3, 0.15, 0.5, 0.4)
     assert unite([one, other]) == (0.1, 0.1, 0.5, 0.4)
+    assert area(one) == pytest.approx(0.04)
     assert shared_width(one, other) == pytest.approx(1)
     assert shared_height(one, other) == pytest.approx(0.5)
     assert shared_width(one, (0.6, 0, 0.7, 1)) == 0
@@ -81,7 +84,7 @@ def line(text, left, top, right, height=HIGH):
 
 
 def merged(*lines):
-    return [(paragraph.text, paragraph.is_title) for paragraph in merge_lines(lines, width=600, height=800)]
+    return [(block.text, block.kind is NodeKind.TITLE) for block in merge_lines(lines, width=600, height=800)]
 
 
 def test_lines_close_below_each_other_are_one_paragraph():

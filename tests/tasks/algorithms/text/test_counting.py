@@ -59,8 +59,8 @@ def test_what_no_text_holds_is_nowhere_and_no_text_has_no_count():
 @given(TEXTS)
 def test_the_counts_are_those_of_every_word_looked_at(texts):
     # Word by word as they stand between spaces; a formula with spaces in it is cut there, too.
-    said = [[stem for chunk in text.split() for word in words_of(chunk) for stem in stems_of(word)] for text in texts]
-    assert count(texts, STEMS).tolist() == [[stems.count(stem) for stem in STEMS] for stems in said]
+    stems_of_texts = [[stem for chunk in text.split() for word in words_of(chunk) for stem in stems_of(word)] for text in texts]
+    assert count(texts, STEMS).tolist() == [[stems.count(stem) for stem in STEMS] for stems in stems_of_texts]
 
 
 @given(TEXTS, st.lists(st.tuples(st.sampled_from(STEMS), st.sampled_from(STEMS)), max_size=6, unique=True))

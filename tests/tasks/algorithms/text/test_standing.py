@@ -104,8 +104,8 @@ def test_an_excerpt_is_a_run_of_the_words_and_not_too_long(words, most):
 
 def test_only_terms_of_the_source_stay_whatever_their_case_and_spaces():
     source = "The Corran\nSound array  delivered 4.2 GWh in 2021."
-    told = ["corran sound", "Corran Sound", "tidal energy", "4.2 GWh", "2021"]
-    assert verbatim_terms(terms=told, source=source, limit=10) == ("corran sound", "4.2 GWh", "2021")
+    terms = ["corran sound", "Corran Sound", "tidal energy", "4.2 GWh", "2021"]
+    assert verbatim_terms(terms=terms, source=source, limit=10) == ("corran sound", "4.2 GWh", "2021")
 
 
 def test_without_a_source_every_term_stays():
