@@ -1,4 +1,4 @@
-"""Maintenance does what an ingest does at its end, of all corpora or the named ones; its page says what was done, found and aged out."""
+"""Maintenance does what an ingest does at its end, of all corpora or the named ones; its page says what was done and found."""
 
 import os
 import time
