@@ -23,7 +23,7 @@ from tasks.lineage.writing import lineage_of_run, working_at, writing_together
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.reading.answer import gathered, record
 from tasks.reading.choice import chat_server_of, open_reader
-from tasks.step import Workplace
+from tasks.step import Workplace, chained
 from tasks.watching.watching import watched_question
 
 NO_SEAT = nullcontext()
@@ -68,6 +68,7 @@ async def answer_one(text: str, request: AskRequest, context: AskContext, place:
         writing_together(place) as own_place,
         working_at(own_place) as steps,
         counting_calls(answer_id, bounds) as calls,
+        chained(),
     ):
         question = await understand.submit(answer_id, text, context)
         findings = await reader.read(question, context)

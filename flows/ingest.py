@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import ExitStack, aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from prefect import flow
 from prefect.artifacts import acreate_markdown_artifact
@@ -47,7 +48,7 @@ from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import UnopenedEmbedder, open_embedder
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, report, request_stop
-from tasks.step import Workplace
+from tasks.step import Workplace, chained
 
 if TYPE_CHECKING:
     from prefect.task_runners import TaskRunner
@@ -160,14 +161,18 @@ async def publish_what_was_lost(context: IngestContext) -> None:
 async def read_and_publish(found: Survey, context: IngestContext) -> State[None] | None:
     """Read the documents and publish them as they finish; return how the run ended where it did before its end."""
     corpus, request = context.corpus, context.request
+    published: tuple[UUID, ...] = ()
     try:
         async with (
             shown_in_prefect(found.plan.work, key=progress_key(request.corpus), by_model=context.chat is not None),
             aclosing(documents_read(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:
-                await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
-        await index.submit(corpus)
+                with chained(one for outcome in outcomes for one in outcome.task_runs) as batch:
+                    await publish.submit(corpus, outcomes, found.plan.superseded, request.settings.reading.evolution)
+                published += batch.last
+        with chained(published):
+            await index.submit(corpus)
     except StoppedError:
         return Cancelled(message=f"stopped; {len(corpus.documents())} documents are published, the same command goes on")
     except ChatEndedError as error:
@@ -191,7 +196,7 @@ def documents_read(work: Sequence[DocumentWork], context: IngestContext) -> Asyn
 
 async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | None = None) -> Outcome:
     """Make the graph of one document, or the reason why there is none; the steps that workers do are recalled here."""
-    with watched_document(work) as ended:
+    with watched_document(work) as ended, chained() as steps:
         try:
             graph, unfinished = remembered_graph(work), False
             if graph is None and workers is not None:
@@ -208,4 +213,4 @@ async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | 
             outcome = unexpected(work, error)
         ended(outcome)
     report(work.document_id, "done", 1, outcome.record.pages)
-    return outcome
+    return replace(outcome, task_runs=steps.last)

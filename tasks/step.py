@@ -5,14 +5,20 @@ from artifacts instead of made again. The memory is ours, not Prefect's: it chec
 server, and is forgotten with its document. Prefect shows such a task as cached.
 """
 
+from __future__ import annotations
+
 import asyncio
 import errno
+import random
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Generic, ParamSpec, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
+from uuid import UUID
 
 from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
@@ -21,10 +27,14 @@ from storage.runs.log import RunLog
 from tasks.events import StepEnded, emit
 from tasks.progress import kind_of
 
+if TYPE_CHECKING:
+    from prefect import Task
+    from prefect.client.schemas.objects import State
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
-RETRY_SECONDS = 1.0
+RETRY_SECONDS, JITTER = 1.0, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,41 @@ class StepKey:
 workplace: ContextVar[Workplace] = ContextVar("workplace")
 
 
+@dataclass(slots=True)
+class Chain:
+    """Steps of which each waits for the one before, as Prefect's UI draws it: those of a document, or of a question.
+
+    `last` are the task runs that the next step waits for; there are none outside a Prefect run.
+    """
+
+    last: tuple[UUID, ...] = ()
+
+
+chain: ContextVar[Chain] = ContextVar("chain")
+
+
+@contextmanager
+def chained(after: Iterable[UUID] = ()) -> Iterator[Chain]:
+    """Chain the steps inside the block, the first of them to these task runs; give the chain, whose end others may wait for."""
+    own = Chain(tuple(after))
+    token = chain.set(own)
+    try:
+        yield own
+    finally:
+        chain.reset(token)
+
+
+class TaskWork(Generic[R]):
+    """The work of a task run, and what came of it. Prefect would walk through every block of a document looking for futures:
+    it does not look into this, for it is no dataclass.
+    """
+
+    def __init__(self, perform: Callable[[int], tuple[R, bool]], name: str) -> None:
+        self.perform, self.name = perform, name
+        self.result: list[R] = []
+        self.task_run: tuple[UUID, ...] = ()
+
+
 def may_pass(error: BaseException) -> bool:
     """Say whether the same call could succeed a moment later: only what the system refused, and never a full disk."""
     return isinstance(error, OSError) and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
@@ -88,7 +133,15 @@ class Step(Generic[P, R]):
     summary: Callable[[Any], Mapping[str, str]]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._perform(1, *args, **kwargs)[0]
+        attempt = 1
+        while True:
+            try:
+                return self._perform(attempt, *args, **kwargs)[0]
+            except OSError as error:
+                if attempt > self.retries or not may_pass(error):
+                    raise
+            attempt += 1
+            time.sleep(RETRY_SECONDS * random.uniform(1.0, 1.0 + JITTER))
 
     def recall(self, key: StepKey, attempt: int = 1) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
@@ -120,34 +173,49 @@ class Step(Generic[P, R]):
         """Do the step in a thread; inside a Prefect run as a task of that run, with its retries and state."""
         if not _inside_a_prefect_run():
             return await asyncio.to_thread(self, *args, **kwargs)
+        from prefect.client.schemas.objects import StateDetails
+        from prefect.states import Completed
+
+        own = chain.get(Chain())
+        name = f"{self.name} {self.cache_key(*args, **kwargs).name}".replace("{", "(").replace("}", ")")
+        work = TaskWork(lambda attempt: self._perform(attempt, *args, **kwargs), name)
+        try:
+            # As completed whatever came of them: what follows a caught error goes on.
+            await self._task(work, wait_for=[Completed(data=True, state_details=StateDetails(task_run_id=one)) for one in own.last])
+        finally:
+            own.last = work.task_run or own.last
+        return work.result[-1]
+
+    @cached_property
+    def _task(self) -> Task[[TaskWork[R]], Any]:
+        """The step as a task of Prefect, made at its first use: importing a step imports no Prefect."""
         from prefect import task
         from prefect.cache_policies import NO_CACHE
-        from prefect.client.schemas.objects import State
         from prefect.context import TaskRunContext
         from prefect.states import Completed
 
-        # The result does not pass through Prefect, which would walk through every block of a document looking for futures.
-        results: list[R] = []
-
-        async def body() -> State[None] | None:
+        async def body(work: TaskWork[R]) -> State[None] | None:
             context = TaskRunContext.get()
-            attempt = context.task_run.run_count if context else 1
-            result, remembered = await asyncio.to_thread(self._perform, attempt, *args, **kwargs)
-            results.append(result)
+            assert context is not None
+            work.task_run = (context.task_run.id,)
+            result, remembered = await asyncio.to_thread(work.perform, context.task_run.run_count)
+            work.result.append(result)
             return Completed(name="Cached", message="made before from the same inputs") if remembered else None
 
-        run = task(
+        # Prefect makes the key of a task of its function's name.
+        body.__name__ = body.__qualname__ = self.function.__name__
+        return task(
             name=self.name,
+            description=self.function.__doc__,
             version=self.version,
-            task_run_name=f"{self.name} {self.cache_key(*args, **kwargs).name}".replace("{", "(").replace("}", ")"),
+            task_run_name=_task_run_name,  # type: ignore[arg-type] # a function with this argument is one that Prefect takes
             retries=self.retries,
             retry_delay_seconds=RETRY_SECONDS,
+            retry_jitter_factor=JITTER,
             retry_condition_fn=_prefect_may_retry,
             persist_result=False,
             cache_policy=NO_CACHE,
         )(body)
-        await run()
-        return results[-1]
 
     def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
         """Recall or make the result and record how it went; return whether it was recalled."""
@@ -203,6 +271,10 @@ def _inside_a_prefect_run() -> bool:
     from prefect.context import FlowRunContext, TaskRunContext
 
     return FlowRunContext.get() is not None and TaskRunContext.get() is None
+
+
+def _task_run_name(parameters: dict[str, Any]) -> str:
+    return str(parameters["work"].name)
 
 
 async def _prefect_may_retry(_task: Any, _run: Any, state: Any) -> bool:  # noqa: ANN401 - Prefect's own signature

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 from storage.records.documents import DocumentGraph, DocumentRecord, DocumentState, Page, PageParser
 from storage.system import is_full_disk
@@ -26,13 +27,14 @@ class Outcome:
     """A record for the catalog, and the graph where the document is ready.
 
     `state` is how this reading ended: a document whose new reading fails may still be ready. `logged` says why there is no
-    graph in words that hold none of the document's.
+    graph in words that hold none of the document's. `task_runs` are the last of Prefect's that worked on it.
     """
 
     record: DocumentRecord
     graph: DocumentGraph | None
     state: DocumentState = DocumentState.READY
     logged: str = ""
+    task_runs: tuple[UUID, ...] = ()
 
 
 def ready(work: DocumentWork, graph: DocumentGraph, *, unfinished: bool = False) -> Outcome:

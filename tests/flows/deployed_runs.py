@@ -46,6 +46,55 @@ async def assets(client):
     return [[one["event"], asset, related] for one, (asset, *related) in zip(kept, names, strict=True)]
 
 
+async def graphs(client):
+    """Return what Prefect's UI draws of the first runs of ingest and ask: each task with those that it waited for."""
+    drawn = {}
+    for run in sorted(await client.read_flow_runs(), key=lambda run: run.start_time):
+        graph = (await client._client.get(f"/flow_runs/{run.id}/graph-v2")).json()
+        nodes = {name: node for name, node in graph["nodes"]}
+        waited = {node["label"]: sorted({nodes[one["id"]]["label"] for one in node["parents"]}) for node in nodes.values()}
+        drawn.setdefault((await client.read_flow(run.flow_id)).name, waited)
+    return {name: drawn[name] for name in ("ingest", "ask")}
+
+
+async def tried_again(client):
+    """Return the states of a task whose step fails twice and then succeeds, and what lineage has of its attempts."""
+    from prefect import flow
+    from prefect.client.schemas.filters import FlowRunFilter
+    from prefect.runtime import flow_run
+
+    from tasks import step as steps
+    from tasks.lineage.writing import lineage_of_run, working_at
+
+    calls = []
+
+    @steps.step("shaky", version="1", retries=2, cache_key=lambda: steps.StepKey("corpus", "", "shaky"))
+    def shaky():
+        """Break twice."""
+        calls.append(len(calls))
+        if len(calls) < 3:
+            raise ConnectionResetError("the store is away")
+
+    @flow(name="shaky")
+    async def run():
+        location = corpus_location("tides")
+        with (
+            lineage_of_run(location, parameters={}, settings={}, run_id="shaky", snapshot=lambda: 0) as place,
+            working_at(place) as done,
+        ):
+            await shaky.submit()
+        return flow_run.id, [[record.attempts, record.error] for record in done]
+
+    steps.RETRY_SECONDS = 0.05
+    run_id, recorded = await run()
+    deadline, states = time.monotonic() + 20, []
+    while time.monotonic() < deadline and "Completed" not in [state["name"] for state in states]:
+        await asyncio.sleep(0.5)
+        for task_run in await client.read_task_runs(flow_run_filter=FlowRunFilter(id={"any_": [run_id]})):
+            states = (await client._client.get("/task_run_states/", params={"task_run_id": str(task_run.id)})).json()
+    return {"recorded": recorded, "states": [state["name"] for state in states], "key": task_run.task_key}
+
+
 async def without_pages(client, called):
     """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
     from prefect.client.schemas.filters import LogFilter, LogFilterLevel
@@ -116,6 +165,8 @@ async def main():
         reading = ingest(IngestRequest(paths=(str(plain),), corpus="plain"), return_state=True)
         told["without pages"] = await without_pages(client, reading)
         told["assets"] = await assets(client)
+        told["graphs"] = await graphs(client)
+        told["tried again"] = await tried_again(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
     return told
 

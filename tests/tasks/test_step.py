@@ -108,6 +108,25 @@ def test_an_error_is_raised_and_stands_in_the_lineage(place):
     assert record.error == "ValueError: too bad" and record.seconds >= 0 and not record.outputs
 
 
+def test_outside_a_prefect_run_too_what_passes_is_tried_again_and_each_attempt_recorded(place, monkeypatch):
+    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
+    errors = [ConnectionResetError("away"), ConnectionResetError("away"), OSError(errno.ENOSPC, "full")]
+
+    @step("shaky", version="1", retries=1, cache_key=lambda: StepKey(DOCUMENT, "", "shaky"))
+    def shaky():
+        """Break as often as there are errors."""
+        if errors:
+            raise errors.pop(0)
+
+    with pytest.raises(ConnectionResetError):
+        shaky()
+    with pytest.raises(OSError, match="full"):
+        shaky()
+    shaky()
+    records = read_run(place.log.path).steps()
+    assert [(record.attempts, record.error[:5]) for record in records] == [(1, "Conne"), (2, "Conne"), (1, "OSErr"), (1, "")]
+
+
 @pytest.mark.parametrize(
     ("error", "passes"),
     [

@@ -1,0 +1,34 @@
+"""What Prefect's server knows of the tasks of a run: which waited for which, and how often one was tried."""
+
+from itertools import pairwise
+
+from storage.codec import shortened
+from tests.flows.deployed_runs import TORQUE, WEIGHT
+
+DOCUMENT = ("parse", "read-words", "structure", "analyze", "embed", "evolve")
+QUESTION = ("keywords", "candidates", "score", "lay-out", "route", "select", "fetch", "read", "judge", "synthesize", "record")
+
+
+def chain(steps, name):
+    return {f"{steps[0]} {name}": []} | {f"{step} {name}": [f"{before} {name}"] for before, step in pairwise(steps)}
+
+
+def test_the_steps_of_a_document_lead_to_its_publishing(deployed):
+    assert deployed["graphs"]["ingest"] == chain(DOCUMENT, "tides.html") | {
+        "parse empty.pdf": [],
+        "publish 2 documents": ["evolve tides.html", "parse empty.pdf"],
+        "index full text": ["publish 2 documents"],
+    }
+
+
+def test_the_steps_of_a_question_lead_to_its_answer_and_to_no_other(deployed):
+    drawn = {name: before for name, before in deployed["graphs"]["ask"].items() if name.startswith(QUESTION)}
+    assert drawn == chain(QUESTION, shortened(TORQUE)) | chain(QUESTION, WEIGHT)
+
+
+def test_a_step_that_fails_twice_has_three_attempts_there_and_in_lineage(deployed):
+    tried = deployed["tried again"]
+    error = "ConnectionResetError: the store is away"
+    assert tried["recorded"] == [[1, error], [2, error], [3, ""]]
+    assert tried["states"].count("Running") + tried["states"].count("Retrying") == 3 and tried["states"][-1] == "Completed"
+    assert tried["key"].startswith("shaky-"), "limits and history by task go by this key"
