@@ -87,7 +87,7 @@ def _mirrored(
         objects = _listed(address)
         names = {each: StoreAddress(address.bucket, each.key) for each in objects}
         copies = {each: folder / copy_name(name, each.tag) for each, name in names.items()}
-        reasons = {each: reason_against(each, address, most_bytes=most_bytes) for each in objects}
+        reasons = {each: _reason_against(each, address, most_bytes=most_bytes) for each in objects}
         chosen = {each for each in objects if not _is_mark(each) and (reasons[each] or wanted(address.inner(each.key)))}
         missing = {
             each: copy
@@ -161,7 +161,7 @@ def _is_mark(each: StoredObject) -> bool:
     return each.key.endswith("/") and not each.size_bytes
 
 
-def reason_against(each: StoredObject, address: StoreAddress, *, most_bytes: int) -> str:
+def _reason_against(each: StoredObject, address: StoreAddress, *, most_bytes: int) -> str:
     """Return why an object below the address is not to be fetched, "" where it may be a document."""
     parts = each.key.split("/")
     if any(part.startswith(".") and part.strip(".") for part in parts if not part.startswith("..")):
