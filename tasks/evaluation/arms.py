@@ -48,7 +48,6 @@ class EvaluationRequest(BaseModel):
 
 
 FULL = "full"
-ROUNDS_ARM = "evolution rounds {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "without the page's share": {"ask.relevance.page_share": 0.0},
         "without OCR": {"reading.ocr.enabled": False},
     }
-    found |= {ROUNDS_ARM.format(rounds): {"reading.evolution.rounds": rounds} for rounds in range(6)}
+    found |= {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in range(6)}
     return {name: change for name, change in found.items() if changed(settings, change) != settings}
 
 

@@ -18,7 +18,6 @@ import numpy as np
 from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
-from tasks.evaluation.arms import FULL, ROUNDS_ARM
 from tasks.evaluation.figures import ALL, difference_of
 from tasks.evaluation.scoring import CORRECT, PERFECT
 from tasks.evaluation.wording import (
@@ -45,7 +44,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#000000")
 """Okabe and Ito's, distinct for colour-blind people; the yellow ones are too light on white."""
 GRID_COLOUR = "#dddddd"
 DOTS_PER_INCH = 150
-WIDTH_INCHES, MARGIN_INCHES, CURVE_INCHES = 8.0, 1.6, 4.2
+WIDTH_INCHES, MARGIN_INCHES = 8.0, 1.6
 LINE_INCHES, GAP_INCHES = 0.17, 0.12
 NAME_CHARACTERS = 34
 """A name that is longer goes on in the next line: the points keep half of the width."""
@@ -64,35 +63,15 @@ def write_pictures(evaluation: Evaluation) -> tuple[Path, ...]:
 
 def pictures_of(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
     figures = figures_in(evaluation.figures)
-    if evaluation.what == "ablations":
-        yield from _ablation_pictures(evaluation, figures)
-        return
-    for metric in DRAWN_BY_GROUP:
-        of_metric = [one for one in figures if one.metric == metric]
-        if len({one.group for one in of_metric}) > 1:
-            yield _file_name(metric), group_picture(of_metric, title=f"{capital(metric)}, {evaluation.benchmark}")
-
-
-def _ablation_pictures(evaluation: Evaluation, figures: Sequence[Figure]) -> Iterator[tuple[str, bytes]]:
-    whole = [one for one in figures if one.group == ALL]
-    for metric in ABLATED:
-        changes = {one.arm: [one] for one in whole if one.metric == difference_of(metric)}
+    for metric in ABLATED if evaluation.what == "ablations" else ():
+        changes = {one.arm: [one] for one in figures if one.group == ALL and one.metric == difference_of(metric)}
         if changes:
             title = f"{capital(metric)}: what each ablation changes, {evaluation.benchmark}"
             yield _file_name(metric), _picture_of_rows(changes, title=title)
-        points = [(rounds, one) for one in whole if one.metric == metric and (rounds := _rounds(one, evaluation)) is not None]
-        if len(points) > 1:
-            title = f"{capital(metric)} by rounds of evolution, {evaluation.benchmark}"
-            yield f"{_file_name(metric)}-by-rounds", _curve_picture(points, title=title)
-
-
-def _rounds(figure: Figure, evaluation: Evaluation) -> int | None:
-    """Return with how many rounds of evolution an arm read its documents; None for arms that change something else."""
-    found = re.fullmatch(ROUNDS_ARM.format(r"(\d+)"), figure.arm)
-    if found:
-        return int(found[1])
-    reading = evaluation.settings["reading"]
-    return int(reading["evolution"]["rounds"]) if figure.arm == FULL and isinstance(reading, dict) else None
+    for metric in DRAWN_BY_GROUP if evaluation.what != "ablations" else ():
+        of_metric = [one for one in figures if one.metric == metric]
+        if len({one.group for one in of_metric}) > 1:
+            yield _file_name(metric), group_picture(of_metric, title=f"{capital(metric)}, {evaluation.benchmark}")
 
 
 def group_picture(figures: Sequence[Figure], *, title: str) -> bytes:
@@ -145,22 +124,6 @@ def _draw(axes: Axes, figure: Figure, row: float, colour: str) -> None:
     axes.hlines(row, figure.low * factor, figure.high * factor, color=colour, linewidth=1.6)
     axes.plot([figure.value * factor], [row], marker="o", color=colour, markerfacecolor="white" if is_few(figure) else colour)
     axes.annotate(figure_text(figure), (1.02, row), xycoords=("axes fraction", "data"), fontsize=9, va="center")
-
-
-def _curve_picture(points: Sequence[tuple[int, Figure]], *, title: str) -> bytes:
-    points = sorted(points, key=lambda point: point[0])
-    figures = [figure for _, figure in points]
-    rounds = [number for number, _ in points]
-    factor = unit_of(figures[0].metric).factor
-    value, low, high = (factor * np.array([getattr(figure, end) for figure in figures]) for end in ("value", "low", "high"))
-    sheet, axes = _sheet(title, f"rounds of evolution; {_measured(figures)}", height=CURVE_INCHES)
-    axes.vlines(rounds, low, high, color=COLOURS[0])
-    axes.plot(rounds, value, color=COLOURS[0], marker="o")
-    few = [place for place, figure in enumerate(figures) if is_few(figure)]
-    axes.plot(rounds, value, color=COLOURS[0], marker="o", linestyle="", markerfacecolor="white", markevery=few)
-    axes.set_xticks(rounds)
-    axes.grid(axis="both", color=GRID_COLOUR, linewidth=0.6)
-    return _png(sheet)
 
 
 def _sheet(title: str, below: str, *, height: float) -> tuple[Sheet, Axes]:

@@ -73,25 +73,25 @@ def document_of(question: BenchmarkQuestion) -> str:
     return question.evidence[0][0] if question.evidence else question.documents[-1]
 
 
-Score = tuple[str, str, str, str, float]
-"""A row of a frame of scores."""
-
-
 def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
     """Score every arm on the questions whose evidence is known, in their order."""
     measured = [question for question in questions if question.evidence]
-    return _scored(score for arm in asked for score in _scored_arm(arm, measured, asked))
+    return _scored(worth for arm in asked for worth in _worths_of_arm(arm, measured, asked))
 
 
-def _scored(scores: Iterable[Score]) -> pl.DataFrame:
-    return pl.DataFrame(list(scores), schema=SCORED, orient="row")
+def _scored(worths: Iterable[tuple[str, BenchmarkQuestion, Mapping[str, float]]]) -> pl.DataFrame:
+    """Return a frame of scores from what the questions were worth under arms, by metric."""
+    rows = [
+        (arm, question.id, document_of(question), metric, value)
+        for arm, question, values in worths
+        for metric, value in values.items()
+    ]
+    return pl.DataFrame(rows, schema=SCORED, orient="row")
 
 
-def _scores(arm: str, question: BenchmarkQuestion, values: Mapping[str, float]) -> Iterator[Score]:
-    yield from ((arm, question.id, document_of(question), metric, value) for metric, value in values.items())
-
-
-def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> Iterator[Score]:
+def _worths_of_arm(
+    arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy
+) -> Iterator[tuple[str, BenchmarkQuestion, Mapping[str, float]]]:
     own = asked[arm]
     rivals = {OWN: own} | ({BASELINE: asked[BASELINE]} if BASELINE in asked and arm != BASELINE else {})
     kinds = [[one for one in questions if needs_several(one) is several] for several in (False, True)]
@@ -99,7 +99,7 @@ def _scored_arm(arm: str, questions: Sequence[BenchmarkQuestion], asked: AskedBy
     for question in questions:
         mean_cuts = {name: (all_alike, kind[needs_several(question)]) for name, (all_alike, *kind) in cuts.items()}
         rankings = {name: rival[question.id].ranked for name, rival in rivals.items()}
-        yield from _scores(arm, question, _worth(question, own[question.id], rankings, mean_cuts))
+        yield arm, question, _worth(question, own[question.id], rankings, mean_cuts)
 
 
 def needs_several(question: BenchmarkQuestion) -> bool:
@@ -141,10 +141,9 @@ def scored_answers(
     questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
 ) -> pl.DataFrame:
     return _scored(
-        score
+        (arm, question, _worth_of_answer(question, found[question.id], judged[arm][question.id]))
         for arm, found in asked.items()
         for question in questions
-        for score in _scores(arm, question, _worth_of_answer(question, found[question.id], judged[arm][question.id]))
     )
 
 

@@ -86,8 +86,6 @@ def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
     )
 
 
-Rows = Mapping[str, tuple[TableRow, ...]]
-
 MOST_PROOFS = 2
 YES_OR_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
 

@@ -14,9 +14,9 @@ from tasks.prompts.prompt import Piece, cut
 
 @dataclass(frozen=True, slots=True)
 class NodePicture:
-    """A picture that shows a node, or the page around it; `artifact` names it."""
+    """A picture that shows a node, or the page around it, by its number from 1 among those that a prompt shows."""
 
-    artifact: str
+    number: int
     of_page: bool
 
 
@@ -30,18 +30,12 @@ class NodePictures:
     snapshot: Snapshot
     artifacts: ArtifactStore
 
-    def of(self, nodes: Sequence[Passage]) -> dict[str, NodePicture]:
-        """Return the picture of each node that has one, by its id."""
+    def of(self, nodes: Sequence[Passage]) -> dict[str, str]:
+        """Return the artifact with the picture of each node that has one, or of its page, by the node's id."""
         bare = sorted({node.document_id for node in nodes if node.picture is None})
         pages = self.snapshot.page_images(bare) if bare else {}
-        found: dict[str, NodePicture] = {}
-        for node in nodes:
-            page = pages.get((node.document_id, node.page))
-            if node.picture is not None:
-                found[node.id] = NodePicture(node.picture, of_page=False)
-            elif page is not None:
-                found[node.id] = NodePicture(page, of_page=True)
-        return found
+        found = {node.id: node.picture or pages.get((node.document_id, node.page)) for node in nodes}
+        return {name: artifact for name, artifact in found.items() if artifact}
 
     def chosen(self, nodes: Sequence[Passage], worth: Mapping[str, float], most: int) -> tuple[dict[str, NodePicture], list[bytes]]:
         """Return which nodes are shown by a picture, and the pictures, each once: at most so many, of the worthiest nodes.
@@ -49,9 +43,7 @@ class NodePictures:
         The pictures stand in the order in which the nodes first need them. A damaged one is noted and left out.
         """
         all_of = self.of(nodes)
-        wanted = dict.fromkeys(
-            all_of[node.id].artifact for node in sorted(nodes, key=lambda node: -worth[node.id]) if node.id in all_of
-        )
+        wanted = dict.fromkeys(all_of[node.id] for node in sorted(nodes, key=lambda node: -worth[node.id]) if node.id in all_of)
         taken: dict[str, bytes] = {}
         for artifact in wanted:
             if len(taken) == most:
@@ -60,8 +52,12 @@ class NodePictures:
                 taken[artifact] = self.artifacts.read(artifact)
             except ArtifactDamagedError as error:
                 call_book.get().notes.append(f"a picture was not shown to the model: {error}")
-        shown = {name: picture for name, picture in all_of.items() if picture.artifact in taken}
-        order = dict.fromkeys(shown[node.id].artifact for node in nodes if node.id in shown)
+        order = list(dict.fromkeys(all_of[node.id] for node in nodes if all_of.get(node.id) in taken))
+        shown = {
+            node.id: NodePicture(order.index(all_of[node.id]) + 1, of_page=node.picture is None)
+            for node in nodes
+            if all_of.get(node.id) in taken
+        }
         return shown, [taken[artifact] for artifact in order]
 
 
@@ -96,15 +92,12 @@ def show_passages(
         titles: the name and the title of each document, by its id.
         stems: of the question, with what each weighs; by them the lines of a long table are chosen.
         room: characters for all of their texts.
-        pictures: of those nodes that have one, by the node's id; their numbers are those of `NodePictures.chosen`.
+        pictures: of those nodes that have one, by the node's id.
     """
-    numbers = {
-        name: place for place, name in enumerate(dict.fromkeys(picture.artifact for picture in _in_order(nodes, pictures)), 1)
-    }
     bodies = [_body(node) for node in nodes]
     shares = fair_shares(needs=[len(body) for body in bodies], room=room)
     pieces = [
-        Piece(_heading(place, node, pictures.get(node.id), numbers), _text(node, titles, shortened_body(node, body, share, stems)))
+        Piece(_heading(place, node, pictures.get(node.id)), _text(node, titles, shortened_body(node, body, share, stems)))
         for place, (node, body, share) in enumerate(zip(nodes, bodies, shares, strict=True), 1)
     ]
     ids = {f"n{place}": node for place, node in enumerate(nodes, 1)}
@@ -112,12 +105,8 @@ def show_passages(
     return Shown(tuple(pieces), ids, seen)
 
 
-def _in_order(nodes: Sequence[Passage], pictures: Mapping[str, NodePicture]) -> list[NodePicture]:
-    return [pictures[node.id] for node in nodes if node.id in pictures]
-
-
-def _heading(place: int, node: Passage, picture: NodePicture | None, numbers: Mapping[str, int]) -> str:
-    shown = f", picture {numbers[picture.artifact]} shows {'its page' if picture.of_page else 'it'}" if picture else ""
+def _heading(place: int, node: Passage, picture: NodePicture | None) -> str:
+    shown = f", picture {picture.number} shows {'its page' if picture.of_page else 'it'}" if picture else ""
     return f"n{place}: {node.kind.value}, page {node.page}{shown}"
 
 

@@ -31,16 +31,6 @@ class Drawing:
         """Return the node, None where it is gone."""
         return self.evidence.nodes.get(self.ids[number])
 
-    def numbers(self, number: int) -> tuple[int, ...]:
-        return self.cited.get(self.ids[number], ())
-
-    def supports(self, route: Route) -> bool:
-        return (route.source, route.target) in self.supported
-
-    def kind(self, number: int) -> str:
-        node = self.node(number)
-        return node.modality.value if node else "gone"
-
     def name(self, end: int) -> str:
         if end == ENTRY:
             return "Question"
@@ -48,8 +38,8 @@ class Drawing:
 
     def says(self, number: int) -> str:
         words = cut(few_words(self.node(number)), TITLE_LETTERS) or "This element is gone."
-        cited = f" (cited as {numbers_line(self.numbers(number))})" if self.numbers(number) else ""
-        return f"{self.name(number)}: {words}{cited}"
+        cited = self.cited.get(self.ids[number])
+        return f"{self.name(number)}: {words}{f' (cited as {numbers_line(cited)})' if cited else ''}"
 
     def head(self, number: int) -> str:
         """Return the place of a card's node, and what it is where it is no text."""

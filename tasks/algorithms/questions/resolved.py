@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeVar
 
 from storage.records.documents import Section
@@ -47,15 +47,6 @@ class ResolvedPlaces:
     unknown: tuple[NamedPlace, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Meaning:
-    """What one or several places mean: the strengths of pages, labels of nodes, and sections."""
-
-    pages: dict[PageKey, float] = field(default_factory=dict)
-    labels: dict[str, float] = field(default_factory=dict)
-    sections: dict[str, float] = field(default_factory=dict)
-
-
 def resolve_places(
     places: Sequence[NamedPlace],
     *,
@@ -84,25 +75,23 @@ def resolve_places(
     for page in pages:
         lengths[page.document_id] = max(lengths[page.document_id], page.number)
     known_labels = {node.label.casefold() for node in nodes}
-    total = _Meaning()
+    by_page: dict[PageKey, float] = {}
+    by_label: dict[str, float] = {}
+    by_section: dict[str, float] = {}
     unknown: list[NamedPlace] = []
     for place in places:
-        meaning = _Meaning()
         if place.kind is PlaceKind.PAGE:
-            meaning.pages.update(_read_page(place.value, pages, beside_printed))
+            known = _raise(by_page, _read_page(place.value, pages, beside_printed))
         elif place.kind is PlaceKind.COUNTED:
-            meaning.pages.update(_count_page(int(place.value), lengths))
+            known = _raise(by_page, _count_page(int(place.value), lengths))
         elif place.kind is PlaceKind.LABEL:
-            meaning.labels.update(_read_label(place.value, known_labels))
+            known = _raise(by_label, _read_label(place.value, known_labels))
         else:
-            meaning.sections.update(_read_section(place, sections, in_section, near_title))
+            known = _raise(by_section, _read_section(place, sections, in_section, near_title))
         # A title is a guess: "the market part" may be no section at all.
-        if place.kind is not PlaceKind.TITLED and not (meaning.pages or meaning.labels or meaning.sections):
+        if not known and place.kind is not PlaceKind.TITLED:
             unknown.append(place)
-        _raise(total.pages, meaning.pages)
-        _raise(total.labels, meaning.labels)
-        _raise(total.sections, meaning.sections)
-    return _spread(total, sections, nodes, tuple(unknown))
+    return ResolvedPlaces(*_spread(by_page, by_label, by_section, sections, nodes), tuple(unknown))
 
 
 def _read_page(number: str, pages: Sequence[PageMark], beside_printed: float) -> dict[PageKey, float]:
@@ -136,24 +125,28 @@ def _read_section(place: NamedPlace, sections: Sequence[Section], in_section: fl
 
 
 def _spread(
-    meaning: _Meaning, sections: Sequence[Section], nodes: Sequence[NodeMark], unknown: tuple[NamedPlace, ...]
-) -> ResolvedPlaces:
+    by_page: Mapping[PageKey, float],
+    by_label: Mapping[str, float],
+    by_section: Mapping[str, float],
+    sections: Sequence[Section],
+    nodes: Sequence[NodeMark],
+) -> tuple[dict[PageKey, float], dict[str, float]]:
     """Carry the strengths of pages, labels and sections to the nodes, and those of nodes and sections to their pages."""
-    meant_pages = dict(meaning.pages)
+    meant_pages, meant_nodes = dict(by_page), dict[str, float]()
     for section in sections:
-        strength = meaning.sections.get(section.id, 0.0)
+        strength = by_section.get(section.id, 0.0)
         _raise(meant_pages, {(section.document_id, page): strength for page in range(section.first_page, section.last_page + 1)})
-    meant_nodes: dict[str, float] = {}
     for node in nodes:
         key = (node.document_id, node.page)
-        labelled = meaning.labels.get(node.label.casefold(), 0.0)
+        labelled = by_label.get(node.label.casefold(), 0.0)
         _raise(meant_pages, {key: labelled})
-        _raise(meant_nodes, {node.id: max(labelled, meaning.pages.get(key, 0.0), meaning.sections.get(node.section_id or "", 0.0))})
-    return ResolvedPlaces(meant_pages, meant_nodes, unknown)
+        _raise(meant_nodes, {node.id: max(labelled, by_page.get(key, 0.0), by_section.get(node.section_id or "", 0.0))})
+    return meant_pages, meant_nodes
 
 
-def _raise(strengths: dict[_Key, float], more: Mapping[_Key, float]) -> None:
-    """Take over what is stronger; a strength of 0 means nothing."""
+def _raise(strengths: dict[_Key, float], more: Mapping[_Key, float]) -> bool:
+    """Take over what is stronger, and say whether there is anything; a strength of 0 means nothing."""
     for key, strength in more.items():
         if strength > strengths.get(key, 0.0):
             strengths[key] = strength
+    return bool(more)

@@ -10,7 +10,7 @@ from PIL import Image
 
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Figure
-from tasks.evaluation.arms import FULL, ROUNDS_ARM
+from tasks.evaluation.arms import FULL
 from tasks.evaluation.figures import ALL, difference_of
 from tasks.evaluation.pictures import COLOURS, group_picture, pictures_of, write_pictures
 from tasks.evaluation.scoring import CORRECT, PERFECT
@@ -59,7 +59,7 @@ def where(pixels, colour):
         (in_parts(CORRECT, "calls"), "answers", [CORRECT]),
         ((figure("flow", "recall@1"), figure("top-k", "recall@1")), "retrieval", []),
         (ablated("mixing 0", "greedy paths"), "ablations", ["recall-1", "perfect-recall"]),
-        (ablated(ROUNDS_ARM.format(0), metrics=("recall@1",)), "ablations", ["recall-1", "recall-1-by-rounds"]),
+        (ablated("mixing 0", metrics=("recall@1",)), "ablations", ["recall-1"]),
         ((figure(FULL, "recall@1"),), "ablations", []),
     ],
 )
@@ -98,13 +98,6 @@ def test_ablations_stand_left_or_right_of_a_line_at_zero_however_long_their_name
     dark = np.nonzero((pixels.sum(axis=2) < 150).sum(axis=0) > 200)[0]
     assert ((dark > left.max()) & (dark < right.min())).any(), "no line between them"
     assert 1 + (np.diff(np.unique(rows)) > 1).sum() == len(arms)
-
-
-def test_rounds_of_evolution_make_a_curve_with_the_whole_method_at_its_own_number():
-    pixels = opened(drawn(*ablated(ROUNDS_ARM.format(0), ROUNDS_ARM.format(5)), what="ablations")["recall-1-by-rounds"])
-    rows, columns = where(pixels, BLUE)
-    assert 1 + (np.diff(np.unique(columns)) > 1).sum() == 1, "a line joins the points"
-    assert np.ptp(rows) > 100 and np.ptp(columns) > 600
 
 
 @pytest.mark.parametrize(("part", "enough"), [("questions", 10), ("documents", 5)])

@@ -51,8 +51,8 @@ def world(tmp_path, artifacts):
 
 def test_a_figure_is_shown_by_its_crop_and_what_stands_on_a_scan_by_its_page(world):
     nodes, pictures, _, _ = world
-    found = pictures.of(nodes)
-    assert [found.get(node.id) and found[node.id].of_page for node in nodes] == [None, False, True, False]
+    found, _ = pictures.chosen(nodes, dict.fromkeys((node.id for node in nodes), 0.5), most=5)
+    assert [found.get(node.id) for node in nodes] == [None, *map(NodePicture, (1, 2, 3), (False, True, False))]
     assert pictures.of([]) == {}
 
 
@@ -61,7 +61,7 @@ def test_each_picture_is_shown_once_in_the_order_in_which_it_is_needed(world):
     shown, data = pictures.chosen(nodes, worth, most=5)
     assert data == [CROP, SCAN, OTHER_CROP] and set(shown) == {node.id for node in nodes[1:]}
     twice, data = pictures.chosen([nodes[2], nodes[2]], worth, most=5)
-    assert data == [SCAN] and all(isinstance(one, NodePicture) for one in twice.values())
+    assert data == [SCAN] and twice == {nodes[2].id: NodePicture(1, of_page=True)}
 
 
 def test_where_there_are_too_many_the_worthiest_are_shown(world):
@@ -89,7 +89,7 @@ REPORT = written(
     Passage("The storm. " * 200, 6),
 )
 TITLES = {REPORT.document_id: "report.pdf, Annual Report"}
-PICTURE = NodePicture("a" * 64, of_page=False)
+PICTURE = NodePicture(2, of_page=False)
 
 
 def shown(*places, room=100_000, pictures=None, nodes=REPORT.nodes):
@@ -115,8 +115,8 @@ def test_a_figure_says_its_caption_and_where_no_word_was_read_that_too():
     assert piece.text.splitlines()[1:] == ["Caption: Figure 1: People", "No words were read in the picture."]
 
 
-def test_pictures_are_numbered_as_they_are_shown_and_one_of_a_page_serves_all_that_stands_on_it():
-    page = NodePicture("b" * 64, of_page=True)
+def test_a_passage_names_its_picture_by_number_and_one_of_a_page_serves_all_that_stands_on_it():
+    page = NodePicture(1, of_page=True)
     view = shown(0, 2, 3, pictures={REPORT.nodes[0].id: page, REPORT.nodes[2].id: PICTURE, REPORT.nodes[3].id: page})
     headings = [piece.heading for piece in view.pieces]
     assert headings[0].endswith("picture 1 shows its page") and headings[1].endswith("picture 2 shows it")
