@@ -1,7 +1,6 @@
 """Retrieval: the part of the graph that a question works on, and how much each node of it matters (section 3.3)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,25 +18,13 @@ from tasks.algorithms.scores import (
     scaled_by_maximum,
 )
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import Question
+from tasks.asking.records import NodeScores, Question
 from tasks.asking.relevance import weigh_relevance
 from tasks.asking.request import QuestionError, nothing_in
 from tasks.settings.ask import ScoreSettings
 
 SIMILARITY_CODES = [EDGE_KINDS.index(kind) for kind in (EdgeKind.WINDOW, EdgeKind.SEMANTIC)]
 """Kinds of arcs whose weight is a cosine; the layout's own relations have the weight of their kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class NodeScores:
-    """What each node is worth (n,): r, phi and h; `rarity`, `present` and `named` are for reading, as in Relevance."""
-
-    relevance: FloatArray
-    propagated: FloatArray
-    combined: FloatArray
-    rarity: Mapping[str, float]
-    present: frozenset[str]
-    named: frozenset[str]
 
 
 @question_step("candidates", lambda graph: {"nodes": hash_bytes("".join(graph.ids).encode())})
@@ -76,10 +63,10 @@ def columns_for(question: Question, context: AskContext) -> list[str]:
 def score(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
     """Weigh every node: relevance, what flows to it along the arcs, and how often a walker from the best comes by."""
     settings = context.settings.score
-    relevance = weigh_relevance(question, graph, context)
+    scores = weigh_relevance(question, graph, context)
     weights = propagation_weights(arc_cosines(graph))
     propagated = propagate(
-        relevance=relevance.nodes,
+        relevance=scores.relevance,
         tails=graph.tails,
         heads=graph.heads,
         weights=weights,
@@ -89,12 +76,12 @@ def score(question: Question, graph: CandidateGraph, context: AskContext) -> Nod
         keep_unreached=settings.keep_unreached,
     )
     combined = combined_score(
-        relevance=relevance.nodes,
+        relevance=scores.relevance,
         propagated=propagated,
-        diffused=_diffused(relevance.nodes, graph, weights, settings),
+        diffused=_diffused(scores.relevance, graph, weights, settings),
         weights=np.array([settings.relevance, settings.propagation, settings.diffusion]),
     )
-    return NodeScores(relevance.nodes, propagated, combined, relevance.rarity, relevance.present, relevance.named)
+    return replace(scores, propagated=propagated, combined=combined)
 
 
 def arc_cosines(graph: CandidateGraph) -> FloatArray:
@@ -124,8 +111,7 @@ def _diffused(relevance: FloatArray, graph: CandidateGraph, weights: FloatArray,
 
 @question_step("relevance", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())})
 def score_by_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
-    relevance = weigh_relevance(question, graph, context)
-    return NodeScores(relevance.nodes, relevance.nodes, relevance.nodes, relevance.rarity, relevance.present, relevance.named)
+    return weigh_relevance(question, graph, context)
 
 
 def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:

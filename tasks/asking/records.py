@@ -10,6 +10,7 @@ import numpy.typing as npt
 from storage.graph.search import TextHits
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage, TableRow
+from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.flow.refinement import Trigger
 from tasks.algorithms.questions.places import NamedPlace
 from tasks.algorithms.questions.terms import QuestionTerms
@@ -28,6 +29,22 @@ class Question:
     places: tuple[NamedPlace, ...]
     vector: npt.NDArray[np.float32]
     text_hits: TextHits | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScores:
+    """What each candidate is worth (n,): its relevance r, phi and h, all of them r where nothing is propagated.
+
+    `rarity` is how rare each stem of the question is in the scope, `present` which of them stand in the candidates. `named` are the
+    nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest.
+    """
+
+    relevance: FloatArray
+    propagated: FloatArray
+    combined: FloatArray
+    rarity: Mapping[str, float]
+    present: frozenset[str]
+    named: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

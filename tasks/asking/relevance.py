@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,7 +30,7 @@ from tasks.algorithms.text.counting import (
 from tasks.algorithms.text.kept import asked_stems, neighbouring_pairs
 from tasks.asking.named_places import find_named
 from tasks.asking.question import NAMED_PLACE, AskContext
-from tasks.asking.records import Question
+from tasks.asking.records import NodeScores, Question
 from tasks.settings.ask import RelevanceSettings
 
 KEPT_TEXTS = 20_000
@@ -114,27 +114,14 @@ def _sampled(context: AskContext, size: int) -> CodedTexts:
     def column(name: str) -> Sequence[Any]:
         return scope_sample(context.snapshot.view, context.scope, size, column=name)
 
-    if context.settings.relevance.text == "content":
-        return read_texts(context.snapshot).coded_once(column("search_text"))
-    both = zip(column("summary"), column("keywords"), strict=True)
-    return read_texts(context.snapshot).coded_once([paper_text(summary, words) for summary, words in both])
+    return read_texts(context.snapshot).coded_once(texts_seen(context.settings.relevance, column))
 
 
-def paper_text(summary: str, keywords: Sequence[str]) -> str:
-    return f"{summary} {' '.join(keywords)}"
-
-
-@dataclass(frozen=True, slots=True)
-class Relevance:
-    """r of each node (n,), in 0..1, how rare each stem of the question is in the scope, and which are `present` in the candidates.
-
-    `named` are the nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest.
-    """
-
-    nodes: FloatArray
-    rarity: Mapping[str, float]
-    present: frozenset[str]
-    named: frozenset[str]
+def texts_seen(settings: RelevanceSettings, column: Callable[[str], Sequence[Any]]) -> Sequence[str]:
+    """Return what BM25 sees of each node, from the columns of the nodes by name."""
+    if settings.text == "content":
+        return column("search_text")
+    return [f"{summary} {' '.join(words)}" for summary, words in zip(column("summary"), column("keywords"), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,10 +132,12 @@ class Counted:
     lengths: FloatArray
 
 
-def weigh_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> Relevance:
-    """Return how relevant each candidate is; what the question names comes before what it resembles."""
+def weigh_relevance(question: Question, graph: CandidateGraph, context: AskContext) -> NodeScores:
+    """Return how relevant each candidate is, 0..1, as all of its scores; what is named comes before what the question resembles."""
     settings, stems = context.settings.relevance, question.terms.stems
-    texts = read_texts(context.snapshot).coded(settings.text, graph.ids, texts_of(graph, settings))
+    texts = read_texts(context.snapshot).coded(
+        settings.text, graph.ids, texts_seen(settings, lambda name: graph.columns[name].tolist())
+    )
     nodes = count_asked(question, texts)
     known = scope_statistics(question, nodes.counts, nodes.lengths, context)
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
@@ -167,8 +156,11 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     lifted = resembling + named.bonus
     values = inverse_frequencies(document_frequencies=known.frequencies[: len(stems)], documents=known.texts)
     rarity = dict(zip(stems, values.tolist(), strict=True))
-    return Relevance(
-        nodes=lifted / max(1.0, float(lifted.max(initial=0.0))),
+    relevance = lifted / max(1.0, float(lifted.max(initial=0.0)))
+    return NodeScores(
+        relevance=relevance,
+        propagated=relevance,
+        combined=relevance,
         rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named.nodes else {}),
         present=present_stems(question, graph, nodes, context),
         named=named.nodes,
@@ -187,14 +179,6 @@ def present_stems(question: Question, graph: CandidateGraph, counted: Counted, c
         counted = count_asked(question, content)
     stems = question.terms.stems
     return frozenset(stems[place] for place in np.flatnonzero(counted.counts[:, : len(stems)].any(axis=0)).tolist())
-
-
-def texts_of(graph: CandidateGraph, settings: RelevanceSettings) -> Sequence[str]:
-    if settings.text == "content":
-        found: list[str] = graph.columns["search_text"].tolist()
-        return found
-    both = zip(graph.columns["summary"], graph.columns["keywords"], strict=True)
-    return [paper_text(summary, words) for summary, words in both]
 
 
 def own_vectors(graph: CandidateGraph, settings: RelevanceSettings) -> Vectors:

@@ -8,9 +8,8 @@ from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
 from tasks.algorithms.text.stems import stems_in
-from tasks.asking.candidates import NodeScores
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import PathReading, PathText, Question
+from tasks.asking.records import NodeScores, PathReading, PathText, Question
 from tasks.routing.routing import ChosenPath
 
 

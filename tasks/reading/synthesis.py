@@ -10,10 +10,10 @@ from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
 from storage.records.answers import AnswerStatus, EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage
 from tasks.algorithms.text.words import looks_english
-from tasks.asking.candidates import NodeScores, page_scores
+from tasks.asking.candidates import page_scores
 from tasks.asking.named_places import unknown_places
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import PathReading, Question, Synthesis, Verdict
+from tasks.asking.records import NodeScores, PathReading, Question, Synthesis, Verdict
 from tasks.routing.routing import ChosenPath
 
 NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
@@ -32,8 +32,8 @@ class Evidence:
     @property
     def best(self) -> Evidence:
         """This evidence, or that before where the second reading supports nothing and the first did."""
-        lost = self.before is not None and not any(reading.supported for reading in self.readings)
-        return self.before.best if lost and self.before is not None else self
+        supported = any(reading.supported for reading in self.readings)
+        return self if supported or self.before is None else self.before.best
 
 
 @dataclass(frozen=True, slots=True)

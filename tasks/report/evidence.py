@@ -12,8 +12,9 @@ from storage.records.documents import Box, DocumentRecord, Node, Page
 from storage.runs.answers import removed_note
 from tasks.report.pictures import SETTINGS, NoPictureError, Picture, SourceCopies, kept_picture, page_picture
 
-UNPAGED = {"text/html": "", "application/vnd.openxmlformats-officedocument.wordprocessingml.document": ""}
-PLACE_WORDS = UNPAGED | {
+PLACE_WORDS = {
+    "text/html": "",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "",
     "application/vnd.openxmlformats-officedocument.presentationml.presentation": "slide",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "sheet",
 }

@@ -17,9 +17,8 @@ from tasks.algorithms.flow.refinement import (
     expanded_sources,
     top_decile_arcs,
 )
-from tasks.asking.candidates import NodeScores
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import PathReading, Question
+from tasks.asking.records import NodeScores, PathReading, Question
 from tasks.routing.routing import Routed
 from tasks.routing.terrain import Terrain
 

@@ -19,9 +19,8 @@ from tasks.algorithms.flow.min_cost import (
 )
 from tasks.algorithms.flow.network import build_network
 from tasks.algorithms.flow.replicator import proportional_shares, replicator_dynamics, survivors
-from tasks.asking.candidates import NodeScores
 from tasks.asking.question import AskContext, question_step
-from tasks.asking.records import Question
+from tasks.asking.records import NodeScores, Question
 from tasks.routing.terrain import Terrain, paper_terrain, prize_terrain, route_prizes, summary_of_terrain
 from tasks.settings.ask import RoutingSettings
 

@@ -23,8 +23,8 @@ from tasks.algorithms.flow.prizes import (
     title_page_arcs,
 )
 from tasks.algorithms.questions.kinds import question_parts, speaks_of_document, surveys
-from tasks.asking.candidates import SIMILARITY_CODES, NodeScores
-from tasks.asking.records import Question
+from tasks.asking.candidates import SIMILARITY_CODES
+from tasks.asking.records import NodeScores, Question
 from tasks.settings.ask import RoutingSettings
 
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from storage.graph.candidates import EDGE_KINDS, MODALITIES, NODE_KINDS, CandidateGraph
 from storage.records.documents import Modality, NodeKind
-from tasks.asking.candidates import NodeScores
 from tasks.asking.question import AskContext
-from tasks.asking.records import Question
+from tasks.asking.records import NodeScores, Question
 from tasks.settings.ask import AskSettings
 
 PAGES = 5

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from storage.graph.search import Scope
 from storage.records.documents import NodeKind
 from tasks.asking.candidates import find_candidates
-from tasks.asking.relevance import count_asked, own_vectors, read_texts, texts_of, weigh_relevance
+from tasks.asking.relevance import count_asked, own_vectors, read_texts, texts_seen, weigh_relevance
 from tests.asking_worlds import AXES, Passage, asked, at_context, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
@@ -44,8 +44,8 @@ def weighed(text, context, **settings):
     question = asked(text, place)
     graph = find_candidates(question, place)
     found = weigh_relevance(question, graph, place)
-    assert found.nodes.shape == (len(graph),) and (found.nodes >= 0).all() and (found.nodes <= 1).all()
-    return dict(zip(ordinals_of(graph, place), found.nodes.tolist(), strict=True)), dict(found.rarity)
+    assert found.relevance.shape == (len(graph),) and (found.relevance >= 0).all() and (found.relevance <= 1).all()
+    return dict(zip(ordinals_of(graph, place), found.relevance.tolist(), strict=True)), dict(found.rarity)
 
 
 def test_words_and_meaning_lift_the_node_that_has_them(context):
@@ -81,7 +81,8 @@ def test_a_named_place_comes_before_what_resembles_the_question(context):
 def test_the_papers_text_is_summary_and_keywords(context):
     place = at_place(context, relevance={"text": "paper"})
     graph = find_candidates(asked("anchor", place), place)
-    texts = dict(zip(ordinals_of(graph, place), texts_of(graph, place.settings.relevance), strict=True))
+    seen = texts_seen(place.settings.relevance, lambda name: graph.columns[name].tolist())
+    texts = dict(zip(ordinals_of(graph, place), seen, strict=True))
     assert texts[1] == "of a ship anchor chain" and texts[5] == "the price of a cable "
     nodes, _ = weighed("anchor chain", context, relevance={"text": "paper", "lexical_share": 1.0, **NO_PAGE})
     assert max(nodes, key=nodes.get) == 1
@@ -100,7 +101,7 @@ def test_a_question_that_nothing_has_anything_of_weighs_nothing(context):
     place = at_place(context, relevance={"lexical_share": 1.0, **NO_PAGE})
     question = asked("zebra", place)
     found = weigh_relevance(question, find_candidates(question, place), place)
-    assert not found.nodes.any() and found.rarity["zebra"] > 0
+    assert not found.relevance.any() and found.rarity["zebra"] > 0
 
 
 def test_one_node_is_weighed_too(location):

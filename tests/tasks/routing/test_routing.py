@@ -10,7 +10,7 @@ from storage.memo import StepMemo
 from storage.records.documents import EdgeKind
 from storage.runs.log import RunLog
 from tasks.algorithms.questions.terms import question_terms
-from tasks.asking.candidates import NodeScores
+from tasks.asking.records import NodeScores
 from tasks.routing.routing import best_passages, demand_of, lay_out, route, select
 from tasks.settings.ask import GateSettings, RoutingSettings, SelectionSettings
 from tasks.step import Workplace, workplace
