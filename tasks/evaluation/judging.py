@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -23,7 +23,6 @@ from tasks.models.chat.errors import ChatError
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.reading.model_calls import Form
-from tasks.settings.models import ModelSettings
 from tasks.step import StepKey, Workplace, step
 
 if TYPE_CHECKING:
@@ -76,39 +75,27 @@ def judge_server(model: str) -> Endpoint:
 
 
 @contextmanager
-def open_judge(
-    server: Endpoint, settings: ModelSettings, *, owner: str, listener: Callable[[ModelCall], None]
-) -> Iterator[ModelJudge]:
-    """Give the model that judges, at temperature 0; the listener gets each call.
-
-    Raises ChatEndedError where the server cannot be asked.
-    """
-    # the client of chat servers takes long to load, and rules need none of it
-    from tasks.models.chat.model import open_chat
-
-    ended: dict[str, ModelCall] = {}
-
-    def note(call: ModelCall) -> None:
-        ended[call.item] = call
-        listener(call)
-
-    cold = settings.model_copy(update={"temperature": 0.0})
-    with open_chat(server, cold, cache=CallCache(calls_folder()), listener=note) as model:
-        yield ModelJudge(model, owner, ended)
-
-
-@contextmanager
 def opened_judge(request: EvaluationRequest, corpus: str, place: Workplace) -> Iterator[ModelJudge | None]:
-    """Give the model that judges, None where rules do; its replies about a corpus are removed with the corpus.
+    """Give the model that judges, at temperature 0, None where rules do; its replies about a corpus are removed with the corpus.
 
     Raises EndpointError where no server is named, ChatEndedError where it cannot be asked.
     """
     if request.judge is None or request.what != "answers":
         yield None
         return
-    server, models = judge_server(request.judge), request.settings.ask.models
-    with open_judge(server, models, owner=questions_owner(corpus), listener=writing_calls(place)) as judge:
-        yield judge
+    # the client of chat servers takes long to load, and rules need none of it
+    from tasks.models.chat.model import open_chat
+
+    ended: dict[str, ModelCall] = {}
+    write = writing_calls(place)
+
+    def note(call: ModelCall) -> None:
+        ended[call.item] = call
+        write(call)
+
+    cold = request.settings.ask.models.model_copy(update={"temperature": 0.0})
+    with open_chat(judge_server(request.judge), cold, cache=CallCache(calls_folder()), listener=note) as model:
+        yield ModelJudge(model, questions_owner(corpus), ended)
 
 
 def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> StepKey:

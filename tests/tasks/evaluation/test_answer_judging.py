@@ -5,19 +5,20 @@ from dataclasses import replace
 
 import pytest
 
+from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import open_for_reading
-from storage.locations import calls_folder
+from storage.locations import calls_folder, home
+from storage.memo import StepMemo
 from storage.records.evaluations import Asked, BenchmarkQuestion
-from storage.runs.log import EntryKind
+from storage.runs.log import EntryKind, RunLog
 from storage.runs.replies import CallCache, questions_owner
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, open_judge, opened_judge
+from tasks.evaluation.judging import is_judgeable, judge_answers, judge_batch, judge_server, judging_key, opened_judge
 from tasks.models.chat.errors import BudgetReachedError, ChatServerDownError
 from tasks.models.endpoints import Endpoint, EndpointError
 from tasks.settings.ask import AllSettings
-from tasks.settings.models import ModelSettings
-from tasks.step import workplace
+from tasks.step import Workplace, workplace
 from tests.asking_worlds import Passage, at_work, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
 from tests.scripted_answers import IMPATIENT, pieces_of
@@ -51,18 +52,18 @@ def knowing(request):
     return {"reason": f"{candidate} against {known}", "correct": SYNONYMS.get(candidate, candidate) == known}
 
 
+def asked_by(models, **asked):
+    return EvaluationRequest(settings=AllSettings.model_validate({"ask": {"models": IMPATIENT | models}}), **asked)
+
+
 @contextmanager
 def judging(reply=knowing, settings=None, **server):
-    with (
-        chat_server(reply, **server) as served,
-        open_judge(
-            Endpoint(served.base_url),
-            ModelSettings.model_validate(IMPATIENT | (settings or {})),
-            owner=OWNER,
-            listener=lambda _call: None,
-        ) as judge,
-    ):
-        yield judge, served
+    with chat_server(reply, **server) as served, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("FLOWREADER_CHAT_BASE_URL", served.base_url)
+        artifacts = ArtifactStore(home() / "artifacts")
+        place = Workplace(artifacts, StepMemo(home() / "steps", artifacts), RunLog(home() / "run.jsonl"), "run")
+        with opened_judge(asked_by(settings or {}, what="answers", judge="scripted"), "judged", place) as judge:
+            yield judge, served
 
 
 def test_rules_judge_alone_where_there_is_no_model():
@@ -173,11 +174,10 @@ BY_MODEL = {"what": "answers", "judge": "strict"}
 @contextmanager
 def judging_a_batch(location, **asked):
     """Give who judges, within a run."""
-    request = EvaluationRequest(settings=AllSettings.model_validate({"ask": {"models": IMPATIENT}}), **asked)
     with (
         open_for_reading(location) as snapshot,
         at_work(location, snapshot),
-        opened_judge(request, "judged", workplace.get()) as judge,
+        opened_judge(asked_by({}, **asked), "judged", workplace.get()) as judge,
     ):
         yield judge
 
