@@ -29,28 +29,32 @@ NAME_WORD = re.compile(r"[^\W_]+")
 class Named:
     """What is added to the relevance of each candidate (n,) because the question names it, or its page.
 
-    `nodes` are those that it names most strongly, as elements or by their page or section; most questions name none.
+    `nodes` are those that it names most strongly, as elements or by their page or section; most questions name none. `unknown` are
+    the places that nothing in what is asked has, in words; none where not all of it is at hand.
     """
 
     bonus: FloatArray
     nodes: frozenset[str]
+    unknown: tuple[str, ...]
 
 
 def find_named(question: Question, graph: CandidateGraph, texts: CodedTexts, pages: IntArray, context: AskContext) -> Named:
     settings = context.settings.named
-    strengths, nodes = _named_outright(question, graph, context)
+    strengths, nodes, unknown = _named_outright(question, graph, context)
     outright = np.maximum(strengths * settings.place, _statement_bonus(question, graph, texts, pages, context))
     by_kind = settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
-    return Named(outright + by_kind, nodes)
+    return Named(outright + by_kind, nodes, unknown)
 
 
-def _named_outright(question: Question, graph: CandidateGraph, context: AskContext) -> tuple[FloatArray, frozenset[str]]:
-    """Return how strongly the question names each node or its page, and the nodes that it names most strongly.
+def _named_outright(
+    question: Question, graph: CandidateGraph, context: AskContext
+) -> tuple[FloatArray, frozenset[str], tuple[str, ...]]:
+    """Return how strongly the question names each node or its page, the nodes that it names most strongly, and unknown places.
 
     Where it says of which document, nodes of others are not named.
     """
     if not question.places:
-        return np.zeros(len(graph)), frozenset()
+        return np.zeros(len(graph)), frozenset(), ()
     found = resolve(question.places, graph, context)
     meant = documents_named_in(question.text, [context.names[document] for document in graph.document_ids])
     owners = [graph.document_ids[document] for document in graph.documents.tolist()]
@@ -59,7 +63,9 @@ def _named_outright(question: Question, graph: CandidateGraph, context: AskConte
     keys = zip(owners, graph.pages.tolist(), strict=True)
     by_page = np.where(inside, [found.pages.get(key, 0.0) for key in keys], 0.0)
     strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
-    return np.maximum(as_nodes, by_page), frozenset(graph.ids[place] for place in strongest.tolist())
+    whole = len(graph) >= nodes_in_scope(context.snapshot.view, context.scope)
+    unknown = (f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in found.unknown if whole)
+    return np.maximum(as_nodes, by_page), frozenset(graph.ids[place] for place in strongest.tolist()), tuple(unknown)
 
 
 def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set[str]:
@@ -71,14 +77,6 @@ def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set
 
 def name_words(name: str) -> set[str]:
     return {word.casefold() for word in NAME_WORD.findall(name.rpartition(".")[0] or name)}
-
-
-def unknown_places(question: Question, graph: CandidateGraph, context: AskContext) -> list[str]:
-    """Return the places of the question that nothing in what is asked has; none where not all of it is at hand."""
-    if not question.places or len(graph) < nodes_in_scope(context.snapshot.view, context.scope):
-        return []
-    unknown = resolve(question.places, graph, context).unknown
-    return [f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in unknown]
 
 
 def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, context: AskContext) -> ResolvedPlaces:

@@ -36,7 +36,8 @@ class NodeScores:
     """What each candidate is worth (n,): its relevance r, phi and h, all of them r where nothing is propagated.
 
     `rarity` is how rare each stem of the question is in the scope, `present` which of them stand in the candidates. `named` are the
-    nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest.
+    nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest. `unknown` are the places
+    that it names and nothing in what is asked has.
     """
 
     relevance: FloatArray
@@ -45,6 +46,7 @@ class NodeScores:
     rarity: Mapping[str, float]
     present: frozenset[str]
     named: frozenset[str]
+    unknown: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -164,6 +164,7 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
         rarity=rarity | ({NAMED_PLACE: max(rarity.values(), default=1.0)} if named.nodes else {}),
         present=present_stems(question, graph, nodes, context),
         named=named.nodes,
+        unknown=named.unknown,
     )
 
 

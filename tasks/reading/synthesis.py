@@ -11,7 +11,6 @@ from storage.graph.candidates import CandidateGraph
 from storage.records.answers import AnswerStatus, EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage
 from tasks.algorithms.text.words import looks_english
 from tasks.asking.candidates import page_scores
-from tasks.asking.named_places import unknown_places
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question, Synthesis, Verdict
 from tasks.routing.routing import ChosenPath
@@ -64,7 +63,7 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
     synthesis = in_the_wrong_language(
         context.reader.synthesize(question, best.readings, scores.rarity, best.verdict), question, scores
     )
-    missing = tuple(f"nothing in what was asked is called {name}" for name in unknown_places(question, graph, context))
+    missing = tuple(f"nothing in what was asked is called {name}" for name in scores.unknown)
     return Findings(
         synthesis=doubted(synthesis, missing) if missing else synthesis,
         paths=paths if routed else (),

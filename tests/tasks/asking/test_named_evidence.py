@@ -8,7 +8,7 @@ from storage.records.documents import NodeKind
 from tasks.algorithms.arrays import pages_of_nodes
 from tasks.algorithms.questions.statements import STATEMENT_STEMS, Statement
 from tasks.asking.candidates import find_candidates
-from tasks.asking.named_places import find_named, resolve, unknown_places
+from tasks.asking.named_places import find_named, resolve
 from tasks.asking.relevance import read_texts
 from tests.asking_worlds import Passage, asked, at_context, at_place, ordinals_of, published, written
 from tests.storage.worlds import document_id
@@ -99,17 +99,14 @@ def test_what_is_named_most_strongly_is_known_by_node_in_the_document_that_is_me
 
 
 def test_what_a_question_names_in_vain_is_known(context):
-    question = asked("What do page 99 and Table 7 say?", context)
-    found = resolve(question.places, find_candidates(question, context), context)
-    assert not found.pages and not found.nodes and set(found.unknown) == set(question.places)
-    assert sorted(unknown_places(question, find_candidates(question, context), context)) == ["page 99", "table 7"]
+    _graph, named = named_in("What do page 99 and Table 7 say?", context)
+    assert sorted(named.unknown) == ["page 99", "table 7"] and not named.nodes
 
 
 def test_among_candidates_of_a_larger_scope_nothing_is_reported_missing(context):
     place = at_place(context, candidates={"whole_limit": 1, "by_vector": 1, "by_text": 1, "hops": 0, "limit": 10})
-    question = asked("What do page 99 and Table 7 say?", place)
-    assert unknown_places(question, find_candidates(question, place), place) == []
-    assert unknown_places(asked("the tide", context), find_candidates(question, context), context) == []
+    assert named_in("What do page 99 and Table 7 say?", place)[1].unknown == ()
+    assert named_in("the tide", context)[1].unknown == ()
 
 
 def test_a_statement_is_lifted_where_a_line_of_it_is_asked_for_and_more_for_a_ratio(context):
