@@ -142,7 +142,7 @@ UNITS = Table((("Turbine", "Site", "Availability %"), ("CS-09", "Corran Sound", 
 SPANNED = Table((("Budget", "Budget"), ("Charter", "610")), header_rows=1)
 
 
-def told(table, row, *stems, caption="Table 7: Accounts"):
+def worded(table, row, *stems, caption="Table 7: Accounts"):
     text = describe_rows(table, caption=caption)[row]
     return row_in_words(text, table.rows[row], caption=caption, weights=dict.fromkeys(stems, 1.0))
 
@@ -159,11 +159,11 @@ def told(table, row, *stems, caption="Table 7: Accounts"):
     ],
 )
 def test_a_row_is_worded_by_its_label_and_the_columns_asked_for(table, row, stems, words):
-    assert told(table, row, *stems) == words
+    assert worded(table, row, *stems) == words
 
 
 def test_a_row_of_a_table_without_a_caption_is_worded_as_well():
-    assert told(UNITS, 1, "site", caption="") == "Turbine: CS-09, Site: Corran Sound"
+    assert worded(UNITS, 1, "site", caption="") == "Turbine: CS-09, Site: Corran Sound"
 
 
 def test_what_has_no_columns_stays_as_it_is():

@@ -37,7 +37,7 @@ def findings():
     return Findings(synthesis, paths=(), pages=(), evidence_pages=(), gate=None)
 
 
-def said(step, seconds):
+def took(step, seconds):
     return StepRecord("run", step, "1", "key", "q", "then", seconds, 1, False, {})
 
 
@@ -85,7 +85,7 @@ def test_an_answer_says_within_which_limits_it_was_asked(context):
 def test_seconds_are_summed_by_step_and_tokens_over_all_calls():
     book = CallBook("a", {Stage.FIRST: 22, Stage.REFINED: 25, Stage.LAST: 1})
     book.made += [ended(10, 2, 0.5), ended(20, 3, 0.25, attempts=3), ended(0, 0, 0.0, attempts=0, outcome=Outcome.CACHED)]
-    spent = usage(book, [said("read", 0.5), said("route", 0.125), said("read", 0.25)])
+    spent = usage(book, [took("read", 0.5), took("route", 0.125), took("read", 0.25)])
     assert (spent.calls, spent.cached, spent.input_tokens, spent.output_tokens, spent.cost) == (2, 1, 30, 5, 0.75)
     assert spent.seconds == {"read": 0.75, "route": 0.125} and spent.most_calls == 48
 
@@ -122,14 +122,14 @@ def test_what_is_read_from_pictures_is_noted_as_unchecked(context):
 
 
 def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(context):
-    answer = made(context, steps=[said("read", 0.5)])
+    answer = made(context, steps=[took("read", 0.5)])
     record(answer)
     location = context.snapshot.location
     present = {document_id("report")}
     assert answer_json(find_answer(location, "0" * 8, present=present)) == answer_json(answer)
     assert [kept.answer_id for kept in read_answers(location, present=present)] == [answer.answer_id]
-    *_, told, step = run_of(location).entries
-    assert told["kind"] == EntryKind.ANSWER and step["kind"] == EntryKind.STEP and step["step"] == "record"
+    *_, answered, step = run_of(location).entries
+    assert answered["kind"] == EntryKind.ANSWER and step["kind"] == EntryKind.STEP and step["step"] == "record"
     assert step["subject"] == answer.answer_id
 
 

@@ -146,18 +146,18 @@ PLACES = written(
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "answered"),
     [
         ("What does Table 1 show?", {"Ellary: 12", "Braye: 9"}),
         ("What does Table 2 in places.pdf show?", {"Morwen: 40"}),
         ("page 3", {"Morwen: 40", "The harbour closes at dusk."}),
     ],
 )
-def test_a_question_what_stands_in_a_place_gets_what_stands_there(tmp_path, question, told):
+def test_a_question_what_stands_in_a_place_gets_what_stands_there(tmp_path, question, answered):
     with at_context(published(tmp_path, PLACES)) as context:
         answer = answer_at(context, question)
     assert answer.status is AnswerStatus.EVIDENCE
-    assert {line.rpartition(" [")[0] for line in answer.answer.splitlines()} == told
+    assert {line.rpartition(" [")[0] for line in answer.answer.splitlines()} == answered
 
 
 def test_a_place_that_is_named_counts_with_what_is_asked_of_it(tmp_path):

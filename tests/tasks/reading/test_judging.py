@@ -41,7 +41,7 @@ def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(
 
 
 @pytest.mark.parametrize(
-    ("usage", "told"),
+    ("usage", "shown"),
     [
         (Usage(0, 0, 0, 0.0, {}), "0 model calls"),
         (Usage(1, 0, 0, 0.0, {}), "1 model call"),
@@ -53,8 +53,8 @@ def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(
         ),
     ],
 )
-def test_calls_are_worded_with_their_bound_what_was_cached_tokens_and_money(usage, told):
-    assert calls_in_words(usage) == told and money_in_words(0.0) == "$0"
+def test_calls_are_worded_with_their_bound_what_was_cached_tokens_and_money(usage, shown):
+    assert calls_in_words(usage) == shown and money_in_words(0.0) == "$0"
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,9 @@ def test_what_readers_say_takes_room_from_the_passages(context):
 HERE = [{"passage": "n1", "quote": "harbour is 20 metres"}]
 
 
-def answered(context, told, *paths, verdict=FIRED, facts=FACTS, **more):
+def answered(context, reply, *paths, verdict=FIRED, facts=FACTS, **more):
     """Return what is made of these paths where the last reader replies so; the requests of each form; and the book."""
-    with reading(context, Reader(facts, instead={"WholeAnswer": told} if told else {}), *(paths or [(0,)]), **more) as scene:
+    with reading(context, Reader(facts, instead={"WholeAnswer": reply} if reply else {}), *(paths or [(0,)]), **more) as scene:
         return scene.synthesized(verdict=verdict), forms(scene.server), scene.book
 
 
@@ -90,7 +90,7 @@ def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("reply", "shown"),
     [
         (whole_answer("20 m", HERE, kind="number"), "20 m"),
         (whole_answer("", HERE, kind="list", items=["Harbour", " Sound "]), "Harbour, Sound"),
@@ -99,13 +99,13 @@ def test_different_answers_and_parts_of_one_are_put_together_also_behind_a_quiet
         (whole_answer("by\nlead line\x1b[0m", HERE), "by lead line [0m"),
     ],
 )
-def test_an_answer_has_the_form_of_its_kind(context, told, shown):
-    found, asked, _ = answered(context, told)
+def test_an_answer_has_the_form_of_its_kind(context, reply, shown):
+    found, asked, _ = answered(context, reply)
     assert (found.answer, found.status, asked["WholeAnswer"]) == (shown, AnswerStatus.ANSWERED, 1)
 
 
 @pytest.mark.parametrize(
-    ("told", "wrong"),
+    ("reply", "wrong"),
     [
         (whole_answer(" ", HERE), "the answer is empty"),
         (whole_answer("twenty", HERE, kind="number"), "holds digits"),
@@ -113,8 +113,8 @@ def test_an_answer_has_the_form_of_its_kind(context, told, shown):
         (whole_answer("Harbour", HERE, kind="list", items=["", " "]), "at least one item"),
     ],
 )
-def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_paths_speak(context, told, wrong):
-    found, asked, book = answered(context, told, (0,), (2,), (1,))
+def test_what_has_not_the_form_of_its_kind_is_asked_for_once_more_and_then_the_paths_speak(context, reply, wrong):
+    found, asked, book = answered(context, reply, (0,), (2,), (1,))
     assert asked["WholeAnswer"] == 2 and wrong in book.notes[0]
     assert (found.answer, found.status) == ("20 metres", AnswerStatus.PARTIAL) and len(found.quotes) == 2
     assert "most of them give" in found.notes[0]

@@ -84,8 +84,8 @@ def test_a_comparison_that_fails_does_not_count_but_where_all_fail_nothing_agree
 
 
 def test_keywords_are_words_of_the_question_and_widen_what_is_searched(context):
-    told = {"keywords": ["deep is", "Hafen", "the", "harbour"]}
-    with read_by(context, Reader({}, instead={"Keywords": told})) as (place, server), booked(place):
+    reply = {"keywords": ["deep is", "Hafen", "the", "harbour"]}
+    with read_by(context, Reader({}, instead={"Keywords": reply})) as (place, server), booked(place):
         assert place.reader.keywords(QUESTION) == ("deep is", "the", "harbour")
         question = asked(QUESTION, place)
     assert question.terms.stems == (*asked(QUESTION, context).terms.stems, "is", "the") and server.calls == 1

@@ -74,7 +74,7 @@ def test_a_year_is_one_that_is_written_like_one():
 
 
 @pytest.mark.parametrize(
-    ("gold", "told", "same"),
+    ("gold", "answered", "same"),
     [
         ("82%", "0.82", True),
         ("0.82", "82 %", True),
@@ -99,8 +99,8 @@ def test_a_year_is_one_that_is_written_like_one():
         ("0", "0.01", False),
     ],
 )
-def test_numbers_of_one_value_are_the_same(gold, told, same):
-    assert same_number(number(gold), number(told), tolerance=0.01) is same
+def test_numbers_of_one_value_are_the_same(gold, answered, same):
+    assert same_number(number(gold), number(answered), tolerance=0.01) is same
 
 
 def test_a_count_is_exact_and_no_fraction():

@@ -57,28 +57,28 @@ def test_subsections_belong_to_their_section():
     assert list(with_subsections([], SECTIONS)) == []
 
 
-def said(question, *titles):
+def named(question, *titles):
     return named_titles(titles, question_terms(question).stems)
 
 
 def test_the_titles_that_the_question_says_are_found_by_their_places():
     titles = ("Pump Maintenance", "Pumps", "Maintenance of the pumps", "Pump maintenance costs", "")
-    assert said("How often is maintenance of the pump due?", *titles) == [0, 2]
+    assert named("How often is maintenance of the pump due?", *titles) == [0, 2]
 
 
 @pytest.mark.parametrize(
     "title", ["4.1 Risk Factors", "Item 7A. Risk Factors", "IV. Risk factors", "Risk-factors", "The Risk Factors"]
 )
 def test_numbers_function_words_endings_and_hyphens_do_not_count(title):
-    assert said("Which risk factor comes first?", title) == [0]
+    assert named("Which risk factor comes first?", title) == [0]
 
 
 def test_a_year_is_part_of_a_title():
-    assert said("What are the financial highlights of 2021?", "Financial Highlights 2020", "Financial Highlights 2021") == [1]
+    assert named("What are the financial highlights of 2021?", "Financial Highlights 2020", "Financial Highlights 2021") == [1]
 
 
 def test_a_question_or_title_without_terms_names_nothing():
-    assert said("?", "Risk Factors", "What we do", "4.1", "") == []
+    assert named("?", "Risk Factors", "What we do", "4.1", "") == []
     assert named_titles([], ["risk"]) == []
 
 
