@@ -82,8 +82,7 @@ def _change(measured: pl.DataFrame) -> Change:
     old, new = (measured[name].to_numpy() for name in ("value_before", "value"))
     interval, documents = mean_with_interval(new - old, measured["document"], RESAMPLES)
     arm, metric = measured.select("arm", "metric").row(0)
-    means = float(np.mean(old)), float(np.mean(new))
-    return Change(arm, metric, measured.height, *means, interval.mean, interval.low, interval.high, documents)
+    return Change(arm, metric, measured.height, float(np.mean(old)), float(np.mean(new)), *interval, documents)
 
 
 def _side_by_side(before: Mapping[str, object], after: Mapping[str, object]) -> list[tuple[str, str, str]]:

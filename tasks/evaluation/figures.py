@@ -55,7 +55,7 @@ def figures_of(
     figures = []
     for name, found in measured.group_by("arm", "group", "metric", maintain_order=True):
         interval, documents = mean_with_interval(found["value"].to_numpy(), found["document"], resamples)
-        figures.append((*name, interval.mean, interval.low, interval.high, found.height, documents))
+        figures.append((*name, *interval, found.height, documents))
     return pl.DataFrame(figures, schema=FIGURES, orient="row")
 
 

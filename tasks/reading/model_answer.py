@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage
@@ -18,17 +18,10 @@ from tasks.reading.rules import listed, lost_names
 from tasks.reading.shown import Shown, show_passages
 
 
-@dataclass(frozen=True, slots=True)
-class ShownEvidence:
-    """The pieces of the prompt, the passages by the ids in it, and these passages as one path."""
-
-    pieces: tuple[Piece, ...]
-    shown: Shown
-    path: PathText
-
-
-def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading], *, tokens: int) -> ShownEvidence:
-    """Return the evidence of readings that a model made, of at least one path.
+def show_evidence(
+    context: ModelContext, question: Question, readings: Sequence[PathReading], *, tokens: int
+) -> tuple[Shown, PathText]:
+    """Return what is shown of readings that a model made, of at least one path, and the passages in it as one path.
 
     Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
     """
@@ -40,13 +33,13 @@ def show_evidence(context: ModelContext, question: Question, readings: Sequence[
     first = _path(readings[0])
     texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
     quoted = (quote.node for reading in readings for quote in reading.quotes)
-    shown = replace(texts, seen=frozenset(node.id for node in quoted if node.picture is not None))
-    ids = {node.id: name for name, node in shown.nodes.items()}
+    seen = frozenset(node.id for node in quoted if node.picture is not None)
+    ids = {node.id: name for name, node in texts.nodes.items()}
     readers = [
         Piece(f"path {number}, passages {', '.join(ids[node.id] for node in passages)}: what its reader says", words)
         for number, (words, passages) in enumerate(zip(reports, chosen, strict=True), 1)
     ]
-    return ShownEvidence((*readers, *shown.pieces), shown, replace(first, nodes=tuple(nodes)))
+    return replace(texts, pieces=(*readers, *texts.pieces), seen=seen), replace(first, nodes=tuple(nodes))
 
 
 def _key_passages(reading: PathReading, most: int) -> list[Passage]:
@@ -84,9 +77,9 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     if not readings:
         return _nothing(question, readings, "there was no passage to read")
     tokens = context.settings.reading.model.answer_tokens
-    evidence = show_evidence(context, question, readings, tokens=tokens)
+    shown, path = show_evidence(context, question, readings, tokens=tokens)
     call = context.call(
-        "synthesis", "the answer", WholeAnswer, question=question.text, pieces=evidence.pieces, tokens=tokens, check=_wrong_form
+        "synthesis", "the answer", WholeAnswer, question=question.text, pieces=shown.pieces, tokens=tokens, check=_wrong_form
     )
     (value,) = context.ask([call])
     consistency = _equal_share(readings) if verdict is None else verdict.consistency
@@ -95,9 +88,9 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     if value.kind == "none":
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
-    quotes = checked_quotes(answer, value.citations, evidence.shown, evidence.path, most_words=context.settings.reading.words)
+    quotes = checked_quotes(answer, value.citations, shown, path, most_words=context.settings.reading.words)
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
-    quotes = quotes or proofs(answer, value.citations, evidence.shown, evidence.path) or _quotes_of(saying)
+    quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
     if not quotes:
         return _most_given(question, readings, consistency, UNPROVEN)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"

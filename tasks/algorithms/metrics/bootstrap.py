@@ -4,7 +4,7 @@ Questions of one document stand or fall together: where it is read badly, all fa
 independent witnesses and give intervals that are too narrow, so whole documents (clusters) are drawn.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ DRAWS_AT_ONCE = 2**20
 """So many draws are held at a time: 8 MiB for each of a few arrays, whatever the numbers of clusters and resamples."""
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """A mean, and between which values it lies with the confidence asked for."""
 
     mean: float
