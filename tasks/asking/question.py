@@ -1,6 +1,6 @@
 """A question on its way: what it says, and what its steps share."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
@@ -8,7 +8,7 @@ from typing import Any, ParamSpec, TypeVar
 from storage.artifacts import hash_bytes
 from storage.codec import shortened, to_json
 from storage.corpus.snapshot import Snapshot
-from storage.graph.search import Scope, TextHits, find_words, nodes_in_scope
+from storage.graph.search import Scope, find_words, nodes_in_scope
 from storage.records.answers import NamedDocument
 from storage.records.documents import identify
 from tasks.algorithms.questions.places import named_places
@@ -78,16 +78,11 @@ def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
 )
 def understand(question_id: str, text: str, context: AskContext) -> Question:
     """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
+    view, settings = context.snapshot.view, context.settings.candidates
     with ThreadPoolExecutor(1) as pool:
         vectors = pool.submit(context.embedder.embed_query, text)
         terms = with_keywords(question_terms(text), context.reader.keywords(text))
-        text_hits = look_up(terms.words, context)
+        # Of a small scope all is looked at.
+        large = nodes_in_scope(view, context.scope) > settings.whole_limit
+        text_hits = find_words(view, context.scope, terms.words, limit=settings.by_text) if large else None
         return Question(question_id, text, terms, named_places(text), vectors.result()[0], text_hits)
-
-
-def look_up(words: Sequence[str], context: AskContext) -> TextHits | None:
-    """Return what full text has of the words; None where the scope is so small that all of it is looked at."""
-    settings = context.settings.candidates
-    if nodes_in_scope(context.snapshot.view, context.scope) <= settings.whole_limit:
-        return None
-    return find_words(context.snapshot.view, context.scope, words, limit=settings.by_text)

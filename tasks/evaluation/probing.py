@@ -105,15 +105,11 @@ def _probes_of(
     for name, of_document in nodes.items():
         english = is_english(node.content for node in of_document)
         for source in sources_in(of_document, snapshot.rows(name)):
-            wording = worded_source(source, use=use, english=english)
+            if source.kind is ProbeKind.ROW:
+                wording = word_row(source.text, source.column, english=english)
+            else:
+                wording = WORDED_BY[source.kind](source.text, use=use, english=english, most=MOST_WORDS)
             if wording and pages_with_all(wording.stems, pages) == {(name, source.page)}:
                 worded[source] = wording
     ordered = sorted(worded, key=lambda source: identify("order", seed, source.id))
     return [(source, worded[source]) for source in spread(ordered, limit=limit)]
-
-
-def worded_source(source: ProbeSource, *, use: WordUse, english: bool) -> Wording | None:
-    """Return the question that a source makes; None where it says too little."""
-    if source.kind is ProbeKind.ROW:
-        return word_row(source.text, source.column, english=english)
-    return WORDED_BY[source.kind](source.text, use=use, english=english, most=MOST_WORDS)

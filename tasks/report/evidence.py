@@ -137,7 +137,7 @@ def gather_evidence(answer: Answer, snapshot: Snapshot, artifacts: ArtifactStore
     documents = {record.id: record for record in snapshot.documents()}
     wanted = [citation.node_id for citation in answer.citations]
     wanted += [node for path in answer.paths[:PATHS_SHOWN] for node in path.nodes]
-    nodes = read_nodes(snapshot, wanted)
+    nodes = {node.id: node for node in snapshot.nodes_found(sorted(set(wanted)))}
     pages = read_pages(snapshot, _places(answer, nodes.values()))
     with SourceCopies(SETTINGS.limits.file_megabytes) as copies:
         pictures = Pictures(artifacts, copies, PAGES_DRAWN, PICTURE_CHARACTERS)
@@ -160,11 +160,6 @@ def _removed(answer: Answer) -> frozenset[str]:
     """Return the documents that the answer's notes say were removed; their words were taken out of it then."""
     shown: list[Citation | PagePlace] = [*answer.citations, *(place for path in answer.paths for place in path.pages)]
     return frozenset(place.document.id for place in shown if removed_note(place.document) in answer.notes)
-
-
-def read_nodes(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, Node]:
-    """Return the nodes that are there, by id; what is no id names none."""
-    return {node.id: node for node in snapshot.nodes_found(sorted(set(ids)))}
 
 
 def read_pages(snapshot: Snapshot, keys: Iterable[PageKey]) -> dict[PageKey, Page]:

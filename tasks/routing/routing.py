@@ -15,7 +15,6 @@ from tasks.algorithms.flow.min_cost import (
     max_flow,
     min_cost_flow,
     saturation,
-    source_capacity,
 )
 from tasks.algorithms.flow.network import build_network
 from tasks.algorithms.flow.replicator import proportional_shares, replicator_dynamics, survivors
@@ -72,7 +71,7 @@ def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
         filled = saturation(max_flow=cut.value, demand=demand)
     else:
         cut = max_flow(connection_network(network))
-        filled = connection_saturation(value=cut.value, demand=demand, source_capacity=source_capacity(network))
+        filled = connection_saturation(network, value=cut.value, demand=demand)
     if settings.routing.formulation == "prizes":
         flow, chains = route_prizes(terrain, step=settings.routing.step, paths=settings.routing.paths)
     else:

@@ -112,11 +112,11 @@ def connection_network(network: FlowNetwork) -> FlowNetwork:
     return replace(network, capacities=opened)
 
 
-def connection_saturation(*, value: float, demand: float, source_capacity: float) -> float:
+def connection_saturation(network: FlowNetwork, *, value: float, demand: float) -> float:
     """Return how much of what the sources could send arrives: max flow over min(F, sum of h), in [0, 1].
 
-    The max flow is that of `connection_network`, the sum of h is `source_capacity`, F is the demand, all at least 0.
+    The max flow is that of the network's `connection_network`, F is the demand, both at least 0.
     Where nothing can be sent it is 0: no evidence is connected with an answer, and 1 would keep the gate quiet over just that.
     """
-    sendable = min(demand, source_capacity)
+    sendable = min(demand, source_capacity(network))
     return min(value / sendable, 1.0) if sendable > 0 else 0.0

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records.answers import NamedDocument
-from tasks.report.evidence import gather_evidence, read_nodes
+from tasks.report.evidence import gather_evidence
 from tests.storage.worlds import document_id
 from tests.tasks.report.report_worlds import (
     BOX,
@@ -96,7 +96,6 @@ def test_what_the_corpus_does_not_hold_is_left_out_and_odd_ids_name_nothing(worl
     assert [sheet.document.id for sheet in evidence.sheets] == [paper.id]
     assert evidence.sheets[0].marks[0].numbers == (3,)
     assert set(evidence.nodes) == {nodes[0].id, nodes[3].id}
-    assert read_nodes(world.snapshot, ["no id"]) == {}
 
 
 def test_documents_of_which_a_note_says_so_were_removed_and_others_were_not(world):

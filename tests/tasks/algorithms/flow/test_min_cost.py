@@ -10,7 +10,6 @@ from tasks.algorithms.flow.min_cost import (
     max_flow,
     min_cost_flow,
     saturation,
-    source_capacity,
 )
 from tasks.algorithms.flow.network import FlowError
 from tests.tasks.algorithms.flow_worlds import amount_of, balances, cost_of, lp_cost, network, random_network, whole_networks
@@ -97,7 +96,7 @@ def test_opening_the_sinks_moves_the_cut_to_where_the_graph_is_narrow():
     assert found.value == 0.2
     assert found.source_side.tolist() == [True, True, False, False]
     assert found.sink_side.tolist() == [False, False, True, True]
-    assert connection_saturation(value=found.value, demand=6.0, source_capacity=source_capacity(CHAIN)) == pytest.approx(0.25)
+    assert connection_saturation(CHAIN, value=found.value, demand=6.0) == pytest.approx(0.25)
 
 
 @given(whole_networks())
@@ -146,10 +145,10 @@ def test_saturation_is_the_share_of_the_demand_that_fits():
 
 
 def test_sources_that_can_send_nothing_are_connected_with_nothing():
-    assert connection_saturation(value=0.0, demand=6.0, source_capacity=0.0) == 0.0
-    assert connection_saturation(value=0.0, demand=0.0, source_capacity=1.0) == 0.0
+    assert connection_saturation(network(1, {}, sources={0: 0.0}, sinks={}), value=0.0, demand=6.0) == 0.0
+    assert connection_saturation(CHAIN, value=0.0, demand=0.0) == 0.0
 
 
 def test_a_demand_below_what_the_sources_hold_bounds_the_connection():
-    assert connection_saturation(value=2.0, demand=4.0, source_capacity=8.0) == 0.5
-    assert connection_saturation(value=5.0, demand=4.0, source_capacity=8.0) == 1.0
+    assert connection_saturation(CHAIN, value=0.2, demand=0.4) == 0.5
+    assert connection_saturation(CHAIN, value=0.5, demand=0.4) == 1.0
