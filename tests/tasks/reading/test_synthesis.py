@@ -114,8 +114,10 @@ def test_without_a_path_nothing_is_madeand_the_pages_are_ranked_all_the_same(sce
 
 
 def test_a_question_that_names_what_is_not_there_is_answered_in_part_and_says_so(scene):
-    _, graph, scores, context = scene
+    context = scene[3]
     named = asked("What do page 99 and Table 7 say of the tide on page 2?", context)
+    graph = find_candidates(named, context)
+    scores = score(named, graph, context)
     made = synthesize(named, graph, scores, Evidence((path_of(0),), read("yes"), verdict=QUIET), context)
     assert made.synthesis.status is AnswerStatus.PARTIAL
     assert len(made.synthesis.notes) == 2 and "page 99" in made.synthesis.notes[0] and "table 7" in made.synthesis.notes[1]
