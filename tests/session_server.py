@@ -9,13 +9,13 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
 from flows.prefect_runs.server import QUIET, answers
 from tests.kept_worlds import ROOT, give_prefect_data, locked
+from tests.waiting import wait_until
 
 FOLDER, PORT, SESSION = "TESTS_PREFECT_FOLDER", "TESTS_PREFECT_PORT", "TESTS_SESSION_PID"
 START_SECONDS = 90
@@ -86,9 +86,6 @@ def session_server() -> str:
                 )
             # It ends with the session, not with the worker that happened to start it.
             started.returncode = 0
-            deadline = time.monotonic() + START_SECONDS
-            while not answers(address(), seconds=5.0):
-                assert time.monotonic() < deadline, (folder / "log").read_text()
-                time.sleep(0.1)
+            wait_until(lambda: answers(address(), seconds=5.0), START_SECONDS, (folder / "log").read_text)
             (folder / "up").touch()
     return address()

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 from tests.kept_worlds import give_prefect_data
 from tests.program import CORPUS
+from tests.waiting import wait_until
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
 BUSY_SECONDS = 30.0
@@ -79,10 +80,8 @@ class Up:
     def begin_reading(self, corpus):
         """Begin to read the documents of the tests in; return the run's id when it is in the middle of them."""
         run = self.begin("ingest/ingest", {"paths": [str(CORPUS)], "corpus": corpus})["id"]
-        deadline = time.monotonic() + RUN_SECONDS
-        while not self.request("/artifacts/filter", {"artifacts": {"flow_run_id": {"any_": [run]}}}):
-            assert time.monotonic() < deadline, self.said()
-            time.sleep(0.2)
+        wanted = {"artifacts": {"flow_run_id": {"any_": [run]}}}
+        wait_until(lambda: self.request("/artifacts/filter", wanted), RUN_SECONDS, self.said)
         assert any("prefect.engine" in words for words in self.group().values())
         return run
 

@@ -18,6 +18,7 @@ from tasks.settings.readers import READERS
 from tests.deployments.brought_up import TORQUE, brought_up, environment_for, free_port
 from tests.listening import listening_addresses
 from tests.torture.lab import sampled
+from tests.waiting import wait_until
 
 END_SECONDS, CANCEL_SECONDS = 20.0, 15.0
 
@@ -68,10 +69,7 @@ def test_the_schedule_makes_runs(up):
     # SQLAlchemy 2.1 breaks Prefect's scheduler and nothing else: no run would ever begin by itself.
     deployment = up.deployment("ingest/ingest")["id"]
     wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["SCHEDULED"]}}}}
-    deadline = time.monotonic() + 90
-    while not up.request("/flow_runs/filter", wanted):
-        assert time.monotonic() < deadline, "no run was scheduled in 90 s"
-        time.sleep(0.5)
+    wait_until(lambda: up.request("/flow_runs/filter", wanted), 90)
 
 
 @pytest.mark.torture
@@ -155,10 +153,7 @@ def test_nothing_outlives_a_killed_up(tmp_path):
         running.begin_reading("small")
         running.process.kill()
         running.process.wait()
-        deadline = time.monotonic() + END_SECONDS
-        while running.group():
-            assert time.monotonic() < deadline, running.group()
-            time.sleep(0.1)
+        wait_until(lambda: not running.group(), END_SECONDS, running.group)
 
 
 def refused(home, **more):

@@ -21,6 +21,7 @@ from storage.locations import CorpusLocation
 from storage.records.documents import DocumentState, Finding
 from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, CORPUS
+from tests.waiting import wait_until
 
 NAME = "torture"
 Case = TypeVar("Case")
@@ -213,10 +214,7 @@ def prefect_server_in(home: Path) -> Iterator[str]:
     quiet = subprocess.DEVNULL
     with subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=quiet, stderr=quiet) as process:
         try:
-            deadline = time.monotonic() + 90
-            while not _listens(port):
-                assert time.monotonic() < deadline, "the shared Prefect server does not come up"
-                time.sleep(0.2)
+            wait_until(lambda: _listens(port), 90, lambda: "the shared Prefect server does not come up")
             yield f"http://127.0.0.1:{port}/api"
         finally:
             process.kill()

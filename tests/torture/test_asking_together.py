@@ -13,6 +13,7 @@ from flows.cli.ask_server_commands import ask_service
 from flows.display.output import CommandError
 from tests.deployments.brought_up import TORQUE
 from tests.torture.conftest import ASK_TOKEN, ROOM
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -44,19 +45,10 @@ def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["status"] == "evidence" and "163" not in answer["answer"]
-    until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}))
-    until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
-    (run,) = until(lambda: runs_named(here, "task_runs", TORQUE))
+    wait_until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}))
+    wait_until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
+    (run,) = wait_until(lambda: runs_named(here, "task_runs", TORQUE))
     assert "small" in run["tags"]
-
-
-def until(found, seconds=60):
-    """Return what is found, as soon as something is."""
-    deadline = time.monotonic() + seconds
-    while not (what := found()):
-        assert time.monotonic() < deadline, f"not in {seconds} s"
-        time.sleep(0.2)
-    return what
 
 
 def home_of(serving):
@@ -105,10 +97,7 @@ def test_a_wrong_corpus_is_refused_as_the_command_refuses_it(here):
 
 def test_a_cancelled_question_ends_in_time_and_the_next_is_answered(here):
     run = here.begin("ask/ask", {"questions": [WEIGHT] * 400, "corpus": "small"})["id"]
-    deadline = time.monotonic() + 60
-    while here.request(f"/flow_runs/{run}")["state"]["type"] != "RUNNING":
-        assert time.monotonic() < deadline, here.said()
-        time.sleep(0.1)
+    wait_until(lambda: here.request(f"/flow_runs/{run}")["state"]["type"] == "RUNNING", words=here.said)
     here.request(f"/flow_runs/{run}/set_state", {"state": {"type": "CANCELLING", "name": "Cancelling"}})
     began = time.monotonic()
     while here.request(f"/flow_runs/{run}")["state"]["type"] != "CANCELLED":

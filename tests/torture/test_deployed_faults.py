@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import contextmanager, suppress
 
@@ -15,6 +14,7 @@ from tasks.lineage.search import short_run
 from tests.deployments.brought_up import brought_up, free_port
 from tests.program import flowreader
 from tests.torture.lab import NAME, check_oracle, location
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -28,13 +28,8 @@ def address(monkeypatch):
     monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", f"127.0.0.1:{free_port()}")
 
 
-def wait_for(what, told=lambda: "", seconds=LIMIT_SECONDS):
-    """Return what is looked for as soon as it is there."""
-    deadline = time.monotonic() + seconds
-    while not (found := what()):
-        assert time.monotonic() < deadline, told()
-        time.sleep(0.1)
-    return found
+def wait_for(what, told=str):
+    return wait_until(what, LIMIT_SECONDS, told)
 
 
 def runs_of(up):

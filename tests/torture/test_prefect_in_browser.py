@@ -12,6 +12,7 @@ import pytest
 from flows.cli.ask_server_commands import ask_service
 from tests.browser import browser, find_browser
 from tests.deployments.brought_up import TORQUE
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -38,11 +39,7 @@ def chromium():
 
 
 def until(found, what):
-    deadline = time.monotonic() + SECONDS
-    while not (got := found()):
-        assert time.monotonic() < deadline, f"{what}: not in {SECONDS} s"
-        time.sleep(0.3)
-    return got
+    return wait_until(found, SECONDS, lambda: what)
 
 
 def address(serving, path):

@@ -10,6 +10,7 @@ import pytest
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.lock import read_holder
 from tests.torture.lab import check_oracle, ingest, location, sampled, seeded_home, settings_file
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -26,13 +27,6 @@ with locked(Path(sys.argv[1]), wait_seconds=0):
 @pytest.fixture
 def home(tmp_path, cheap):
     return seeded_home(tmp_path / "home", cheap.home)
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"did not happen in {seconds} s"
-        time.sleep(0.05)
 
 
 def holder(home):

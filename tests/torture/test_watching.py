@@ -16,6 +16,7 @@ import pytest
 
 from tests.program import CORPUS
 from tests.torture.lab import prefect_server_in
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -109,19 +110,12 @@ def serving(environment, log):
             [sys.executable, "-m", "deployments.serve"], env=environment, stdout=output, stderr=output, start_new_session=True
         )
     try:
-        wait_until(lambda: "ready:" in log.read_text().rpartition("\n---\n")[2], BEGIN_SECONDS, log)
+        wait_until(lambda: "ready:" in log.read_text().rpartition("\n---\n")[2], BEGIN_SECONDS, log.read_text)
         yield process
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-
-
-def wait_until(happened, seconds, log):
-    deadline = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < deadline, log.read_text()[-3000:]
-        time.sleep(0.2)
 
 
 def scraped(environment):
@@ -159,18 +153,18 @@ def test_a_run_that_is_killed_with_its_server_is_crashed_and_announced_and_the_n
         deployment = request(server, "/deployments/name/ingest/ingest")["id"]
         asked = {"parameters": {"request": {"paths": [str(CORPUS)], "corpus": "watched"}}}
         run = request(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
-        wait_until(lambda: scraped(environment).get("flowreader_runs_at_work") == 1, BEGIN_SECONDS, log)
-        wait_until(lambda: scraped(environment).get("flowreader_pages_total", 0) > 0, BEGIN_SECONDS, log)
+        wait_until(lambda: scraped(environment).get("flowreader_runs_at_work") == 1, BEGIN_SECONDS, log.read_text)
+        wait_until(lambda: scraped(environment).get("flowreader_pages_total", 0) > 0, BEGIN_SECONDS, log.read_text)
         os.killpg(process.pid, signal.SIGKILL)
         killed = time.monotonic()
     assert request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", "nobody told the server"
-    wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log)
+    wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log.read_text)
     seconds = time.monotonic() - killed
     assert "no heartbeat came any more" in request(server, f"/flow_runs/{run}")["state"]["message"]
-    wait_until(lambda: heard, 20, log)
+    wait_until(lambda: heard, 20, log.read_text)
     assert heard[0]["subject"] == "FlowReader: ingest Crashed" and f"ingest {run} ended as Crashed." in heard[0]["body"]
     log.write_text(log.read_text() + "\n---\n")
     with serving(environment, log):
         run = request(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
-        wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", BEGIN_SECONDS, log)
+        wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", BEGIN_SECONDS, log.read_text)
     tell(f"1 run killed with what served it: marked as crashed {seconds:.0f} s later (39 s without a heartbeat)")

@@ -9,6 +9,7 @@ import pytest
 
 from storage.runs.views import read_run
 from tests.torture.lab import check_oracle, ingest, living, location, seeded_home
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
@@ -24,14 +25,6 @@ def by_dask(tmp_path):
     path = tmp_path / "dask.toml"
     path.write_text('[work]\nrunner = "dask"\nrunner_processes = 2\npublish_documents = 1\n')
     return path
-
-
-def wait_until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < deadline, f"did not happen in {seconds} s"
-        time.sleep(0.02)
-    return found
 
 
 def readers_below(run):

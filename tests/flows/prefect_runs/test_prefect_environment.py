@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 
 import pytest
@@ -14,6 +13,7 @@ from flows.prefect_runs import server as prefect_environment
 from flows.prefect_runs.server import PrefectServerError, prefect_server, server_is_configured
 from tests.kept_worlds import give_prefect_data
 from tests.listening import listening_addresses
+from tests.waiting import wait_until
 
 PROGRAM = """
 import os, sys, time
@@ -43,10 +43,7 @@ def test_a_server_answers_to_this_machine_alone_runs_no_module_among_the_documen
         listening = listening_addresses({parent.pid, *descendants(parent.pid)})
         assert listening == {("127.0.0.1", int(url.split(":")[2].partition("/")[0]))}
         parent.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 5
-    while answers(url):
-        assert time.monotonic() < deadline, "the server outlives its parent"
-        time.sleep(0.1)
+    wait_until(lambda: not answers(url), 5)
 
 
 def test_a_configured_server_is_used_and_none_is_started(home, monkeypatch):
@@ -71,11 +68,23 @@ def test_a_profile_counts_as_configuration(home, monkeypatch):
     assert server_is_configured()
 
 
-def test_everything_that_phones_home_is_off_before_prefect_is_imported(home):
-    code = "import os, flows.ingest; print(os.environ['DO_NOT_TRACK'], os.environ['PREFECT_SERVER_ANALYTICS_ENABLED'])"
+SETTINGS = """
+import os, flows.ingest
+from flows.prefect_runs.server import PAGE_EVENTS
+from prefect.settings import get_current_settings
+vacuum = get_current_settings().server.services.db_vacuum
+print(os.environ["DO_NOT_TRACK"], os.environ["PREFECT_SERVER_ANALYTICS_ENABLED"])
+print({vacuum.event_retention_overrides[name].total_seconds() for name in PAGE_EVENTS}, vacuum.enabled_vacuum_types)
+"""
+
+
+def test_what_phones_home_is_off_before_prefect_is_imported_and_events_that_hold_a_page_are_not_kept(home):
     environment = {name: value for name, value in os.environ.items() if "TRACK" not in name and "ANALYTICS" not in name}
-    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True, timeout=120)
-    assert said.stdout.split() == ["1", "false"]
+    done = subprocess.run(
+        [sys.executable, "-c", SETTINGS], env=environment, capture_output=True, text=True, check=True, timeout=120
+    )
+    sent, kept = done.stdout.splitlines()
+    assert sent == "1 false" and kept.startswith("{60.0}") and "events" in kept
 
 
 def test_prefects_folder_lies_in_ours(home, monkeypatch):
@@ -89,17 +98,6 @@ def test_a_server_that_ends_at_once_is_an_error_with_its_log(home, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(PrefectServerError, match="prefect server start"), prefect_server() as wait_until_ready:
         wait_until_ready()
-
-
-def test_events_that_hold_a_page_are_not_kept(home):
-    code = """if True:
-        from flows.prefect_runs.server import PAGE_EVENTS, prepare_environment
-        prepare_environment()
-        from prefect.settings import get_current_settings
-        vacuum = get_current_settings().server.services.db_vacuum
-        print({vacuum.event_retention_overrides[name].total_seconds() for name in PAGE_EVENTS}, vacuum.enabled_vacuum_types)"""
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert told.startswith("{60.0}") and "events" in told
 
 
 ALIKE = """
@@ -123,7 +121,7 @@ table.create_index("vector", config=IvfRq(distance_type="cosine", num_partitions
 """
 
 
-@pytest.mark.parametrize("prepared", [True, False])
+@pytest.mark.parametrize("prepared", [True, pytest.param(False, marks=pytest.mark.torture)])
 def test_warnings_of_libraries_that_no_user_can_act_on_do_not_reach_the_terminal(home, tmp_path, prepared):
     call = [sys.executable, "-c", ALIKE, str(tmp_path / "lance"), *["prepared"] * prepared]
     own = {name: value for name, value in os.environ.items() if name != "LANCEDB_LOG"}

@@ -6,79 +6,19 @@ import threading
 
 import pytest
 
-from storage.artifacts import ArtifactDamagedError, ArtifactStore, hash_bytes
-from storage.catalog.catalog import StoreTooNewError
+from storage.artifacts import hash_bytes
 from storage.catalog.current import PulledError, pulled_from, read_current, snapshot_numbers
 from storage.catalog.removals import noted_removals
 from storage.corpus import object_prefix
 from storage.corpus.doctor import examine
 from storage.corpus.object_prefix import ObjectPrefix
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
-from storage.corpus.transfer import TransferError, list_of, pull, push
-from storage.graph.store import GraphDamagedError
+from storage.corpus.transfer import TransferError, list_of
 from storage.object_address import store_address
 from storage.object_client import StoreError
-from tests.storage.worlds import corpus_in, exports, graph, publish, record, writing
+from tests.storage.transfer_worlds import add, body, objects, pulling, pushing, rewrite
+from tests.storage.worlds import corpus_in, exports, graph, record, writing
 from tests.torture.lab import CAMPAIGN
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A home with a report that has a picture; nobody may change it."""
-    folder = tmp_path_factory.mktemp("made")
-    picture = ArtifactStore(folder / "artifacts").put(b"a picture")
-    with writing(corpus_in(folder, "papers")) as corpus:
-        publish(corpus, graph("report", picture=picture))
-    return folder
-
-
-@pytest.fixture
-def one(made, tmp_path):
-    """The corpus, of which the report is published and can be pushed."""
-    return corpus_in(shutil.copytree(made, tmp_path / "one"), "papers")
-
-
-@pytest.fixture
-def two(tmp_path, monkeypatch):
-    """Where the corpus is pulled to: this process's home."""
-    monkeypatch.setenv("FLOWREADER_HOME", str(tmp_path / "two"))
-    return corpus_in(tmp_path / "two", "papers")
-
-
-def pushing(store, location, prefix="kept/papers/"):
-    return push(location, store_address(store.address(prefix)), lambda *_: None)
-
-
-def pulling(store, name=None, tell=lambda *_: None, prefix="kept/papers"):
-    return pull(store_address(store.address(prefix)), name, tell)
-
-
-def add(location, name="letter"):
-    with writing(location) as corpus:
-        publish(corpus, graph(name))
-
-
-def rewrite(location, name):
-    """Add a document and write every file of the graph anew."""
-    with writing(location) as corpus:
-        publish(corpus, graph(name))
-        corpus.purge(wait_seconds=5)
-
-
-def objects(store):
-    listed = store.client.list_objects_v2(Bucket=store.bucket, Prefix="kept/papers/").get("Contents", ())
-    return {entry["Key"].removeprefix("kept/papers/") for entry in listed}
-
-
-def body(store, name):
-    return store.client.get_object(Bucket=store.bucket, Key=f"kept/papers/{name}")["Body"].read()
-
-
-def alter(store, change):
-    """Change what CURRENT says."""
-    said = json.loads(body(store, "CURRENT"))
-    change(said)
-    store.put("kept/papers/CURRENT", json.dumps(said, separators=(",", ":"), sort_keys=True).encode())
 
 
 def test_what_is_pulled_is_what_was_pushed_and_again_moves_only_what_is_new(store, one, two):
@@ -266,123 +206,3 @@ def test_a_pull_that_is_overtaken_by_a_push_begins_again(store, one, two):
 
     assert pulling(store, tell=overtaken).snapshot == read_current(one).snapshot
     assert exports(two) == exports(one) and len(exports(two)) == 2
-
-
-def test_a_store_without_conditional_puts_is_refused_by_name(store, one):
-    store.ignores_conditions = True
-    with pytest.raises(StoreError, match=r"kept/papers' knows no conditional puts \(If-None-Match, If-Match\).*; take a store"):
-        pushing(store, one)
-    store.serve_well(store.bucket)
-    store.refusals["kept/papers/CONDITIONAL-PUTS"] = "NotImplemented"
-    with pytest.raises(StoreError, match=r"\(NotImplemented\); take a store that knows conditional puts"):
-        pushing(store, one)
-    assert objects(store) <= {"CONDITIONAL-PUTS"}
-
-
-def test_another_format_and_damage_are_refused_by_name(store, one, two):
-    pushing(store, one)
-    pulling(store)
-    old, good = read_current(two), body(store, "CURRENT")
-    for change, error, told in (
-        (
-            lambda said: said.update(format=3),
-            TransferError,
-            "has format 3, this FlowReader knows 2; take the FlowReader",
-        ),
-        (lambda said: said.clear(), TransferError, "CURRENT' is damaged"),
-        (lambda said: said.update(machine=3), TransferError, "CURRENT' is damaged"),
-        (lambda said: said["current"].update(schema_version=9), StoreTooNewError, "has schema version 9"),
-        (lambda said: said["files"][0].update(path="../x"), TransferError, "which is no file of a corpus"),
-        (lambda said: said["files"][0].update(path=f"artifacts/{'0' * 64}"), TransferError, "which is no file"),
-        (lambda said: said["files"][0].update(path="lance/a/../../x"), TransferError, "which is no file"),
-    ):
-        store.put("kept/papers/CURRENT", good)
-        alter(store, change)
-        with pytest.raises(error, match=told):
-            pulling(store)
-        assert read_current(two) == old and pulled_from(two)
-    alter(store, lambda said: said.update(format=3))
-    with pytest.raises(TransferError, match="has format 3"):
-        pushing(store, one)
-
-
-def test_an_object_that_is_altered_or_gone_is_named(store, one, two):
-    pushing(store, one)
-    name = next(name for name in objects(store) if body(store, name) == b"a picture")
-    store.put(f"kept/papers/{name}", b"a forgery")
-    with pytest.raises(StoreError, match=rf"cannot read '.*{name}': it does not match its hash"):
-        pulling(store)
-    store.delete(f"kept/papers/{name}")
-    with pytest.raises(TransferError, match=rf"{name}' is missing; push the corpus to another prefix"):
-        pulling(store)
-    with pytest.raises(UnknownCorpusError):
-        exports(two)
-    assert not list(two.home.rglob(".partial-*"))
-
-
-def test_a_pull_mends_what_a_disk_altered(store, one, two):
-    pushing(store, one)
-    pulling(store)
-    (part,) = two.lance.glob("nodes.lance/data/*.lance")
-    part.write_bytes(part.read_bytes()[:-64])
-    (finding, *_) = examine(two)
-    assert f"flowreader corpora pull {store.address('kept/papers')} --as papers" in finding.remedy
-    assert pulling(store).files == 1 and examine(two) == []
-    for damaged in (two.current, list_of(two, 2), two.snapshots / "2.duckdb"):
-        damaged.write_bytes(b"{")
-        pulling(store)
-        assert exports(two) == exports(one)
-
-
-def test_a_corpus_that_was_not_pulled_from_there_is_not_overwritten(store, one, two):
-    pushing(store, one)
-    add(two, "own")
-    own = exports(two)
-    with pytest.raises(TransferError, match="corpus 'papers' was made here and is not overwritten; take another name with --as"):
-        pulling(store)
-    assert exports(two) == own
-    pulling(store, "other")
-    pushing(store, one, "elsewhere")
-    with pytest.raises(TransferError, match=r"'other' was pulled from s3://.*/kept/papers, not from s3://.*/elsewhere; .*--as"):
-        pulling(store, "other", prefix="elsewhere")
-
-
-def test_a_corpus_that_was_made_anew_is_another_one(store, one, two, tmp_path):
-    pushing(store, one)
-    pulling(store)
-    old = exports(two)
-    anew = corpus_in(tmp_path / "anew", "papers")
-    add(anew)
-    pushing(store, anew)
-    with pytest.raises(
-        TransferError, match=r"was removed and made anew where it was pushed.*; run `flowreader corpora remove papers`"
-    ):
-        pulling(store)
-    assert exports(two) == old
-    add(anew, "note")
-    pushing(store, anew)
-    with pytest.raises(TransferError, match=r"holds snapshot \d of corpus 'papers', pushed by .*, which is later than snapshot 2"):
-        pushing(store, one)
-    other = corpus_in(anew.home, "other")
-    add(other)
-    with pytest.raises(TransferError, match="holds corpus 'papers', not 'other'; push to another prefix"):
-        pushing(store, other)
-
-
-def test_what_cannot_be_pushed_or_pulled_is_named(store, one, two):
-    with pytest.raises(UnknownCorpusError):
-        pushing(store, two)
-    with pytest.raises(TransferError, match=r"nothing was pushed to 's3://.*/kept/papers'"):
-        pulling(store)
-    assert not two.folder.exists()
-    picture = ArtifactStore(one.home / "artifacts").path(hash_bytes(b"a picture"))
-    picture.write_bytes(b"torn")
-    with pytest.raises(ArtifactDamagedError, match="flowreader doctor"):
-        pushing(store, one)
-    picture.unlink()
-    with pytest.raises(ArtifactDamagedError):
-        pushing(store, one)
-    shutil.rmtree(one.lance / "nodes.lance" / "_versions")
-    with pytest.raises(GraphDamagedError, match="is missing; run `flowreader doctor`"):
-        pushing(store, one)
-    assert "CURRENT" not in objects(store)

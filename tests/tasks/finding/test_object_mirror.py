@@ -19,6 +19,7 @@ from tasks.finding.mirror import Ahead, discover_objects
 from tasks.finding.plan import real_path
 from tasks.progress import StoppedError, forget_stop, request_stop
 from tests.object_server import SECRET
+from tests.waiting import wait_until
 
 
 def found(*addresses, include=(), exclude=(), file_megabytes=1, announce=lambda _ahead: None):
@@ -146,13 +147,6 @@ def searching(store):
     )  # fmt: skip
 
 
-def until(condition):
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_ended_in_mid_download_goes_on(store, home, number):
     for key in "abcdefghijklmnop":
@@ -160,7 +154,7 @@ def test_a_run_ended_in_mid_download_goes_on(store, home, number):
     found(store.address("a.txt"))
     store.hold.clear()
     process = searching(store)
-    until(lambda: len(store.fetched) >= 1 + 8)
+    wait_until(lambda: len(store.fetched) >= 1 + 8)
     process.send_signal(number)
     store.hold.set()
     process.communicate(timeout=30)
@@ -177,7 +171,7 @@ def test_two_runs_at_once_fetch_each_object_once(store, home):
         store.put(f"{number}.txt", str(number).encode())
     store.hold.clear()
     processes = [searching(store) for _ in range(2)]
-    until(lambda: len(store.fetched) >= 8)
+    wait_until(lambda: len(store.fetched) >= 8)
     threading.Timer(0.5, store.hold.set).start()
     assert [process.communicate(timeout=60)[0] for process in processes] == ["20\n", "20\n"]
     assert len(store.fetched) == 20

@@ -9,6 +9,7 @@ import pytest
 
 from tasks.models import process as model_process
 from tasks.models.process import ModelProcess, interrupt_models
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 WORKERS = (["tasks.models.ocr_worker"], ["tasks.models.embedding.local_worker", "all-MiniLM-L6-v2", "fp32"])
@@ -99,10 +100,7 @@ def test_a_model_ends_with_a_parent_that_was_killed(arguments):
         worker, greeting = parent.stdout.readline().split()
         parent.kill()
     assert greeting == b"ready"
-    deadline = time.monotonic() + 10
-    while is_alive(int(worker)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not is_alive(int(worker))
+    wait_until(lambda: not is_alive(int(worker)), 10)
 
 
 def test_models_that_are_still_open_end_when_the_program_does(echo):

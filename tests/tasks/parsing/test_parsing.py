@@ -18,6 +18,7 @@ from tasks.parsing.parse import ParseError, count_pages, parse_file, render_page
 from tasks.parsing.supervisor import CHILDREN, ParserStoppedError
 from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests import hostile
+from tests.waiting import wait_until
 
 TIGHT = LimitSettings(memory_megabytes=1024, cpu_seconds_per_range=3, cpu_seconds_per_page=1)
 
@@ -182,15 +183,9 @@ def test_children_die_with_a_parent_that_is_killed(tmp_path):
     root = Path(__file__).parents[3]
     marker = {"TMPDIR": str(tmp_path), "PYTHONPATH": str(root), "PATH": os.environ["PATH"], "LANG": str(tmp_path)}
     with subprocess.Popen([sys.executable, "-c", script, str(path), str(tmp_path)], env=marker) as parent:
-        deadline = time.monotonic() + 60
-        while len(_processes_with(str(tmp_path))) < 3 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert len(_processes_with(str(tmp_path))) >= 3
+        wait_until(lambda: len(_processes_with(str(tmp_path))) >= 3)
         parent.kill()
-    deadline = time.monotonic() + 5
-    while _processes_with(str(tmp_path)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not _processes_with(str(tmp_path))
+    wait_until(lambda: not _processes_with(str(tmp_path)), 5)
 
 
 def _processes_with(mark: str) -> list[int]:

@@ -163,9 +163,9 @@ def test_twenty_percent_of_errors_cost_less_than_a_third_more_requests_and_lose_
     misbehave = sometimes({Misbehaviour.BUSY: 0.1, Misbehaviour.ERROR: 0.1}, seed=1)
     patient = {"retries": {"first_wait_seconds": 0.01, "longest_wait_seconds": 0.1, "attempts": 10}}
     with chat_server(summarise, misbehave=misbehave, keep_requests=False) as server, open_on(server, tmp_path, **patient) as model:
-        replies = model.ask_all(calls(2000))
-        assert server.calls <= 2000 * 1.3
-    assert [reply.summary for reply in replies] == backwards(2000)
+        replies = model.ask_all(calls(1000))
+        assert server.calls <= 1000 * 1.3
+    assert [reply.summary for reply in replies] == backwards(1000)
 
 
 def test_mutated_replies_over_the_wire_are_values_or_named_errors(tmp_path):
