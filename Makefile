@@ -2,7 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 DEMO_HOME := $(CURDIR)/.demo
-QUICKLY := -q -m "not torture" -n 2 --dist loadfile --no-loadscope-reorder
+# The files in their order: by the number of their tests, long files of few tests would come last, and one worker would wait.
+BY_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # The bench reads real documents where there are some. BENCH_KEEP=FOLDER keeps the corpus, BENCH_ONLY=ocr measures one part.
 BENCH_DATA ?= $(firstword $(wildcard ../shared/data/mmlongbench/documents tests/corpus))
 
@@ -33,14 +34,14 @@ check: .venv/.installed
 	@$(BIN)/mypy
 
 test: check  ## run the checks and the tests
-	@$(BIN)/python -m pytest $(QUICKLY) --ignore=tests/torture --ignore=tests/storage --ignore=tests/tasks/algorithms
-	@$(BIN)/python -m pytest $(QUICKLY) tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
+	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) --ignore=tests/torture --ignore=tests/storage --ignore=tests/tasks/algorithms
+	@$(BIN)/python -m pytest -q -m "not torture" $(BY_TWO) tests/storage tests/tasks/algorithms --cov=storage --cov=tasks/algorithms --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=100
 
 torture: .venv/.installed  ## kill it, feed it hostile files
-	@$(BIN)/python -m pytest -q -m torture -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -m torture $(BY_TWO)
 
 campaign: .venv/.installed  ## every torture, with many more kills: fifty of the whole tests/corpus; and new examples of every property
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --hypothesis-profile=thorough tests/tasks/algorithms
+	@$(BIN)/python -m pytest -q $(BY_TWO) --hypothesis-profile=thorough tests/tasks/algorithms
 	@CAMPAIGN=1 WRITER_LIVES=80 CHEAP_LIVES=24 WHOLE_LIVES=50 $(BIN)/python -m pytest -q -m torture
 
 bench-ingest: .venv/.installed  ## measure the ingest; prints a table, writes bench-ingest.json

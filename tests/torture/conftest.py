@@ -1,5 +1,6 @@
 """What the campaigns share: one Prefect server, and a home in which the cheap documents were read without interruption."""
 
+import os
 import shutil
 import sys
 import time
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.deployments.brought_up import brought_up
+from tests.kept_worlds import locked
 from tests.program import CHEAP
+from tests.session_server import FOLDER
 from tests.torture.lab import copies, export, findings, ingest, prefect_server_in, seeded_home
 
 ROOM = 40
@@ -28,17 +31,21 @@ class Reference:
     seconds: float
 
 
-def make_reference(folder: Path, server: str, names: tuple[str, ...] | None, words: Path | None = None) -> Reference:
-    """Read copies of the documents in, uninterrupted."""
-    documents = copies(folder / "documents", names)
-    if words:
-        seeded_home(folder / "home", words)
-    began = time.monotonic()
-    done = ingest(documents, home=folder / "home", server=server).ended(0)
-    seconds = time.monotonic() - began
-    assert done.said["totals"]["states"] == {"ready": len(list(documents.iterdir()))}
-    assert findings(folder / "home") == []
-    return Reference(documents, folder / "home", export(folder / "home"), seconds)
+def reference(name: str, server: str, names: tuple[str, ...] | None, words: Path | None = None) -> Reference:
+    """Return the reference of this session; the first worker reads copies of the documents in, uninterrupted."""
+    folder = Path(os.environ[FOLDER]) / name
+    with locked(folder.with_suffix(".lock")):
+        if not (folder / "seconds").exists():
+            documents = copies(folder / "documents", names)
+            if words:
+                seeded_home(folder / "home", words)
+            began = time.monotonic()
+            done = ingest(documents, home=folder / "home", server=server).ended(0)
+            seconds = time.monotonic() - began
+            assert done.said["totals"]["states"] == {"ready": len(list(documents.iterdir()))}
+            assert findings(folder / "home") == []
+            (folder / "seconds").write_text(str(seconds))
+    return Reference(folder / "documents", folder / "home", export(folder / "home"), float((folder / "seconds").read_text()))
 
 
 @pytest.fixture(scope="session")
@@ -49,15 +56,15 @@ def server(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def cheap(tmp_path_factory, server):
+def cheap(server):
     """The cheap documents, read in."""
-    return make_reference(tmp_path_factory.mktemp("cheap"), server, CHEAP)
+    return reference("cheap", server, CHEAP)
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory, server, whole_world):
+def whole(server, whole_world):
     """The whole corpus, read in by a home that remembers the words in pictures, as those that are killed do."""
-    return make_reference(tmp_path_factory.mktemp("whole"), server, None, whole_world / "home")
+    return reference("whole", server, None, whole_world / "home")
 
 
 @pytest.fixture(scope="session")
