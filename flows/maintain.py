@@ -65,7 +65,7 @@ async def maintain_corpus(location: CorpusLocation, request: MaintainRequest) ->
     try:
         return await look_after(location, request)
     except (StoreTooNewError, LockLostError) as error:
-        return Maintenance(corpus=location.name, findings=(Finding("upkeep", str(error), NEXT_GOES_ON),))
+        return Maintenance(corpus=location.name, findings=(Finding("maintenance", str(error), NEXT_GOES_ON),))
 
 
 async def look_after(location: CorpusLocation, request: MaintainRequest) -> Maintenance:
@@ -100,4 +100,4 @@ async def maintained(location: CorpusLocation, request: MaintainRequest) -> tupl
     except (CorpusBusyError, PulledError) as error:
         return Maintenance(corpus=location.name, skipped=str(error)), 0
     except (GraphError, GraphDamagedError) as error:
-        return Maintenance(corpus=location.name, findings=(Finding("upkeep", str(error), "see what doctor found"),)), 0
+        return Maintenance(corpus=location.name, findings=(Finding("maintenance", str(error), "see what doctor found"),)), 0

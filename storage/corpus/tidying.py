@@ -86,16 +86,11 @@ CLOCK_MARGIN = timedelta(hours=1)
 AT_ONCE = timedelta(milliseconds=1)
 
 
-@dataclass(frozen=True, slots=True)
-class TidyReport:
-    """What went, and which snapshots stay because they are young or a reader pins them."""
+def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wait_seconds: float) -> tuple[int, ...]:
+    """Drop old snapshots, waiting for their readers, then the table versions that no remaining snapshot pins.
 
-    dropped: tuple[int, ...]
-    kept: tuple[int, ...]
-
-
-def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wait_seconds: float) -> TidyReport:
-    """Drop old snapshots, waiting for their readers, then the table versions that no remaining snapshot pins."""
+    Return the snapshots that stay besides the published one, because they are young or a reader pins them.
+    """
     deadline = time.monotonic() + wait_seconds
     dropped: list[int] = []
     while True:
@@ -108,7 +103,7 @@ def tidy(location: CorpusLocation, graph: GraphStore, *, keep_seconds: float, wa
     ages = clean_ages(location, graph)
     graph.clean(ages)
     drop_old(graph, ages)
-    return TidyReport(dropped=tuple(dropped), kept=tuple(kept))
+    return tuple(kept)
 
 
 def wait_for_readers(location: CorpusLocation, *, wait_seconds: float) -> None:

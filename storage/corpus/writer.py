@@ -8,7 +8,7 @@ from storage.catalog import catalog
 from storage.catalog.catalog import Change
 from storage.catalog.current import release, require_own
 from storage.corpus.reconciling import GRAPH_LOST, NO_CHANGE, reconcile
-from storage.corpus.tidying import TidyReport, tidy
+from storage.corpus.tidying import tidy
 from storage.graph.adjacency_files import keep_adjacency
 from storage.graph.checks import GraphError, check_graph
 from storage.graph.filters import Column, one_of
@@ -94,33 +94,33 @@ class CorpusWriter:
             self._take_back_unpublished()
             return self._commit_kept(self._graph.index())
 
-    def tidy(self, *, keep_seconds: float, wait_seconds: float = 0.0) -> TidyReport:
+    def tidy(self, *, keep_seconds: float, wait_seconds: float = 0.0) -> tuple[int, ...]:
         """Drop snapshots that were replaced longer ago than that and that no reader has open, and the versions that only they show.
 
-        `wait_seconds` bounds the waiting for readers to let go.
+        `wait_seconds` bounds the waiting for readers to let go. Return the older snapshots that stay.
         """
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
             self._commit_kept(self._graph.compact())
-            report = tidy(self.location, self._graph, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
+            kept = tidy(self.location, self._graph, keep_seconds=keep_seconds, wait_seconds=wait_seconds)
             self._commit(NO_CHANGE, self._graph.versions())
-        return report
+        return kept
 
-    def purge(self, *, wait_seconds: float) -> TidyReport:
+    def purge(self, *, wait_seconds: float) -> tuple[int, ...]:
         """Rewrite the graph and the catalog without what was deleted, then drop all older snapshots and versions.
 
         What evaluations asked goes last: an evaluation of an older snapshot keeps some until it lets go.
-        When nothing is `kept` in the report, no file of the corpus holds a word of a removed document any more.
+        Return the older snapshots that stay; where none does, no file of the corpus holds a word of a removed document any more.
         """
         with full_disk_explained(self.location.folder, 0):
             self._take_back_unpublished()
             catalog.rewrite(self.location.catalog)
-            for kept in self.location.set_aside:
-                kept.unlink()
+            for old in self.location.set_aside:
+                old.unlink()
             self._commit_kept(self._graph.rewrite())
-        report = self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
+        kept = self.tidy(keep_seconds=0, wait_seconds=wait_seconds)
         AskedQuestions(self.location.evaluations).forget()
-        return report
+        return kept
 
     def _commit_kept(self, versions: dict[str, int]) -> int:
         """Publish tables that were put in order, with their adjacency."""

@@ -136,10 +136,8 @@ def find_candidates(
 ) -> CandidateGraph:
     """Return at most `limit` nodes of the scope: the best by the vector (d,) and of `text_hits`, then what hops from them reach.
 
-    `columns` as in `load_scope`. Raise ValueError where the vector is not finite or of another dimension than the corpus, and
-    GraphDamagedError where a stored one is.
+    `columns` as in `load_scope`. Raise GraphDamagedError where a stored vector is not finite.
     """
-    _check_vector(vector, view.dimension)
     seeds = _seeds(view, scope, vector, text_hits, by_vector, by_text)
     positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
     return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
@@ -184,14 +182,6 @@ def _make_mask(view: GraphView, scope: Scope) -> Mask:
         wanted = np.isin(adjacency.document_ids, [bytes.fromhex(name) for name in scope.documents])
         mask &= wanted[adjacency.documents]
     return np.asarray(mask)
-
-
-def _check_vector(vector: Vectors, dimension: int) -> None:
-    if vector.shape != (dimension,) or not np.isfinite(vector).all():
-        raise ValueError(
-            f"the question's vector has shape {vector.shape}, wanted are {dimension} finite numbers; "
-            "embed it with the embedder of the corpus"
-        )
 
 
 def _seeds(view: GraphView, scope: Scope, vector: Vectors, text_hits: TextHits, by_vector: int, by_text: int) -> IntArray:

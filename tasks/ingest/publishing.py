@@ -122,7 +122,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
     if purge_is_due(corpus.location):
         return wipe(corpus, wait_seconds=0.0)
     erased = erase_removed(corpus)
-    kept = corpus.tidy(keep_seconds=KEEP_SECONDS).kept
+    kept = corpus.tidy(keep_seconds=KEEP_SECONDS)
     return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS), erased)
 
 
@@ -143,7 +143,7 @@ def wipe(corpus: CorpusWriter, *, wait_seconds: float) -> CleanedUp:
     Answers are looked at twice: at once, and when the last reader, who may just have answered from the old snapshot, is gone.
     """
     erased = erase_removed(corpus)
-    kept = corpus.purge(wait_seconds=wait_seconds).kept
+    kept = corpus.purge(wait_seconds=wait_seconds)
     erased += erase_removed(corpus)
     forget_questions(corpus.location)
     gone = [removal.document_id for removal in noted_removals(corpus.location)]

@@ -1,4 +1,3 @@
-import io
 from dataclasses import replace
 
 import numpy as np
@@ -105,27 +104,3 @@ def test_a_record_that_json_cannot_hold_is_refused():
         to_json(replace(record(graph("report")), title="\ud800"))
     with pytest.raises(CodecError, match="not writable"):
         to_json(replace(record(graph("report")), title=7))
-
-
-def npy(array):
-    stream = io.BytesIO()
-    np.save(stream, array, allow_pickle=True)
-    return stream.getvalue()
-
-
-@pytest.mark.parametrize(
-    "vectors",
-    [
-        b"",
-        b"garbage",
-        npy(np.zeros((2, 3), np.float64)),
-        npy(np.zeros(14, np.float32)),
-        npy(np.array([{}], object)),
-        npy(np.zeros((3, 8), np.float32)),
-        encode_graph(graph("report"))[1][:-7],
-    ],
-    ids=["empty", "garbage", "float64", "flat", "pickled", "too few", "cut short"],
-)
-def test_vectors_of_another_shape_are_refused(vectors):
-    with pytest.raises(CodecError):
-        decode_graph(encode_graph(graph("report"))[0], vectors)

@@ -42,11 +42,3 @@ def test_a_forgotten_document_has_no_notes(memo):
     memo.forget(DOCUMENT)
     memo.forget(DOCUMENT)
     assert memo.documents() == []
-
-
-@pytest.mark.parametrize(
-    ("document", "step", "key"), [("../../x", "parse", KEY), (DOCUMENT, "a/b", KEY), (DOCUMENT, "parse", "..")]
-)
-def test_a_note_cannot_leave_its_folder(memo, document, step, key):
-    with pytest.raises(ValueError, match="no place for step"):
-        memo.path(document, step, key)

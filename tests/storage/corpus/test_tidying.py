@@ -118,9 +118,9 @@ REPORT = graph("report")
 def test_young_snapshots_stay(place):
     with writing(place) as corpus:
         publish(corpus, REPORT)
-        report = corpus.tidy(keep_seconds=3600)
-        assert report.dropped == ()
-        assert set(report.kept) >= {1}
+        before = snapshot_numbers(place)
+        kept = corpus.tidy(keep_seconds=3600)
+        assert 1 in kept and set(before) <= set(snapshot_numbers(place))
 
 
 def test_old_snapshots_and_table_versions_go_and_the_published_stays(place):
@@ -142,10 +142,9 @@ def test_a_pinned_snapshot_stays_readable_through_clean_up(place):
         with open_for_reading(place) as reader:
             publish(corpus, graph("report", settings="b"))
             corpus.publish(removed=[REPORT.document_id])
-            report = corpus.tidy(keep_seconds=0)
-            assert reader.number in report.kept
+            assert reader.number in corpus.tidy(keep_seconds=0)
             assert reader.nodes(REPORT.document_id) == list(REPORT.nodes)
-        assert corpus.tidy(keep_seconds=0).kept == ()
+        assert corpus.tidy(keep_seconds=0) == ()
 
 
 def words_in(folder, word):
@@ -163,7 +162,7 @@ def test_a_purge_leaves_no_word_of_a_removed_document_in_any_file(place):
         corpus.index()
         corpus.publish(removed=[secret.document_id])
         assert words_in(place.folder, b"zanzibar")
-        assert corpus.purge(wait_seconds=0).kept == ()
+        assert corpus.purge(wait_seconds=0) == ()
     assert words_in(place.folder, b"zanzibar") == []
     assert words_in(place.folder, secret.nodes[3].id.encode()) == []
     assert examine(place) == []
@@ -204,7 +203,7 @@ def test_clean_up_can_wait_for_readers(place, monkeypatch):
         reader.start()
         ready.wait()
         corpus.publish(removed=[REPORT.document_id])
-        assert corpus.tidy(keep_seconds=0, wait_seconds=30).kept == ()
+        assert corpus.tidy(keep_seconds=0, wait_seconds=30) == ()
         reader.join()
 
 
@@ -213,7 +212,7 @@ def test_clean_up_does_not_wait_for_ever(place):
         publish(corpus, REPORT)
         with open_for_reading(place) as reader:
             corpus.publish(removed=[REPORT.document_id])
-            assert corpus.tidy(keep_seconds=0, wait_seconds=0.1).kept == (reader.number,)
+            assert corpus.tidy(keep_seconds=0, wait_seconds=0.1) == (reader.number,)
 
 
 def test_a_snapshot_whose_reader_takes_too_long_stays_and_the_others_go(place):

@@ -205,14 +205,6 @@ def test_the_same_question_has_the_same_candidates_in_32_threads(snapshot):
         assert all(pool.map(question, range(32)))
 
 
-@pytest.mark.parametrize(
-    "vector", [np.full(DIMENSION, np.nan, np.float32), np.ones(DIMENSION + 1, np.float32), np.ones((1, DIMENSION))]
-)
-def test_a_vector_that_cannot_be_compared_is_refused(snapshot, vector):
-    with pytest.raises(ValueError, match=f"wanted are {DIMENSION} finite numbers; embed it with the embedder of the corpus"):
-        ask(snapshot, vector=vector)
-
-
 @pytest.mark.parametrize("scope", SCOPES[:3], ids=range(3))
 def test_a_sample_is_the_lowest_ids_of_the_scope(snapshot, scope):
     names = inside(scope)
