@@ -86,7 +86,7 @@ def test_no_name_means_every_corpus_and_names_mean_those(home):
         (home / "corpora" / name).mkdir(parents=True)
     (home / "corpora" / "file").touch()
     assert names(MaintainRequest()) == ["a", "b", "far"] and names(MaintainRequest(corpora=("far", "a"))) == ["a", "far"]
-    with pytest.raises(UnknownCorpusError, match=r"no corpus 'fa'.*or none to look after all"):
+    with pytest.raises(UnknownCorpusError, match=r"no corpus 'fa'.*name none to look after all"):
         corpora_to_maintain(MaintainRequest(corpora=("fa",)))
 
 

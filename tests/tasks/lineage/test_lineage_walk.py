@@ -82,7 +82,7 @@ def named_corpus(tmp_path_factory):
     return location
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(USES)
 def test_both_directions_agree_whatever_answers_cite_read_and_rank(named_corpus, given_answers):
     answers, expected = [], set()
