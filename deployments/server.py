@@ -43,6 +43,8 @@ def main() -> int:
 
     # It would take Ctrl-C for itself.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # When it has ended in order, uvicorn raises the signal again: it must not end this process before it returns.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: None)
     server.run()
     return 0 if server.started else 1
 

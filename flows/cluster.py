@@ -27,7 +27,7 @@ from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import UnopenedEmbedder
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.ingest import IngestSettings, WorkSettings
-from tasks.step import Workplace, may_pass
+from tasks.step import Workplace
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -50,8 +50,6 @@ class Workers:
     async def read(self, work: DocumentWork) -> None:
         """Have the document read up to artifacts; raise what ended it, or WorkersError where nothing of it is found here."""
         account = await self._account(work)
-        if account.error and may_pass(account.error):
-            account = await self._account(work)
         if account.error:
             raise account.error
         require_remembered(account, self.place.memo)

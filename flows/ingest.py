@@ -45,7 +45,7 @@ from tasks.lineage.at_work import rest_of, taking_over
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.chat.model import ChatModel
-from tasks.models.embedding.embedder import UnopenedEmbedder, open_embedder
+from tasks.models.embedding.embedder import UnopenedEmbedder
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, report, request_stop
 from tasks.step import Workplace, chained
@@ -62,6 +62,7 @@ class IngestContext:
     corpus: CorpusWriter
     place: Workplace
     tools: Tools
+    embedder: UnopenedEmbedder
     chat: ChatModel | None
     runner: TaskRunner[Any] | None
     took_over: tuple[str, ...] = ()
@@ -105,7 +106,7 @@ def ingest_context(request: IngestRequest, run_id: str) -> Iterator[IngestContex
     ):
         model = UnopenedEmbedder(embedder, request.settings.models)
         tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
-        yield IngestContext(request, corpus, place, tools, chat, runner, took_over)
+        yield IngestContext(request, corpus, place, tools, model, chat, runner, took_over)
 
 
 @flow(
@@ -137,7 +138,7 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
         context.place.log.plan(documents=len(found.plan.work))
         if context.runner is None and not all(is_remembered(work, context.place.memo) for work in found.plan.work):
             # It loads while the first document is parsed; where workers read, the first text opens it.
-            open_embedder(context.corpus.embedder, models=request.settings.models)
+            context.embedder.open()
         if found.plan.renamed or found.plan.outdated:
             await rename.submit(context.corpus, found.plan)
         ended = await read_and_publish(found, context)

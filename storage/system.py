@@ -4,9 +4,11 @@ import ctypes
 import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 
 MEGABYTE = 1_000_000
@@ -95,3 +97,12 @@ def bound_arenas() -> None:
 def give_back() -> None:
     """Return free memory to the system; after a batch was published most of what it took is free, but kept."""
     getattr(ctypes.CDLL(None), "malloc_trim", lambda *_: 1)(0)
+
+
+def open_plain(path: str) -> BufferedReader:
+    """Open a file of which bytes are read; raise OSError for a link or a pipe that it became: neither is followed or waited for."""
+    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise OSError(0, "it is no longer a regular file")
+    return stream

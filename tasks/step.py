@@ -112,9 +112,15 @@ class TaskWork(Generic[R]):
         self.task_run: tuple[UUID, ...] = ()
 
 
+LASTING = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM),
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
+}
+
+
 def may_pass(error: BaseException) -> bool:
-    """Say whether the same call could succeed a moment later: only what the system refused, and never a full disk."""
-    return isinstance(error, OSError) and error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
+    """Say whether the same call could succeed a moment later: not where a disk is full, or a file not there or not ours."""
+    return isinstance(error, OSError) and error.errno not in LASTING
 
 
 @dataclass(eq=False)
@@ -219,15 +225,14 @@ class Step(Generic[P, R]):
 
     def _perform(self, attempt: int, *args: P.args, **kwargs: P.kwargs) -> tuple[R, bool]:
         """Recall or make the result and record how it went; return whether it was recalled."""
-        key = self.cache_key(*args, **kwargs)
-        recalled = self.recall(key, attempt)
-        if recalled is not None:
-            return recalled, True
-        place, clock = workplace.get(), time.monotonic()
+        place, key, clock = workplace.get(), self.cache_key(*args, **kwargs), time.monotonic()
         record = self._begun(place, key, attempt)
         names: Mapping[str, str] = {}
-        error = ""
+        error, recalled = "", None
         try:
+            recalled = self.recall(key, attempt)
+            if recalled is not None:
+                return recalled, True
             result = self.function(*args, **kwargs)
             if self.codec:
                 names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
@@ -239,7 +244,8 @@ class Step(Generic[P, R]):
             error = f"{kind_of(problem)}: {problem}"
             raise
         finally:
-            place.note(replace(record, seconds=_since(clock), outputs=dict(names), error=error))
+            if recalled is None:
+                place.note(replace(record, seconds=_since(clock), outputs=dict(names), error=error))
 
 
 def _since(clock: float) -> float:

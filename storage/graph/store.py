@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lancedb.table import Table
 
 FULL_TEXT = {TableName.NODES: "search_text", TableName.ROWS: "text"}
-"""Words are cut at signs and spaces, lower-cased, without accents and English endings; English stop words are not in it."""
+"""Words are cut at signs and spaces, lower-cased, without accents, endings and stop words of FLOWREADER_LANGUAGE."""
 
 DOCUMENT_COLUMNS = {
     TableName.NODES: (Column.DOCUMENT,),

@@ -1,6 +1,5 @@
 """Answers as they are kept: their JSON, which is also what `--json` says; found again in the files of the runs; and shown again."""
 
-import json
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from storage.errors import ExpectedError
 from storage.locations import ID_PREFIX, CorpusLocation
 from storage.records.answers import Answer, EvidencePath, NamedDocument
 from storage.runs.answer_json import answer_from_json
+from storage.runs.log import read_entry
 from storage.runs.views import Runs, opened_runs
 
 QUESTION_SHOWN = 60
@@ -45,6 +45,8 @@ def find_answer(location: CorpusLocation, asked_id: str, *, present: Collection[
         condition = "contains(line, $id) AND starts_with(answer_id, $id)"
         with opened_runs(location.runs) as runs:
             kept = _kept_answers(runs, location, present, condition, id=asked_id)
+            if not kept:
+                runs.require_readable()
         found = {answer.answer_id: answer for answer in reversed(kept)}
     if not found:
         raise UnknownAnswerError(
@@ -72,14 +74,18 @@ def _kept_answers(
     found = []
     for line, *place in runs.rows(f"SELECT line, sequence, run_id FROM answers WHERE {condition}", **parameters):
         with suppress(CodecError):
-            answer = answer_from_json(json.loads(line))
+            answer = answer_from_json(read_entry(line) or {})
             found.append(((answer.asked, *place), without_words(answer, gone)))
     return [answer for _, answer in sorted(found, key=itemgetter(0), reverse=True)]
 
 
 def answer_ids(location: CorpusLocation) -> set[str]:
-    """Return the ids of all answers that are kept, also of those that this FlowReader cannot read."""
+    """Return the ids of all answers that are kept, also of those that this FlowReader cannot read.
+
+    Raise RunsDamagedError where a file cannot be read.
+    """
     with opened_runs(location.runs) as runs:
+        runs.require_readable()
         return {answer_id for (answer_id,) in runs.rows("SELECT DISTINCT answer_id FROM answers WHERE answer_id IS NOT NULL")}
 
 

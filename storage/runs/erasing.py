@@ -1,7 +1,7 @@
 """Removing a document: the kept answers lose its words, in the files themselves."""
 
 import fcntl
-import json
+import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,17 @@ from storage.memo import HEXADECIMAL
 from storage.records.answers import NamedDocument
 from storage.runs.answer_json import answer_from_json, answer_json
 from storage.runs.answers import without_words
-from storage.runs.folding import unfold
 from storage.runs.log import EntryKind, asking_files, entry_line, is_cut, read_entry, writing_alone
-from storage.runs.views import in_folder, opened_runs
+from storage.runs.views import opened_runs
 from storage.system import full_disk_explained
 
 
 def documents_in_answers(location: CorpusLocation) -> set[NamedDocument]:
-    """Return every document that a kept answer names."""
+    """Return every document that a kept answer names; raise RunsDamagedError where a file cannot be read."""
     with opened_runs(location.runs) as runs:
-        named = (document for (line,) in runs.rows("SELECT line FROM answers") for document in _named_documents(json.loads(line)))
+        runs.require_readable()
+        entries = (read_entry(line) for (line,) in runs.rows("SELECT line FROM answers"))
+        named = (document for entry in entries for document in _named_documents(entry))
         return {document for document in named if HEXADECIMAL.fullmatch(document.id)}
 
 
@@ -45,11 +46,14 @@ def erase_quotes(location: CorpusLocation, gone: Collection[str]) -> int:
     """
     if not (gone and location.runs.is_dir()):
         return 0
-    unfold(location.runs, "regexp_matches(line, $gone)", gone="|".join(gone))
-    with in_folder(location.runs, fcntl.LOCK_EX):
+    folder = os.open(location.runs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
         for leftover in location.runs.glob(".partial-*"):
             leftover.unlink()
         return sum(_erase_in_file(path, gone) for path in asking_files(location))
+    finally:
+        os.close(folder)
 
 
 def _erase_in_file(path: Path, gone: Collection[str]) -> int:

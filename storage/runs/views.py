@@ -1,15 +1,13 @@
 """The files of the runs as DuckDB views: `runs`, `steps`, `model_calls`, `answers`, `used_pages`, and `entries` below them.
 
-A run is a file of JSON Lines; maintenance folds closed ones into Parquet, line by line. Where a run is in both, as after a kill
-in between, its JSON Lines count and nothing counts twice.
+A run is a file of JSON Lines: damage to one costs lines of it, and of no other run.
 """
 
 # DuckDB complains at the end of a process of types that are still named: annotations stay words.
 from __future__ import annotations
 
 import errno
-import fcntl
-import json
+import glob
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -22,18 +20,18 @@ from typing import Any
 import duckdb
 
 from storage.catalog.catalog import LOCKED_DOWN
+from storage.errors import ExpectedError
 from storage.records.documents import StepRecord
 from storage.runs.at_work import SUFFIX, is_at_work
-from storage.runs.log import EntryKind
+from storage.runs.log import EntryKind, read_entry
 
-MEMORY = "1GB"
+MEMORY, THREADS = "1GB", 4
 READ_AT_ONCE = 100
 """Rows that are fetched together: an answer may take hundreds of kilobytes."""
 
 NO_LINES = "SELECT NULL::VARCHAR AS run_id, NULL::VARCHAR AS line WHERE false"
 WRITTEN = """SELECT parse_filename(filename, true) AS run_id, json::VARCHAR AS line
 FROM read_ndjson_objects({files}, ignore_errors = true, filename = true)"""
-PARQUET, PARQUET_END = ".parquet", b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,25 +55,36 @@ class RunEntries:
         return [StepRecord(**{name: entry[name] for name in names}) for entry in self.of(EntryKind.STEP)]
 
 
+class RunsDamagedError(ExpectedError):
+    """Files of runs that cannot be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """The views of a folder's runs. `written` are those in JSON Lines, the newest first; `unreadable` ones have a reason."""
+    """The views of a folder's runs. `ids` are those of all, the newest first; `unreadable` ones have a reason."""
 
+    folder: Path
     connection: duckdb.DuckDBPyConnection
-    written: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
     unreadable: Mapping[str, str] = field(default_factory=dict)
     at_work: Collection[str] = ()
 
     def rows(self, query: str, **parameters: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query; its parameters are `$name`."""
+        """Yield the rows of a query; its parameters are `$name`. Raise RunsDamagedError where not even lines can be read."""
         with self.connection.cursor() as own:
-            own.execute(query, parameters)
-            while rows := own.fetchmany(READ_AT_ONCE):
-                yield from rows
+            try:
+                own.execute(query, parameters)
+                while rows := own.fetchmany(READ_AT_ONCE):
+                    yield from rows
+            except duckdb.Error as error:
+                raise RunsDamagedError(
+                    f"the files of the runs in {str(self.folder)!r} cannot be read: {error}; move away the file that is damaged"
+                ) from error
 
-    def ids(self) -> list[str]:
-        """Return the ids of all runs: those in JSON Lines, the newest first, and then those that were folded."""
-        return [*self.written, *(name for (name,) in self.rows("SELECT DISTINCT run_id FROM folded ORDER BY run_id"))]
+    def require_readable(self) -> None:
+        """Raise RunsDamagedError where the system does not give a file: for what must know of all that was kept."""
+        for run_id, reason in self.unreadable.items():
+            raise RunsDamagedError(f"{self.folder / run_id!s}.jsonl cannot be read: {reason}; mend that, or move it away")
 
     def read(self, runs: str, lines: str = "true", **parameters: object) -> list[RunEntries]:
         """Return entries that meet a condition, of runs that meet one: both are SQL, over `entries`.
@@ -86,10 +95,11 @@ class Runs:
             UNION ALL SELECT run_id, NULL, NULL, NULL FROM unreadable WHERE {runs} ORDER BY run_id, sequence"""
         found = []
         for run_id, rows in groupby(self.rows(query, **parameters), key=itemgetter(0)):
-            kept = list(rows)
-            entries = tuple(json.loads(line) | {"kind": EntryKind(kind)} for _, kind, line, _ in kept if kind is not None)
-            reason, torn = self.unreadable.get(run_id, ""), len(kept) - len(entries)
-            found.append(RunEntries(run_id, entries, 0 if reason else torn, reason, run_id in self.at_work))
+            # Python has the last word on what JSON is: DuckDB also takes what nearly is.
+            read = [read_entry(line) if kind is not None else None for _, kind, line, _ in rows]
+            entries = tuple(entry for entry in read if entry is not None)
+            reason = self.unreadable.get(run_id, "")
+            found.append(RunEntries(run_id, entries, 0 if reason else len(read) - len(entries), reason, run_id in self.at_work))
         return found
 
     def read_one(self, run_id: str, lines: str = "true", **parameters: object) -> RunEntries:
@@ -97,63 +107,34 @@ class Runs:
 
 
 @contextmanager
-def opened_runs(folder: Path, *, lock: int = fcntl.LOCK_SH) -> Iterator[Runs]:
-    """Open the runs of a folder for reading: nothing is folded or erased meanwhile. Where there is no folder there are no runs."""
-    with in_folder(folder, lock), closing(duckdb.connect()) as connection:
-        paths = sorted(folder.glob("*.jsonl"), key=modified, reverse=True)
-        folded = sorted(folder.glob(f"*{PARQUET}"))
-        unreadable = {path.stem: reason for path in [*paths, *folded] if (reason := why_unreadable(path))}
-        # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
-        at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
+def opened_runs(folder: Path, run_id: str = "") -> Iterator[Runs]:
+    """Open the runs of a folder for reading, or one of them alone. Where there is no folder there are no runs."""
+    paths = sorted(folder.glob(f"{glob.escape(run_id) or '*'}.jsonl"), key=modified, reverse=True)
+    unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
+    # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
+    at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}
+    with closing(duckdb.connect()) as connection:
         lock_down(connection, folder)
-        readable = [path for path in paths if path.stem not in unreadable]
-        connection.execute("CREATE TABLE written AS SELECT unnest(?::VARCHAR[]) AS run_id", [[path.stem for path in paths]])
+        readable = [str(path) for path in paths if path.stem not in unreadable]
         connection.execute("CREATE TABLE unreadable AS SELECT unnest(?::VARCHAR[]) AS run_id", [list(unreadable)])
-        view_parquet(connection, folder)
-        connection.execute("CREATE VIEW folded AS FROM parquet WHERE run_id NOT IN (FROM written)")
-        lines = WRITTEN.format(files=quoted(readable)) if readable else NO_LINES
-        connection.execute(f"CREATE VIEW lines AS {lines} UNION ALL FROM folded")
+        connection.execute(f"CREATE VIEW lines AS {WRITTEN.format(files=quoted(readable)) if readable else NO_LINES}")
         connection.execute(Path(__file__).with_name("views.sql").read_text("utf-8"))
-        yield Runs(connection, tuple(path.stem for path in paths), unreadable, at_work)
+        yield Runs(folder, connection, tuple(path.stem for path in paths), unreadable, at_work)
 
 
-def parquet_files(folder: Path) -> list[Path]:
-    return [path for path in sorted(folder.glob(f"*{PARQUET}")) if not why_unreadable(path)]
-
-
-def view_parquet(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Make the view `parquet` of all lines that were folded by now."""
-    files = parquet_files(folder)
-    source = f"SELECT run_id, line FROM read_parquet({quoted(files)})" if files else NO_LINES
-    connection.execute(f"CREATE OR REPLACE VIEW parquet AS {source}")
-
-
-def quoted(paths: Sequence[Path]) -> str:
+def quoted(paths: Sequence[str]) -> str:
     """Return the paths as a list in SQL."""
-    return "[" + ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths) + "]"
+    return "[" + ", ".join("'" + path.replace("'", "''") + "'" for path in paths) + "]"
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Let the connection read and write in this folder, and nowhere else."""
-    connection.execute(f"SET allowed_directories = {quoted([folder])}")
+    """Let the connection read in this folder, and nowhere else."""
+    connection.execute(f"SET allowed_directories = {quoted([str(folder)])}")
     connection.execute(f"SET memory_limit = '{MEMORY}'")
+    # Each thread takes 32 MB for the lines that it reads: the cores of a large machine would take more than all of it.
+    connection.execute(f"SET threads = {min(THREADS, os.cpu_count() or 1)}")
     for name, value in LOCKED_DOWN.items():
         connection.execute(f"SET {name} = {value}")
-
-
-@contextmanager
-def in_folder(folder: Path, lock: int) -> Iterator[None]:
-    """Hold the lock of the folder of runs while the block runs: shared by readers, alone for what replaces files."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        yield
-        return
-    try:
-        fcntl.flock(descriptor, lock)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def modified(path: Path) -> int:
@@ -164,21 +145,10 @@ def why_unreadable(path: Path) -> str:
     """Return why the system does not give the file, "" where it does."""
     if path.is_dir():
         return os.strerror(errno.EISDIR)
-    if not os.access(path, os.R_OK):
-        return os.strerror(errno.EACCES)
-    if path.suffix == PARQUET and not is_whole(path):
-        return "it is damaged"
-    return ""
+    return "" if os.access(path, os.R_OK) else os.strerror(errno.EACCES)
 
 
-def is_whole(path: Path) -> bool:
-    """Say whether a file of Parquet has its end, which is written last."""
-    with path.open("rb") as stream:
-        stream.seek(max(0, path.stat().st_size - len(PARQUET_END)))
-        return stream.read() == PARQUET_END
-
-
-def read_run(path: Path) -> RunEntries:
-    """Return all entries of the run that writes this file."""
-    with opened_runs(path.parent) as runs:
-        return runs.read_one(path.stem)
+def read_run(path: Path, lines: str = "true") -> RunEntries:
+    """Return the entries of the run that writes this file, those that meet a condition in SQL over `entries`."""
+    with opened_runs(path.parent, path.stem) as runs:
+        return runs.read_one(path.stem, lines)

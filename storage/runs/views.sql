@@ -1,5 +1,5 @@
 -- `lines` has the lines of all runs as they were written; one that cannot be read is NULL. Each begins with its number and its kind.
-CREATE VIEW entries AS SELECT run_id, (head).sequence::BIGINT AS sequence, (head).kind AS kind, line FROM (
+CREATE VIEW entries AS SELECT run_id, TRY_CAST((head).sequence AS BIGINT) AS sequence, (head).kind AS kind, line FROM (
     SELECT *, CASE WHEN regexp_matches(line, '^\{"sequence": \d+, "kind": "(run|plan|step|call|answer|end)"')
         THEN regexp_extract(line, '^\{"sequence": (\d+), "kind": "(\w+)"', ['sequence', 'kind']) END AS head
     FROM lines
@@ -28,9 +28,11 @@ CREATE VIEW model_calls AS SELECT run_id, sequence, unnest(from_json(line, '{
     "seconds": "DOUBLE", "attempts": "BIGINT", "outcome": "VARCHAR", "error": "VARCHAR"}'))
 FROM entries WHERE kind = 'call';
 
--- Earlier versions called it answered, or answered in part, where no model read.
+-- Earlier versions called it answered, or answered in part, where no model read. What a newer one calls otherwise is empty.
 CREATE VIEW answers AS SELECT * REPLACE (
-    CASE WHEN models->>'$.reader' = 'extractive' AND status <> 'not_found' THEN 'evidence' ELSE status END AS status)
+    coalesce(asked, '') AS asked, coalesce(question, '') AS question,
+    coalesce(citations, []) AS citations, coalesce(paths, []) AS paths, coalesce(evidence_pages, []) AS evidence_pages,
+    CASE WHEN models->>'$.reader' = 'extractive' AND status <> 'not_found' THEN 'evidence' ELSE coalesce(status, '') END AS status)
 FROM (SELECT run_id, sequence, unnest(from_json(line, '{
     "answer_id": "VARCHAR", "asked": "VARCHAR", "question": "VARCHAR", "answer": "VARCHAR", "answer_by": "VARCHAR",
     "status": "VARCHAR", "why": "VARCHAR", "reader": "VARCHAR", "snapshot": "BIGINT", "models": "JSON",
@@ -40,7 +42,7 @@ FROM (SELECT run_id, sequence, unnest(from_json(line, '{
 FROM entries WHERE kind = 'answer');
 
 -- The pages that answers cite, and those that were read for them; `top-k` has no paths, what it read is its evidence.
-CREATE VIEW used_pages AS SELECT run_id, answer_id, asked, question, status, (used).cited AS cited,
+CREATE VIEW used_pages AS SELECT run_id, sequence, answer_id, asked, question, status, (used).cited AS cited,
     (used).place.document.id AS document_id, (used).place.document.name AS document_name, (used).place.page AS page
 FROM (SELECT *, unnest([{'cited': true, 'place': place} for place in citations]
     || [{'cited': false, 'place': place} for place in flatten([path.pages for path in paths]) || evidence_pages]) AS used

@@ -16,6 +16,7 @@ from storage.graph.search import Scope
 from storage.records.answers import Answer, AnswerStatus, NamedDocument
 from storage.records.documents import DocumentState, identify
 from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
+from storage.records.language import language
 from storage.runs.asked_questions import AskedQuestions
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
@@ -38,7 +39,7 @@ EVALUATING = (
 )
 """What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
 
-LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb")
+LIBRARIES = ("ortools", "numpy", "lancedb", "duckdb", "PyStemmer")
 
 
 @functools.cache
@@ -81,7 +82,9 @@ class EvaluationContext:
     def name(self) -> str:
         settings = self.arm.ask.model_dump_json(exclude={"models": UNDECIDING})
         models = (self.reader.name, self.reader.model, self.embedder.identity.key)
-        return identify(self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", code_identity())
+        return identify(
+            self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", language(), code_identity()
+        )
 
 
 def readable_versions(context: EvaluationContext) -> dict[str, str]:

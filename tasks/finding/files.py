@@ -9,11 +9,11 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BufferedReader
 from pathlib import Path
 
 from storage.errors import ExpectedError
 from storage.records.documents import SkippedFile, SourceFile
+from storage.system import open_plain
 
 UNREADABLE = "cannot be read"
 SPECIAL = (
@@ -78,15 +78,6 @@ def _hash_file(path: str, size_bytes: int, _modified: int, _inode: int) -> Sourc
     with open_plain(path) as stream:
         digest = hashlib.file_digest(stream, "sha256")
     return SourceFile(path=path, document_id=digest.hexdigest(), size_bytes=size_bytes)
-
-
-def open_plain(path: str) -> BufferedReader:
-    """Open a file of which bytes are read; raise OSError for a link or a pipe that it became: neither is followed or waited for."""
-    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))  # noqa: SIM115
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
-        raise OSError(0, "it is no longer a regular file")
-    return stream
 
 
 def _walk(root: Path) -> Iterator[tuple[str, str, str]]:

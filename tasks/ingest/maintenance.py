@@ -24,7 +24,6 @@ from storage.locations import (
 )
 from storage.records.documents import Finding
 from storage.runs.answers import answer_ids
-from storage.runs.folding import fold_closed_runs
 from tasks.ingest.publishing import CleanedUp, look_after
 from tasks.step import StepKey, step
 from tasks.watching.markdown import as_text, table_row
@@ -111,18 +110,13 @@ class Maintenance(BaseModel):
         )
 
 
-OPEN_SECONDS = 86_400.0
-"""A run that ended within a day may be tried again: it is not folded into Parquet yet."""
-
-
 def _outputs(cleaned: CleanedUp) -> Mapping[str, str]:
     return {"artifacts": str(len(cleaned.garbage.artifacts)), "bytes": str(cleaned.garbage.bytes_freed)}
 
 
 @step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_outputs)
 def maintenance(corpus: CorpusWriter) -> CleanedUp:
-    """Fold closed runs, bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
-    fold_closed_runs(corpus.location, before=time.time() - OPEN_SECONDS)
+    """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
     return look_after(corpus)
 
 
@@ -134,7 +128,7 @@ def maintenance(corpus: CorpusWriter) -> CleanedUp:
     summary=lambda findings: {"findings": str(len(findings))},
 )
 def doctor(location: CorpusLocation) -> tuple[Finding, ...]:
-    """Check every promise of the corpus; one in which nothing was published yet promises nothing."""
+    """Look for damage in the corpus; one in which nothing was published yet has none."""
     try:
         return tuple(examine(location))
     except UnknownCorpusError:

@@ -14,7 +14,7 @@ from storage.memo import HEXADECIMAL
 from storage.object_address import is_address
 from storage.runs.at_work import close, drop_empty_signs, is_news, killed_runs, runs_at_work
 from storage.runs.log import EntryKind
-from storage.runs.views import RunEntries, opened_runs
+from storage.runs.views import read_run
 from tasks.events import RunKilled, emit
 from tasks.finding.plan import displayed
 from tasks.ingest.request import IngestRequest
@@ -42,7 +42,7 @@ def progress_of(run_file: Path) -> RunProgress:
 
 def _whole_history(run_file: Path) -> RunHistory:
     """Return what the run did since it began last: Prefect may try it again in the same file."""
-    found = _entries(run_file, "kind NOT IN ('call', 'answer')")
+    found = read_run(run_file, "kind NOT IN ('call', 'answer')")
     begins = [place for place, entry in enumerate(found.entries) if entry["kind"] is EntryKind.RUN]
     return history_of(replace(found, entries=found.entries[begins[-1] if begins else 0 :]))
 
@@ -154,12 +154,7 @@ def close_what_cannot_go_on(location: CorpusLocation, *, snapshot: int) -> tuple
 
 
 def _history(run_file: Path) -> RunHistory:
-    return history_of(_entries(run_file, "kind IN ('run', 'end')"))
-
-
-def _entries(run_file: Path, lines: str) -> RunEntries:
-    with opened_runs(run_file.parent) as runs:
-        return runs.read_one(run_file.stem, lines)
+    return history_of(read_run(run_file, "kind IN ('run', 'end')"))
 
 
 def _paths(history: RunHistory) -> Sequence[str]:

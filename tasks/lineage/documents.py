@@ -85,7 +85,7 @@ def _reading(history: RunHistory, document_id: str, record: DocumentRecord | Non
     made = record is not None and any(_made(step, record) for step in steps)
     if record is None:
         steps, calls = tuple(map(wordless, steps)), tuple(map(wordless, calls))
-    began = min((step.started for step in steps), default=history.head.began)
+    began = min((step.started for step in steps), default="")
     return Reading(replace(history.head, began=began), steps, calls, published=made)
 
 

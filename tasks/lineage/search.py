@@ -73,11 +73,11 @@ def file_names(records: Iterable[DocumentRecord]) -> set[str]:
 def _runs(runs: Runs, asked: str) -> Iterator[Named]:
     """Yield the runs that are meant; `ask-` may be left out."""
     if RUN_PREFIX.fullmatch(asked):
-        yield from (Named(Kind.RUN, name) for name in runs.ids() if name.startswith((asked, ASKING + asked)))
+        yield from (Named(Kind.RUN, name) for name in runs.ids if name.startswith((asked, ASKING + asked)))
 
 
 IN_ENTRIES = """
-SELECT run_id, kind, line->>'$.answer_id', line->>'$.question', line->>'$.subject',
+SELECT run_id, kind, line->>'$.answer_id', coalesce(line->>'$.question', ''), line->>'$.subject',
     regexp_extract_all(line, '"id": "(' || $whole || ')"', 1)
 FROM entries WHERE contains(line, $asked) AND (kind = 'answer' OR line->>'$.step' IN ('parse', 'evolve'))
 """
@@ -104,7 +104,7 @@ def _unknown(snapshot: Snapshot, runs: Runs, asked: str) -> str:
     there = {
         "documents": _few(map(repr, documents), len(documents)),
         "newest answers": _few(answers),
-        "newest runs": _few(map(short_run, runs.ids())),
+        "newest runs": _few(map(short_run, runs.ids)),
     }
     return (
         f"no answer, document or run {asked!r} in corpus {snapshot.location.name!r}{nearest(asked, documents)}; name an answer or "

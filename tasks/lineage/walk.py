@@ -141,7 +141,7 @@ SELECT answer_id, run_id, asked, question, status, document_id, any_value(docume
     list_sort(coalesce(list(DISTINCT page) FILTER (WHERE NOT cited), []))
 FROM used_pages
 WHERE document_id = $id OR (list_contains($names, document_name) AND NOT list_contains($published, document_id))
-GROUP BY ALL ORDER BY asked DESC, answer_id DESC
+GROUP BY ALL ORDER BY asked DESC, answer_id DESC, document_id
 """
 
 
@@ -171,7 +171,10 @@ def run_walk(sources: Sources, run_id: str) -> RunWalk:
 ANSWERS_OF_RUN = """
 SELECT answer_id, run_id, asked, question, status FROM answers WHERE run_id = $run_id AND answer_id IS NOT NULL ORDER BY sequence
 """
-USED_BY_RUN = "SELECT DISTINCT document_id FROM used_pages WHERE run_id = $run_id"
+USED_BY_RUN = """
+SELECT document_id FROM used_pages WHERE run_id = $run_id GROUP BY document_id
+ORDER BY min(sequence), bool_or(cited) DESC, document_id
+"""
 
 
 def _is_document(history: RunHistory, subject: str) -> bool:

@@ -13,8 +13,7 @@ from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
 from storage.records.documents import StepRecord
 from storage.runs.at_work import at_work, close, put_away
-from storage.runs.folding import unfold
-from storage.runs.log import ASKING, RunLog, continued
+from storage.runs.log import RunLog, continued
 from tasks.events import CallEnded, emit
 from tasks.models.chat.call import ModelCall
 from tasks.progress import is_broken_off, stop_requested
@@ -40,9 +39,6 @@ def lineage_of_run(
     path, outcome = location.runs / f"{run_id}.jsonl", "ended by an error"
     others = [killed for killed in took_over if killed != path]
     with at_work(path), watched_run(run_id, location.name, lambda: outcome):
-        if not run_id.startswith(ASKING):
-            # Tried again, it goes on in its file, which may be folded by now; a run that asks is never tried again.
-            unfold(location.runs, "run_id = $run_id", run_id=run_id)
         log = continued(path)
         place = workplace_of(run_id, log)
         log.begin(

@@ -7,8 +7,8 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -73,21 +73,35 @@ class ModelProcess:
 
     def _reply(self, request: object, seconds: float) -> bytes | None:
         if not self._ready:
-            greeting = self._receive(START_SECONDS)
+            with self._ended_after(START_SECONDS):
+                greeting = self._receive()
             self._ready = greeting == READY
             if not self._ready:
                 unexplained = f"{self._module} does not start; `cd {ROOT} && {' '.join(self._command)}` says why"
                 raise StoppedError if stop_requested() else self._failure(greeting.decode() if greeting else unexplained)
-        try:
-            self._connection.send(request)
-        except OSError:
-            return None
-        return self._receive(seconds)
+        with self._ended_after(seconds):
+            try:
+                self._connection.send(request)
+            except OSError:
+                return None
+            return self._receive()
 
-    def _receive(self, seconds: float) -> bytes | None:
+    @contextmanager
+    def _ended_after(self, seconds: float) -> Iterator[None]:
+        """End the process where the block takes longer: one that stops in the middle of a reply would be waited for, for ever."""
+        assert self._process is not None
+        deadline = threading.Timer(seconds, self._process.kill)
+        deadline.daemon = True
+        deadline.start()
         try:
-            return self._connection.recv_bytes() if self._connection.poll(seconds) else None
-        except (EOFError, OSError):
+            yield
+        finally:
+            deadline.cancel()
+
+    def _receive(self) -> bytes | None:
+        try:
+            return self._connection.recv_bytes()
+        except (EOFError, OSError, MemoryError):  # the last where a length is made up
             return None
 
     def close(self) -> None:

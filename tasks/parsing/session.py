@@ -17,6 +17,7 @@ from shutil import rmtree
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, PageParser, ParsedPage
+from storage.system import open_plain
 from tasks.parsing.jobs import ANSWER, CONFINEMENT, CONFINEMENTS, READINGS, Job, ParseError, Reading, Work, left_in, read_left
 from tasks.parsing.supervisor import CHILDREN, REPLY_BYTES, Ending
 from tasks.settings.ingest import IngestSettings
@@ -117,7 +118,7 @@ def session_for(
 def _copy(path: Path, target: Path, *, megabytes: int) -> str:
     """Copy the file, so that it cannot change under the parser's hands; return the hash of what was copied."""
     digest = hashlib.sha256()
-    with path.open("rb") as stream, target.open("xb") as copy:
+    with open_plain(str(path)) as stream, target.open("xb") as copy:
         while piece := stream.read(READ_BYTES):
             digest.update(piece)
             copy.write(piece)

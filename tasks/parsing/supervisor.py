@@ -75,8 +75,7 @@ class ForkServer:
         self._is_warm = self._is_warm or self._receive(START_SECONDS) is not None
         if not self._is_warm:
             raise ParserStartError(
-                f"a parser process does not start; `cd {ROOT} && "
-                f"{sys.executable} -m tasks.parsing.fork_server {os.getpid()}` says why"
+                f"a parser process does not start; `cd {ROOT} && {sys.executable} -m tasks.parsing.fork_server $$` says why"
             )
 
     def serve(self, job: Job) -> Reply | None:
@@ -215,7 +214,8 @@ def _problem(job: Job, code: int, peak: float, *, late: bool, refusal: Refusal |
     if code == -signal.SIGXCPU:
         return f"used more than {math.ceil(job.cpu_seconds)} s of CPU time"
     if code < 0:
-        return f"crashed ({signal.Signals(-code).name})"
+        name = next((each.name for each in signal.Signals if each == -code), f"signal {-code}")
+        return f"crashed ({name})"
     return f"failed ({refusal.reason})" if refusal else f"ended with code {code}"
 
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from storage.artifacts import ArtifactDamagedError, ArtifactStore
 from storage.records.documents import DocumentRecord, DocumentState, Page
-from tasks.finding.files import open_plain
+from storage.system import open_plain
 from tasks.finding.plan import real_path
 from tasks.parsing.jobs import PDF
 from tasks.parsing.parse import ParseError, render_page

@@ -93,14 +93,14 @@ def read(cluster, work):
     return workers.place
 
 
-def test_what_a_process_did_is_in_the_log_of_the_run_and_what_may_pass_is_tried_twice(work):
-    cluster = Cluster(BUSY)
+def test_what_a_process_did_is_in_the_log_of_the_run(work):
+    cluster = Cluster()
     place = read(cluster, work)
     assert [record.step for record in read_run(place.log.path).steps()][-1] == "evolve"
-    assert cluster.names == ["read tides(1).html"] * 2
+    assert cluster.names == ["read tides(1).html"]
 
 
-@pytest.mark.parametrize(("accounts", "error"), [((REFUSED,), ParseError), ((BUSY, BUSY), OSError)])
+@pytest.mark.parametrize(("accounts", "error"), [((REFUSED,), ParseError), ((BUSY,), OSError)])
 def test_what_ended_the_reading_there_is_raised_here(work, accounts, error):
     with pytest.raises(error, match=r"it is locked|try again"):
         read(Cluster(*accounts), work)

@@ -16,6 +16,7 @@ from storage.system import (
     full_disk_explained,
     give_back,
     is_full_disk,
+    open_plain,
     require_room,
 )
 
@@ -106,3 +107,15 @@ def test_memory_of_many_threads_is_given_back():
         thread.join()
     give_back()
     assert len(kept) == 6 and resident_megabytes() - before < 50
+
+
+def test_a_plain_file_is_opened_and_neither_a_link_followed_nor_a_pipe_waited_for(tmp_path):
+    plain, link, pipe = (tmp_path / name for name in ("plain", "link", "pipe"))
+    plain.write_bytes(b"words")
+    link.symlink_to(plain)
+    os.mkfifo(pipe)
+    with open_plain(str(plain)) as stream:
+        assert stream.read() == b"words"
+    for other in (link, pipe):
+        with pytest.raises(OSError, match=r"symbolic|no longer a regular file"):
+            open_plain(str(other))

@@ -134,6 +134,7 @@ def test_outside_a_prefect_run_too_what_passes_is_tried_again_and_each_attempt_r
         (ConnectionResetError(), True),
         (OSError(errno.ENOSPC, "full"), False),
         (OSError(errno.EROFS, "read-only"), False),
+        (FileNotFoundError(errno.ENOENT, "gone"), False),
         (ValueError("wrong"), False),
     ],
 )

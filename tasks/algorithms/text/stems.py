@@ -5,7 +5,7 @@ A word counts for its own stem and those of its parts: compounds, years and ideo
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from Stemmer import Stemmer
@@ -15,7 +15,6 @@ from tasks.algorithms.text.keywords import YEAR
 from tasks.algorithms.text.words import IDEOGRAPH, STOP_WORDS, tokens_of
 
 _LANGUAGES = {
-    "LATIN": language(),
     "CYRILLIC": "russian",
     "GREEK": "greek",
     "ARMENIAN": "armenian",
@@ -23,9 +22,15 @@ _LANGUAGES = {
     "DEVANAGARI": "hindi",
     "TAMIL": "tamil",
 }
-"""The language that a word is stemmed in, by its script, as Unicode names it."""
+"""The language that a word is stemmed in, by its script, as Unicode names it; of Latin letters it is a setting."""
 
-_STEMMERS = {script: Stemmer(name, 0) for script, name in _LANGUAGES.items()}
+
+@cache
+def _stemmer(script: str) -> Stemmer | None:
+    name = language() if script == "LATIN" else _LANGUAGES.get(script)
+    return Stemmer(name, 0) if name else None
+
+
 _SMALLEST = 3
 """Words of so many letters are stems."""
 
@@ -46,7 +51,7 @@ def stem(word: str) -> str:
         return plain
     if len(folded) <= _SMALLEST or not all(unicodedata.category(sign)[0] in "LM" for sign in folded):
         return folded
-    stemmer = _STEMMERS.get(unicodedata.name(folded[0], "").split(" ")[0])
+    stemmer = _stemmer(unicodedata.name(folded[0], "").split(" ")[0])
     return stemmer.stemWord(folded) if stemmer else folded
 
 

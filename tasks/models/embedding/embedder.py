@@ -49,10 +49,18 @@ class UnopenedEmbedder:
         """Take what `open_embedder` takes."""
         self.identity = identity
         self._models = models
+        self._opening, self._opened = threading.Lock(), list[Embedder]()
+
+    def open(self) -> Embedder:
+        """Return the embedder, opened once: a served one bounds all its requests together."""
+        with self._opening:
+            if not self._opened:
+                self._opened.append(open_embedder(self.identity, models=self._models))
+            return self._opened[0]
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts; raise EmbeddingError where there is no such embedder here, too."""
-        return open_embedder(self.identity, models=self._models).embed_documents(texts)
+        return self.open().embed_documents(texts)
 
 
 _opened: dict[EmbedderIdentity, LocalEmbedder] = {}

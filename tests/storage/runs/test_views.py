@@ -2,17 +2,19 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 
-import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.records.answers import AnswerStatus
 from storage.runs.answer_json import answer_json
+from storage.runs.answers import answer_ids, find_answer
 from storage.runs.at_work import at_work
+from storage.runs.erasing import documents_in_answers
 from storage.runs.log import EntryKind, RunLog, read_entry
-from storage.runs.views import RunEntries, opened_runs, read_run
+from storage.runs.views import RunEntries, RunsDamagedError, opened_runs, read_run
 from tests.storage.answer_worlds import answer, asking_log, numbered
 from tests.storage.runs.test_runs import STEP
 from tests.storage.worlds import corpus_in, document_id
@@ -124,7 +126,7 @@ def test_of_runs_and_lines_those_are_read_that_are_asked_for(location):
             ("ask-b", ["two"]),
         ]
         assert runs.read_one("0b1c", "kind = 'end'").of(EntryKind.END)[0]["outcome"] == "ended"
-        assert runs.ids() == ["0b1c", "ask-b", "ask-a"], "the newest first"
+        assert runs.ids == ("0b1c", "ask-b", "ask-a"), "the newest first"
 
 
 def test_an_empty_file_and_no_folder_tell_nothing(location):
@@ -155,8 +157,44 @@ def test_nothing_outside_the_folder_is_read_or_written(location):
     write_run(asking_log(location, "a"))
     with opened_runs(location.runs) as runs:
         for query in (f"FROM read_json('{location.folder}/*.json')", "SET enable_external_access = true"):
-            with pytest.raises(duckdb.Error):
+            with pytest.raises(RunsDamagedError):
                 list(runs.rows(query))
+
+
+def test_what_only_nearly_is_json_is_torn(location):
+    path = write_run(asking_log(location, "a"), "one")
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    wrong = second.replace(b'"seconds": 0.5', b'"seconds": inf')
+    assert wrong != second
+    path.write_bytes(first + wrong + third.replace(b'"sequence": 2', b'"sequence": 99999999999999999999'))
+    found = read_run(path)
+    assert (found.torn, found.entries[0]["kind"]) == (1, EntryKind.RUN)
+
+
+def test_an_answer_of_another_form_is_a_row_with_what_can_be_read_of_it(location):
+    whole = answer_json(answer("report"))
+    asking_log(location, "a").answer({"answer_id": "f" * 32})
+    asking_log(location, "b").answer(whole | {"evidence_pages": None, "paths": "none"})
+    query = "SELECT asked, question, status FROM answers WHERE answer_id = $id"
+    with opened_runs(location.runs) as runs:
+        assert list(runs.rows(query, id="f" * 32)) == [("", "", "")]
+        used = list(runs.rows("SELECT document_id FROM used_pages WHERE answer_id = $id", id=whole["answer_id"]))
+    assert used == [(document_id("report"),)]
+
+
+def test_what_must_know_of_all_answers_is_refused_where_a_file_cannot_be_read(location):
+    asking_log(location, "a").answer(answer_json(numbered(1, "report")[0]))
+    (location.runs / "ask-b.jsonl").mkdir()
+    for look in (answer_ids, documents_in_answers, partial(find_answer, asked_id="f" * 8, present=())):
+        with pytest.raises(RunsDamagedError, match=r"ask-b.jsonl cannot be read: Is a directory; mend that"):
+            look(location)
+
+
+def test_the_lines_of_two_hundred_runs_fit_in_memory_on_a_machine_of_many_cores(location, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    for number in range(200):
+        asking_log(location, str(number)).answer(answer_json(numbered(1, "report")[0]))
+    assert rows(location, "SELECT count(*) FROM answers") == [(200,)]
 
 
 def test_a_folder_whose_name_needs_quotes_is_read(tmp_path):

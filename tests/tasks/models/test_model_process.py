@@ -23,6 +23,9 @@ def serve(connection):
         print("a library prints", flush=True)
         if request == "hang":
             time.sleep(600)
+        if request == "stop in the middle":
+            os.write(connection.fileno(), (1000).to_bytes(4, "big") + b"some")
+            time.sleep(600)
         if request == "die":
             raise SystemExit
         connection.send_bytes(request)
@@ -64,7 +67,7 @@ def test_a_reply_is_whole_however_long_and_what_libraries_print_is_not_in_it(ech
     assert echo.ask(request, seconds=30) == request
 
 
-@pytest.mark.parametrize("fault", ["hang", "die"])
+@pytest.mark.parametrize("fault", ["hang", "stop in the middle", "die"])
 def test_a_process_that_hangs_or_dies_is_no_reply_and_the_next_request_starts_another(echo, fault):
     assert echo.ask(b"well", seconds=30) == b"well"
     assert echo.ask(fault, seconds=0.5) is None
@@ -93,7 +96,7 @@ def test_a_model_ends_with_a_parent_that_was_killed(arguments):
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); from tasks.models.process import ModelProcess;"
         "child = ModelProcess(*sys.argv[2:], failure=LookupError, environment={}); child.start();"
-        "print(child._process.pid, child._receive(60).decode(), flush=True); sys.stdin.read()"
+        "print(child._process.pid, child._receive().decode(), flush=True); sys.stdin.read()"
     )
     call = [sys.executable, "-c", code, str(ROOT), *arguments]
     with subprocess.Popen(call, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
