@@ -1,9 +1,29 @@
-"""From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> (judge links) -> evolve."""
+"""From a file to its graph, step by step: parse -> read words -> structure -> analyze -> embed -> T rounds -> evolve.
 
-from storage.records.documents import DocumentGraph, ParsedDocument
+A round by rule is one step, `evolve-round`; by a model it is two, `judge-links` and `embed-round`.
+"""
+
+from dataclasses import replace
+
+from storage.records.documents import DocumentGraph, ParsedDocument, Vectors
+from tasks.content_graph.evolution import before_the_rounds
+from tasks.content_graph.model_evolution import before_the_first
+from tasks.content_graph.structure import Structured
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.keys import Tools
-from tasks.ingest.steps import analyze, embed, embedding_texts, evolve, judge_links, parse, read_pictures, structure
+from tasks.ingest.keys import Evolved, Tools, is_unfinished
+from tasks.ingest.steps import (
+    analyze,
+    embed,
+    embed_round,
+    embedding_texts,
+    evolve,
+    evolve_round,
+    judge_links,
+    parse,
+    read_pictures,
+    structure,
+)
+from tasks.step import workplace
 
 
 async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
@@ -12,10 +32,31 @@ async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
 
 
 async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, bool]:
+    """Return the document's graph, and whether nodes wait for a reply of the model that did not come."""
     readable = await read_pages(work, tools)
     structured = await structure.submit(work, readable, tools)
     analyzed = await analyze.submit(work, structured, tools)
     vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
-    judged = await judge_links.submit(work, analyzed, vectors, tools) if tools.judges_links else None
-    unfinished = (judged.structured if judged else analyzed).unfinished
-    return await evolve.submit(work, readable, analyzed, vectors, tools, judged), unfinished
+    evolved = await evolve_in_rounds(work, analyzed, vectors, tools)
+    graph = await evolve.submit(work, readable, analyzed, vectors, tools, evolved)
+    unfinished = is_unfinished(analyzed, evolved)
+    if not unfinished:
+        # Its artifacts go with the next clean-up.
+        workplace.get().memo.forget_step(work.document_id, embed_round.name)
+    return graph, unfinished
+
+
+async def evolve_in_rounds(work: DocumentWork, analyzed: Structured, initial: Vectors, tools: Tools) -> Evolved:
+    """Run the rounds, each on what the one before left."""
+    settings = tools.settings.reading.evolution
+    numbers = range(1, settings.rounds + 1)
+    if settings.mode == "lite":
+        evolved = before_the_rounds(analyzed.nodes, initial)
+        for number in numbers:
+            evolved = await evolve_round.submit(work, number, evolved, tools)
+        return evolved
+    judged = before_the_first(analyzed.nodes, initial, settings)
+    for number in numbers:
+        judged = await judge_links.submit(work, number, judged, tools)
+        judged = replace(judged, vectors=await embed_round.submit(work, number, judged.texts, tools))
+    return judged

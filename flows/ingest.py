@@ -1,6 +1,6 @@
 """The ingest flow: from a folder of documents to a published content graph.
 
-discover -> parse -> read words -> structure -> analyze -> embed -> (judge links) -> evolve -> publish -> index -> report
+discover -> parse -> read words -> structure -> analyze -> embed -> T rounds -> evolve -> publish -> index -> report
 """
 
 from __future__ import annotations

@@ -54,6 +54,11 @@ class StepMemo:
         notes = map(read_note, self.of_document(document_id).glob("*.json"))
         return {name for note in notes if note is not None for name in note.artifacts}
 
+    def forget_step(self, document_id: str, step: str) -> None:
+        """Drop what this step made of the document, whatever it was made of, as `forget` does."""
+        for path in self.of_document(document_id).glob(f"{step}-*.json"):
+            path.unlink(missing_ok=True)
+
     def forget(self, document_id: str) -> None:
         """Drop the document's notes; its artifacts become orphans unless something else names them."""
         shutil.rmtree(self.of_document(document_id), ignore_errors=True)

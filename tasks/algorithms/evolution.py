@@ -71,31 +71,35 @@ def _pair(row: int, other: int) -> Pair:
 
 @dataclass(frozen=True, slots=True)
 class EvolvedVectors:
-    """What the rounds leave: the last vectors, and the pairs of neighbours (p, 2), low row first, with their rounds (p,)."""
+    """What a round leaves: the vectors (n, d), unit or zero, and all pairs of neighbours (p, 2), low row first, with their rounds
+    (p,).
+    """
 
     vectors: Vectors
     pairs: IntArray
     rounds: IntArray
 
 
-def evolve_lite(*, vectors: Vectors, rounds: int, neighbours: int) -> EvolvedVectors:
-    """Run the rounds of the rule-based evolution (G2-Reader, Appendix A, Lite; in FlowReader's notation eq. 14).
+def not_evolved(vectors: Vectors) -> EvolvedVectors:
+    """Return what the first round begins with."""
+    return EvolvedVectors(vectors, np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64))
 
-    In round t each node i takes N, the `neighbours` nodes j of greatest cos(e_i, e_j) among the vectors of round t - 1, and
+
+def lite_round(*, before: EvolvedVectors, number: int, neighbours: int) -> EvolvedVectors:
+    """Return what a round of the rule-based evolution leaves (G2-Reader, Appendix A, Lite; in FlowReader's notation eq. 14).
+
+    Each node i takes N, the `neighbours` nodes j of greatest cos(e_i, e_j) among the vectors of the round before, and
     e_i becomes e_i + the sum over N of max(cos(e_i, e_j), 0) e_j, scaled to length 1. The pairs of i with N join the
     pairs found before; a pair's round is the last one that found it. Pruning is left to the caller, which has the last vectors.
 
-    Vectors are unit or zero; a zero vector stays zero and is no node's neighbour. Without a round they come back as they are.
+    A zero vector stays zero and is no node's neighbour.
     """
-    pairs, pair_rounds = np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64)
-    for number in range(1, rounds + 1):
-        indices, cosines = nearest_neighbours(vectors=vectors, limit=neighbours)
-        found = neighbour_pairs(indices=indices, cosines=cosines)
-        pairs, pair_rounds = unite_pairs(
-            current=pairs, current_rounds=pair_rounds, found=found, found_rounds=np.full(len(found), number)
-        )
-        vectors = average_with_neighbours(vectors=vectors, indices=indices, cosines=cosines)
-    return EvolvedVectors(vectors=vectors, pairs=pairs, rounds=pair_rounds)
+    indices, cosines = nearest_neighbours(vectors=before.vectors, limit=neighbours)
+    found = neighbour_pairs(indices=indices, cosines=cosines)
+    pairs, rounds = unite_pairs(
+        current=before.pairs, current_rounds=before.rounds, found=found, found_rounds=np.full(len(found), number)
+    )
+    return EvolvedVectors(average_with_neighbours(vectors=before.vectors, indices=indices, cosines=cosines), pairs, rounds)
 
 
 def average_with_neighbours(*, vectors: Vectors, indices: IntArray, cosines: FloatArray) -> Vectors:

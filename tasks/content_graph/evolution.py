@@ -9,7 +9,7 @@ import numpy as np
 
 from storage.records.documents import Edge, EdgeKind, Modality, Node, Vectors
 from tasks.algorithms.arrays import IntArray, edge_weights, pair_cosines
-from tasks.algorithms.evolution import EvolvedVectors, evolve_lite
+from tasks.algorithms.evolution import EvolvedVectors, not_evolved
 from tasks.algorithms.links import links_to_others, nearest_neighbours, neighbour_pairs, unite_pairs
 from tasks.settings.ingest import EvolutionSettings
 
@@ -29,17 +29,27 @@ class LinkableDocument:
         return cls(document_id, tuple(node_ids[place] for place in kept.tolist()), vectors[kept])
 
 
-def evolve_document(
-    *, nodes: Sequence[Node], initial_vectors: Vectors, settings: EvolutionSettings
+def meaningful_rows(nodes: Sequence[Node]) -> IntArray:
+    return np.flatnonzero([not node.meaningless for node in nodes])
+
+
+def before_the_rounds(nodes: Sequence[Node], initial_vectors: Vectors) -> EvolvedVectors:
+    """Return what the first round by rule begins with: the nodes that have meaning, no other is moved or moves one."""
+    return not_evolved(initial_vectors[meaningful_rows(nodes)])
+
+
+def evolved_document(
+    *, nodes: Sequence[Node], initial_vectors: Vectors, evolved: EvolvedVectors, settings: EvolutionSettings
 ) -> tuple[Vectors, tuple[Edge, ...]]:
-    """Evolve the vectors and find the window and semantic edges of a document.
+    """Return the vectors and the window and semantic edges of a document, as the rounds by rule left them.
 
     `nodes` stand in reading order, `initial_vectors` are the unit or zero vectors of round 0, one for each. Nodes without
-    meaning keep their vector, move no other's, and have window edges only. An edge's round is the last that found it (0: the
-    layout alone).
+    meaning keep their vector and have window edges only. An edge's round is the last that found it (0: the layout alone, or the
+    neighbours where there are no rounds).
     """
-    meaningful = np.flatnonzero([not node.meaningless for node in nodes])
-    evolved = _evolve_meaningful(initial_vectors[meaningful], settings)
+    meaningful = meaningful_rows(nodes)
+    if settings.rounds == 0:
+        evolved = _linked_as_they_are(evolved.vectors, settings.neighbours)
     vectors = initial_vectors.copy()
     vectors[meaningful] = evolved.vectors
     window = window_pairs(nodes, settings.window)
@@ -88,10 +98,8 @@ def window_pairs(nodes: Sequence[Node], width: int) -> IntArray:
     return np.concatenate(steps).astype(np.int64)
 
 
-def _evolve_meaningful(vectors: Vectors, settings: EvolutionSettings) -> EvolvedVectors:
-    if settings.rounds > 0:
-        return evolve_lite(vectors=vectors, rounds=settings.rounds, neighbours=settings.neighbours)
-    indices, cosines = nearest_neighbours(vectors=vectors, limit=settings.neighbours)
+def _linked_as_they_are(vectors: Vectors, neighbours: int) -> EvolvedVectors:
+    indices, cosines = nearest_neighbours(vectors=vectors, limit=neighbours)
     pairs = neighbour_pairs(indices=indices, cosines=cosines)
     return EvolvedVectors(vectors=vectors, pairs=pairs, rounds=np.zeros(len(pairs), dtype=np.int64))
 

@@ -1,7 +1,7 @@
 """Asking the model which of its candidates a node is linked with, and how (eq. 14)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from storage.records.documents import Node
@@ -53,10 +53,13 @@ class Judgement:
 Seen = tuple[str, tuple[str, ...], tuple[tuple[int, str], ...]]
 """All that a judgement rests on: the node's summary and keywords, its candidates with their summaries."""
 
+Known = Mapping[int, tuple[Seen, Judgement]]
+"""The last judgement on each node, by place, with what it rests on."""
+
 
 @dataclass(slots=True)
 class Judge:
-    """Judges the nodes of one document, round after round; what sees the same as before is not asked again."""
+    """Judges the nodes of one document in a round. `on_nodes(done, total)` counts from what the rounds before had `done`."""
 
     document_id: str
     name: str
@@ -64,18 +67,19 @@ class Judge:
     chat: ChatModel
     on_nodes: Callable[[int, int], None]
     total: int
-    _done: int = 0
-    _known: dict[int, tuple[Seen, Judgement]] = field(default_factory=dict)
+    done: int = 0
 
     def judge(
-        self, nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]
-    ) -> tuple[dict[int, Judgement], dict[int, ChatError]]:
-        """Return the judgement on each node that has candidates, and why there is none, by place.
+        self, nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]], known: Known
+    ) -> tuple[Known, dict[int, ChatError]]:
+        """Return what is known with the judgements on the nodes that have candidates, and why one has none, by place.
+
+        What sees the same as when it was judged before is not asked again.
 
         Raises ChatEndedError where the run cannot go on, StoppedError where the user ended it.
         """
         seen = {place: _seen(place, nodes, others) for place, others in candidates.items()}
-        asked = [place for place in sorted(candidates) if place not in self._known or self._known[place][0] != seen[place]]
+        asked = [place for place in sorted(candidates) if place not in known or known[place][0] != seen[place]]
         self._count(len(candidates) - len(asked))
         sizes = [self._size(place, nodes, candidates[place]) for place in asked]
         groups = group_in_order(sizes=sizes, most_items=self.settings.nodes_per_call, most_size=self.settings.characters_per_call)
@@ -85,17 +89,16 @@ class Judge:
             lambda group: self._call(group, nodes, candidates),
             self._count,
         )
-        for place in replies.errors:
-            self._known.pop(place, None)
+        after = {place: judged for place, judged in known.items() if place not in replies.errors}
         for _, value in replies.values:
             for judgement in value.nodes:
                 place = int(judgement.id[1:])
-                self._known[place] = seen[place], _judgement(judgement, candidates[place])
-        return {place: self._known[place][1] for place in candidates if place in self._known}, replies.errors
+                after[place] = seen[place], _judgement(judgement, candidates[place])
+        return after, replies.errors
 
     def _count(self, more: int) -> None:
-        self._done += more
-        self.on_nodes(self._done, self.total)
+        self.done += more
+        self.on_nodes(self.done, self.total)
 
     def _call(
         self, group: Sequence[int], nodes: Sequence[Node], candidates: Mapping[int, Sequence[int]]

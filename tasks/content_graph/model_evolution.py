@@ -1,6 +1,6 @@
 """Evolution by a model (eq. 14): in each round it judges the links of every node, and rewrites what its neighbours say as well."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,8 +11,8 @@ from tasks.algorithms.links import nearest_neighbours
 from tasks.algorithms.text.standing import verbatim_terms
 from tasks.algorithms.text.words import first_words
 from tasks.content_graph.analysis import embedding_text
-from tasks.content_graph.evolution import edges_between, window_pairs
-from tasks.content_graph.links import Judge, Judgement
+from tasks.content_graph.evolution import edges_between, meaningful_rows, window_pairs
+from tasks.content_graph.links import Judge, Judgement, Known
 from tasks.content_graph.model_analysis import with_index
 from tasks.models.chat.errors import ChatError
 from tasks.settings.ingest import EvolutionSettings
@@ -20,85 +20,72 @@ from tasks.settings.ingest import EvolutionSettings
 
 @dataclass(frozen=True, slots=True)
 class EvolvedNodes:
-    """The nodes as the last round left them, their vectors and edges; why each of the nodes in `errors` was not judged."""
+    """What a round leaves, all that the next one reads: the nodes, their vectors and their links.
 
-    nodes: tuple[Node, ...]
-    vectors: Vectors
-    edges: tuple[Edge, ...]
-    errors: Mapping[int, ChatError]
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """What a round reads of the round before it."""
+    `known` is what was judged up to now, with what each judgement rests on; `errors` says why a node was not judged in some round.
+    """
 
     nodes: tuple[Node, ...]
     vectors: Vectors
     links: Links
+    known: Known
+    errors: Mapping[int, ChatError]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is embedded after a round: summary and keywords, whatever the vectors of round 0 were made of."""
+        return tuple(embedding_text(node, "paper") for node in self.nodes)
 
 
-def evolve_by_model(
-    *,
-    nodes: Sequence[Node],
-    initial_vectors: Vectors,
-    subjects: Sequence[int],
-    settings: EvolutionSettings,
-    judge: Judge,
-    embed: Callable[[Sequence[str]], Vectors],
+def before_the_first(nodes: Sequence[Node], initial_vectors: Vectors, settings: EvolutionSettings) -> EvolvedNodes:
+    """Return what the first round begins with: the layout's links; `nodes` stand in reading order."""
+    layout = {(int(low), int(high)): 0 for low, high in window_pairs(nodes, settings.window)}
+    return EvolvedNodes(tuple(nodes), initial_vectors, Links(layout, {}), {}, {})
+
+
+def judged_round(
+    before: EvolvedNodes, number: int, *, subjects: Sequence[int], settings: EvolutionSettings, judge: Judge
 ) -> EvolvedNodes:
-    """Run the rounds; every call of a round reads the round before only, so that no result depends on the order of replies.
+    """Return what a round leaves, still with the vectors of the round before: those of its `texts` are to be made.
 
-    `nodes` stand in reading order, `subjects` are the places of those that are judged; one that is no subject is linked by those
-    that are, one without meaning has window edges only. From round 1 on vectors are those of summary and keywords, whatever those
-    of round 0 were made of.
+    Every call reads the round before only, so that no result depends on the order of replies. `subjects` are the places of the
+    nodes that are judged; one that is none is linked by those that are, one without meaning has window edges only, and one that
+    could not be judged keeps what it has.
     """
-    window = window_pairs(nodes, settings.window)
-    layout = {(int(low), int(high)): 0 for low, high in window}
-    state = _State(tuple(nodes), initial_vectors, Links(layout, {}))
-    errors: dict[int, ChatError] = {}
-    for number in range(1, settings.rounds + 1):
-        candidates = _candidates(state, subjects, settings)
-        judgements, failed = judge.judge(state.nodes, candidates)
-        errors |= failed
-        state = _after(state, candidates, judgements, number, settings, embed)
-    pairs = sorted(state.links.rounds)
-    edges = edges_between(
-        state.nodes,
-        state.vectors,
-        np.array(pairs, dtype=np.int64).reshape(-1, 2),
-        [state.links.rounds[pair] for pair in pairs],
-        layout,
-        minimum=settings.minimum_edge,
-        relation=state.links.relation,
-    )
-    return EvolvedNodes(state.nodes, state.vectors, edges, errors)
-
-
-def _candidates(state: _State, subjects: Sequence[int], settings: EvolutionSettings) -> dict[int, tuple[int, ...]]:
-    meaningful = np.flatnonzero([not node.meaningless for node in state.nodes])
-    indices, cosines = nearest_neighbours(vectors=state.vectors[meaningful], limit=settings.neighbours)
-    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=state.links.rounds, askable=frozenset(subjects))
-
-
-def _after(
-    before: _State,
-    candidates: Mapping[int, Sequence[int]],
-    judgements: Mapping[int, Judgement],
-    number: int,
-    settings: EvolutionSettings,
-    embed: Callable[[Sequence[str]], Vectors],
-) -> _State:
-    """Return what a round leaves; a node without a judgement keeps what it has."""
+    candidates = _candidates(before, subjects, settings)
+    known, failed = judge.judge(before.nodes, candidates, before.known)
+    judgements = {place: known[place][1] for place in candidates if place in known}
     named = {place: judgement.links for place, judgement in judgements.items()}
-    nodes = tuple(
-        _rewritten(node, judgements[place], number, settings) if place in judgements else node
-        for place, node in enumerate(before.nodes)
-    )
-    return _State(
-        nodes=nodes,
-        vectors=embed([embedding_text(node, "paper") for node in nodes]),
+    return EvolvedNodes(
+        nodes=tuple(
+            _rewritten(node, judgements[place], number, settings) if place in judgements else node
+            for place, node in enumerate(before.nodes)
+        ),
+        vectors=before.vectors,
         links=links_after(before=before.links, candidates=candidates, named=named, number=number),
+        known=known,
+        errors={**before.errors, **failed},
     )
+
+
+def judged_edges(evolved: EvolvedNodes, settings: EvolutionSettings) -> tuple[Edge, ...]:
+    """Return the window and semantic edges that the rounds left."""
+    links, pairs = evolved.links, sorted(evolved.links.rounds)
+    return edges_between(
+        evolved.nodes,
+        evolved.vectors,
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        [links.rounds[pair] for pair in pairs],
+        set(map(tuple, window_pairs(evolved.nodes, settings.window).tolist())),
+        minimum=settings.minimum_edge,
+        relation=links.relation,
+    )
+
+
+def _candidates(before: EvolvedNodes, subjects: Sequence[int], settings: EvolutionSettings) -> dict[int, tuple[int, ...]]:
+    meaningful = meaningful_rows(before.nodes)
+    indices, cosines = nearest_neighbours(vectors=before.vectors[meaningful], limit=settings.neighbours)
+    return candidates_of(rows=meaningful, indices=indices, cosines=cosines, pairs=before.links.rounds, askable=frozenset(subjects))
 
 
 def _rewritten(node: Node, judgement: Judgement, number: int, settings: EvolutionSettings) -> Node:

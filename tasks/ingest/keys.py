@@ -1,16 +1,19 @@
 """What the steps of a document share: their tools, how results are kept, and the keys by which an earlier result is found."""
 
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from storage.artifacts import ArtifactStore, hash_bytes
 from storage.codec import decode_graph, encode_graph, from_json, to_json
-from storage.records.documents import Edge, ParsedDocument, Vectors, identify
+from storage.records.documents import ParsedDocument, Vectors, identify
+from tasks.algorithms.evolution import EvolvedVectors
+from tasks.content_graph.model_evolution import EvolvedNodes
 from tasks.content_graph.structure import Structured
 from tasks.finding.plan import DocumentWork
+from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import Embedder
 from tasks.models.ocr import ocr_identity
@@ -28,18 +31,19 @@ class Tools:
     embedder: Embedder
     chat: ChatModel | None = None
 
-    @property
-    def judges_links(self) -> bool:
-        return self.settings.reading.evolution.mode == "model"
+
+Evolved = EvolvedVectors | EvolvedNodes
+"""What the rounds of evolution left: of vectors by rule, of nodes by a model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """A structure as a model rewrote it, with the vectors of its new words and the links it named."""
+def may_be_mended(errors: Mapping[int, ChatError]) -> bool:
+    """Say whether asking again may help: no reply came. What the model declined or twice got wrong it will again."""
+    return any(error.outcome == Outcome.FAILED for error in errors.values())
 
-    structured: Structured
-    vectors: Vectors
-    edges: tuple[Edge, ...]
+
+def is_unfinished(structured: Structured, evolved: Evolved) -> bool:
+    """Say whether another ingest could make more of the document: a model did not reply about some of its nodes."""
+    return structured.unfinished or (isinstance(evolved, EvolvedNodes) and may_be_mended(evolved.errors))
 
 
 def pictures_of(parsed: ParsedDocument) -> set[str]:
@@ -72,6 +76,14 @@ def structured_hash(structured: Structured) -> dict[str, str]:
     return {"0": hash_bytes(to_json(structured))}
 
 
+def nodes_hash(judged: EvolvedNodes) -> dict[str, str]:
+    return {"0": hash_bytes(to_json(judged.nodes))}
+
+
+def vectors_hash(evolved: EvolvedVectors) -> dict[str, str]:
+    return {"0": hash_bytes(evolved.vectors.tobytes())}
+
+
 def parse_key(work: DocumentWork, tools: Tools) -> StepKey:
     """Key by the bytes, the parser and its settings; limits may send a page to a fallback, but a ready one is not read again."""
     reading = tools.settings.reading
@@ -86,16 +98,24 @@ def version_key(work: DocumentWork, *_inputs: object) -> StepKey:
     return StepKey(work.document_id, work.version, work.name)
 
 
+def round_key(work: DocumentWork, number: int, *_inputs: object) -> StepKey:
+    return StepKey(work.document_id, identify(work.version, number), f"{number} {work.name}")
+
+
 def graph_key(
-    work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, judged: Judged | None
+    work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, evolved: Evolved
 ) -> StepKey:
     """Key by the version; what is unfinished also by what it holds, so that it is not taken for the document's graph."""
-    last = judged.structured if judged else structured
-    if not last.unfinished:
+    if not is_unfinished(structured, evolved):
         return version_key(work)
-    return StepKey(work.document_id, identify(work.version, structured_hash(last)["0"]), work.name)
+    held = (structured, evolved.nodes, sorted(evolved.errors)) if isinstance(evolved, EvolvedNodes) else structured
+    return StepKey(work.document_id, identify(work.version, hash_bytes(to_json(held))), work.name)
 
 
 def vectors_key(work: DocumentWork, texts: Sequence[str], tools: Tools) -> StepKey:
     batch = tools.settings.reading.embedding.batch_nodes
     return StepKey(work.document_id, identify(tools.embedder.identity.key, batch, *texts), work.name)
+
+
+def round_vectors_key(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> StepKey:
+    return replace(vectors_key(work, texts, tools), name=f"{number} {work.name}")

@@ -14,28 +14,34 @@ import numpy as np
 
 from storage.locations import pictures_folder
 from storage.records.documents import DocumentGraph, DocumentState, Node, Page, PageParser, ParsedDocument, Vectors
+from tasks.algorithms.evolution import EvolvedVectors, lite_round
 from tasks.content_graph.analysis import analyze_nodes, embedding_text, summarize_pages
 from tasks.content_graph.description import described_places, describing
-from tasks.content_graph.evolution import evolve_document
+from tasks.content_graph.evolution import evolved_document
 from tasks.content_graph.links import Judge
 from tasks.content_graph.model_analysis import describe_nodes
-from tasks.content_graph.model_evolution import evolve_by_model
+from tasks.content_graph.model_evolution import EvolvedNodes, judged_edges, judged_round
 from tasks.content_graph.structure import Structured, structure_document
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.keys import (
     GRAPH,
     PARSED,
     VECTORS,
-    Judged,
+    Evolved,
     Tools,
     graph_key,
+    may_be_mended,
+    nodes_hash,
     parse_key,
+    round_key,
+    round_vectors_key,
     structured_hash,
+    vectors_hash,
     vectors_key,
     version_key,
     words_key,
 )
-from tasks.models.chat.errors import ChatError, Outcome
+from tasks.models.chat.errors import ChatError
 from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import Embedder
 from tasks.parsing.parse import ParseError, parse_file
@@ -84,11 +90,6 @@ def require_enough_replies(errors: Mapping[int, ChatError], *, asked: int, share
             f"{len(errors)} of {asked} nodes got no usable reply from the model, the first: {first}; "
             "what came is kept, the next ingest asks for the rest"
         )
-
-
-def may_be_mended(errors: Mapping[int, ChatError]) -> bool:
-    """Say whether asking again may help: no reply came. What the model declined or twice got wrong it will again."""
-    return any(error.outcome == Outcome.FAILED for error in errors.values())
 
 
 def noted_pages(pages: Sequence[Page], nodes: Sequence[Node], errors: Mapping[int, ChatError], what: str) -> tuple[Page, ...]:
@@ -182,12 +183,27 @@ def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     )
 
 
-@step("judge-links", version="1", retries=0, cache_key=version_key, summary=lambda judged: structured_hash(judged.structured))
-def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, tools: Tools) -> Judged:
-    """Have the model rewrite the nodes and name their links for T rounds (eq. 14); raise UnansweredError as `analyze` does."""
+@step(
+    "evolve-round",
+    version="1",
+    retries=0,
+    cache_key=round_key,
+    summary=vectors_hash,
+)
+def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools: Tools) -> EvolvedVectors:
+    """Move every node's vector towards its neighbours' for one round, by rule; it takes milliseconds and is not remembered."""
+    return lite_round(before=before, number=number, neighbours=tools.settings.reading.evolution.neighbours)
+
+
+@step("judge-links", version="1", retries=0, cache_key=round_key, summary=nodes_hash)
+def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: Tools) -> EvolvedNodes:
+    """Have the model rewrite the nodes and name their links for one round (eq. 14); raise UnansweredError as `analyze` does.
+
+    What it replied is kept with the model's replies: a run that was killed does its rounds again without asking.
+    """
     assert tools.chat is not None
     reading = tools.settings.reading
-    subjects = described_places(structured.nodes, reading.analysis, reading.ocr)
+    subjects = described_places(before.nodes, reading.analysis, reading.ocr)
     judge = Judge(
         document_id=work.document_id,
         name=work.name,
@@ -195,39 +211,36 @@ def judge_links(work: DocumentWork, structured: Structured, initial: Vectors, to
         chat=tools.chat,
         on_nodes=partial(report, work.document_id, "judge-links"),
         total=len(subjects) * reading.evolution.rounds,
+        done=len(subjects) * (number - 1),
     )
-    evolved = evolve_by_model(
-        nodes=structured.nodes,
-        initial_vectors=initial,
-        subjects=subjects,
-        settings=reading.evolution,
-        judge=judge,
-        embed=lambda texts: embed(work, tuple(texts), tools),
+    judged = judged_round(before, number, subjects=subjects, settings=reading.evolution, judge=judge)
+    require_enough_replies(judged.errors, asked=len(subjects), share=tools.settings.limits.undescribed_share)
+    return judged
+
+
+@step("embed-round", version="1", retries=1, cache_key=round_vectors_key, codec=VECTORS)
+def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> Vectors:
+    """Embed what a round of a model wrote, as `embed` does; remembered until the document's graph is made."""
+    rounds = tools.settings.reading.evolution.rounds
+    return embed_nodes(
+        texts=texts,
+        embedder=tools.embedder,
+        batch_nodes=tools.settings.reading.embedding.batch_nodes,
+        on_nodes=lambda done, total: report(work.document_id, "embed-round", (number - 1) * total + done, rounds * total),
     )
-    require_enough_replies(evolved.errors, asked=len(subjects), share=tools.settings.limits.undescribed_share)
-    pages = noted_pages(structured.pages, structured.nodes, evolved.errors, "linked as the round before left them")
-    rewritten = replace(
-        structured,
-        nodes=evolved.nodes,
-        pages=summarize_pages(pages=pages, nodes=evolved.nodes, settings=reading.analysis),
-        unfinished=structured.unfinished or may_be_mended(evolved.errors),
-    )
-    return Judged(rewritten, evolved.vectors, evolved.edges)
 
 
 @step("evolve", version="2", retries=0, cache_key=graph_key, codec=GRAPH)
 def evolve(
-    work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, judged: Judged | None
+    work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, evolved: Evolved
 ) -> DocumentGraph:
-    """Gather the finished graph: evolved by rule for T rounds, or as a model judged it (eq. 14)."""
-    if judged is not None:
-        structured, vectors, edges = judged.structured, judged.vectors, judged.edges
+    """Gather the finished graph of what the rounds left."""
+    settings = tools.settings.reading.evolution
+    if isinstance(evolved, EvolvedNodes):
+        structured = _as_judged(structured, evolved, tools)
+        vectors, edges = evolved.vectors, judged_edges(evolved, settings)
     else:
-        vectors, edges = evolve_document(
-            nodes=structured.nodes,
-            initial_vectors=initial,
-            settings=tools.settings.reading.evolution,
-        )
+        vectors, edges = evolved_document(nodes=structured.nodes, initial_vectors=initial, evolved=evolved, settings=settings)
     report(work.document_id, "evolve", 1, 1)
     return DocumentGraph(
         document_id=work.document_id,
@@ -243,6 +256,13 @@ def evolve(
         vectors=vectors,
         page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
     )
+
+
+def _as_judged(structured: Structured, judged: EvolvedNodes, tools: Tools) -> Structured:
+    """Return the structure with the nodes as a model rewrote them; pages say which of theirs it did not judge."""
+    pages = noted_pages(structured.pages, structured.nodes, judged.errors, "linked as the round before left them")
+    pages = summarize_pages(pages=pages, nodes=judged.nodes, settings=tools.settings.reading.analysis)
+    return replace(structured, nodes=judged.nodes, pages=pages)
 
 
 def embedding_texts(nodes: Sequence[Node], tools: Tools) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from flows.ingest import read_document
 from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import artifacts_folder, calls_folder, corpus_location
+from storage.memo import kept_steps
 from storage.records.documents import DocumentState, EdgeKind
 from storage.runs.log import EntryKind
 from storage.runs.replies import CallCache
@@ -20,6 +21,7 @@ from tasks.ingest.request import IngestRequest, look, survey
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatServerDownError
 from tasks.models.embedding.embedder import default_identity, open_embedder
+from tasks.progress import StoppedError, forget_stop, listening, request_stop
 from tasks.settings.ask import AllSettings, load_settings
 from tasks.settings.base import changed
 from tests.chat_server import Misbehaviour, chat_server
@@ -114,6 +116,29 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
     assert list(outcome.graph.nodes) == list(nodes) and server.calls == asked
     gone = json.loads(flowreader("documents", "remove", MANUAL, "--json", home=home, check=0).stdout)
     assert gone["document"]["id"] == record.id and kept() == {}
+
+
+def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the_end(folder, server, home):
+    with listening(lambda progress: request_stop() if progress.step == "embed-round" else None), pytest.raises(StoppedError):
+        read(folder)
+    forget_stop()
+    (document,) = kept()
+    first_round = kept_steps(home).artifacts_of(document)
+    assert sum(kept().values()) == server.calls > 0
+    (outcome,) = read(folder)
+    path = max(corpus_location("default").runs.glob("*.jsonl"), key=lambda one: one.stat().st_mtime)
+    done = [(step.step, step.cache_hit) for step in read_run(path).steps()]
+    assert done[-6:] == [
+        ("embed", True),
+        ("judge-links", False),
+        ("embed-round", True),
+        ("judge-links", False),
+        ("embed-round", False),
+        ("evolve", False),
+    ]
+    assert outcome.record.state is DocumentState.READY and server.calls == sum(kept().values()), "no call was made twice"
+    left = kept_steps(home).artifacts_of(document)
+    assert len(first_round - left) == 1 and not list(kept_steps(home).of_document(document).glob("embed-round-*"))
 
 
 def test_without_an_address_nothing_is_read(folder, home, monkeypatch):

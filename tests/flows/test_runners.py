@@ -166,7 +166,7 @@ def test_the_command_line_refuses_it_before_anything_is_started(home, tmp_path):
     assert "no dask cluster is to be had" in json.dumps(json.loads(told.stdout)) and not (home / "prefect").exists()
 
 
-STEPS = ["parse", "read-words", "structure", "analyze", "embed", "evolve"]
+STEPS = ["parse", "read-words", "structure", "analyze", "embed", "evolve-round", "evolve-round", "evolve-round", "evolve"]
 
 
 @pytest.fixture

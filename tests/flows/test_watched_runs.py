@@ -75,7 +75,7 @@ def test_the_log_has_each_run_document_and_step(watched_home):
     assert {name: line["state"] for name, line in documents.items()} == {"product_page.html": "ready", "cut\\n.pdf": "failed"}
     assert documents["cut\\n.pdf"]["error"] and documents["cut\\n.pdf"]["level"] == "warning"
     steps = [line["step"] for line in told(watched_home, "step-ended") if line.get("name") == "product_page.html"]
-    assert steps == ["parse", "read-words", "structure", "analyze", "embed", "evolve"]
+    assert steps == ["parse", "read-words", "structure", "analyze", "embed", *["evolve-round"] * 3, "evolve"]
     (question,) = told(watched_home, "question-ended")
     assert question["reader"] == "flow" and question["status"] == "evidence" and 0 < question["seconds"] < 60
 
@@ -113,7 +113,7 @@ def in_prefect(watched_home, statement):
 def test_prefect_saw_the_run_with_its_tasks_and_keeps_its_report(watched_home):
     assert in_prefect(watched_home, "select state_name from flow_run") == [("Completed",)]
     tasks = {name.split()[0] for (name,) in in_prefect(watched_home, "select name from task_run")}
-    assert {"parse", "read-words", "structure", "analyze", "embed", "evolve", "publish", "index"} <= tasks
+    assert {"parse", "read-words", "structure", "analyze", "embed", "evolve-round", "evolve", "publish", "index"} <= tasks
     ((report,),) = in_prefect(watched_home, "select data from artifact where key = 'ingest-small'")
     assert "1 documents read" in report
 

@@ -37,6 +37,14 @@ def test_a_damaged_note_means_the_step_is_done_again(memo, damage):
     assert memo.artifacts_of(DOCUMENT) == set()
 
 
+def test_a_forgotten_step_leaves_those_of_the_others(memo):
+    for step in ("embed", "embed-round", "evolve"):
+        memo.remember(DOCUMENT, step, KEY, {"0": memo.artifacts.put(step.encode())})
+    memo.forget_step(DOCUMENT, "embed-round")
+    memo.forget_step(document_id("other"), "embed-round")
+    assert memo.artifacts_of(DOCUMENT) == {memo.artifacts.put(b"embed"), memo.artifacts.put(b"evolve")}
+
+
 def test_a_forgotten_document_has_no_notes(memo):
     memo.remember(DOCUMENT, "parse", KEY, {})
     memo.forget(DOCUMENT)

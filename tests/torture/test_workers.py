@@ -46,7 +46,7 @@ def test_two_processes_make_the_same_graph_and_every_step_is_in_the_log(home, ch
     by_document = {}
     for record in steps_of(home):
         by_document.setdefault(record.subject, []).append((record.step, record.cache_hit))
-    made = {(name, False) for name in ("parse", "read-words", "structure", "analyze", "embed", "evolve")}
+    made = {(name, False) for name in ("parse", "read-words", "structure", "analyze", "embed", "evolve-round", "evolve")}
     read = [steps for steps in by_document.values() if ("parse", False) in steps]
     assert len(read) == 4 and all(made | {("evolve", True)} == set(steps) for steps in read)
 

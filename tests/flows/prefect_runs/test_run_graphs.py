@@ -5,7 +5,8 @@ from itertools import pairwise
 from storage.codec import shortened
 from tests.flows.deployed_runs import TORQUE, WEIGHT
 
-DOCUMENT = ("parse", "read-words", "structure", "analyze", "embed", "evolve")
+ROUNDS = ("evolve-round 1", "evolve-round 2", "evolve-round 3")
+DOCUMENT = ("parse", "read-words", "structure", "analyze", "embed", *ROUNDS, "evolve")
 QUESTION = ("keywords", "candidates", "score", "lay-out", "route", "select", "fetch", "read", "judge", "synthesize", "record")
 
 

@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.records.documents import EdgeKind, Modality, NodeKind
+from tasks.algorithms.evolution import lite_round
 from tasks.content_graph.analysis import embedding_text
-from tasks.content_graph.evolution import LinkableDocument, evolve_document, link_documents, window_pairs
+from tasks.content_graph.evolution import LinkableDocument, before_the_rounds, evolved_document, link_documents, window_pairs
 from tasks.content_graph.links import Judge, NamedLink, NoteJudgement, NoteJudgements, wrong_judgement
-from tasks.content_graph.model_evolution import evolve_by_model
+from tasks.content_graph.model_evolution import before_the_first, judged_edges, judged_round
 from tasks.settings.ingest import EvolutionSettings, ModelEvolutionSettings
 from tests.chat_server import Misbehaviour, well
 from tests.scripted_reader import pieces_of, reads_well
@@ -29,7 +30,10 @@ def unit_rows(seed, rows, columns=8):
 
 
 def evolve(nodes, vectors, **changes):
-    return evolve_document(nodes=nodes, initial_vectors=vectors, settings=EvolutionSettings(**changes))
+    settings, evolved = EvolutionSettings(**changes), before_the_rounds(nodes, vectors)
+    for number in range(1, settings.rounds + 1):
+        evolved = lite_round(before=evolved, number=number, neighbours=settings.neighbours)
+    return evolved_document(nodes=nodes, initial_vectors=vectors, evolved=evolved, settings=settings)
 
 
 def pairs_of(edges, kind):
@@ -155,15 +159,12 @@ def judged_by(folder, nodes, reply=reads_well, subjects=None, misbehave=well, **
     settings = EvolutionSettings.model_validate({"mode": "model", **changes})
     asked = [place for place in range(len(nodes)) if place not in (5, 9)] if subjects is None else subjects
     with model(folder, reply, misbehave=misbehave) as (server, chat):
-        evolved = evolve_by_model(
-            nodes=nodes,
-            initial_vectors=unit_vectors([embedding_text(one, "paper") for one in nodes]),
-            subjects=asked,
-            settings=settings,
-            judge=Judge(DOCUMENT, "report.pdf", settings.model, chat, lambda *_done: None, len(asked)),
-            embed=unit_vectors,
-        )
-    return evolved, server
+        judging = Judge(DOCUMENT, "report.pdf", settings.model, chat, lambda *_done: None, len(asked))
+        evolved = before_the_first(nodes, unit_vectors([embedding_text(one, "paper") for one in nodes]), settings)
+        for number in range(1, settings.rounds + 1):
+            judged = judged_round(evolved, number, subjects=asked, settings=settings, judge=judging)
+            evolved = replace(judged, vectors=unit_vectors(judged.texts))
+    return evolved, judged_edges(evolved, settings), server
 
 
 def links_everything(request):
@@ -187,33 +188,33 @@ def links_nothing(request):
 
 
 def test_what_the_model_named_is_linked_both_ways_with_its_relation_and_weighs_the_cosine(tmp_path):
-    evolved, _ = judged_by(tmp_path, world(), links_everything)
-    arcs = {(edge.source, edge.target): edge for edge in evolved.edges}
-    assert len(arcs) == len(evolved.edges) > 20
-    for edge in evolved.edges:
+    evolved, edges, _ = judged_by(tmp_path, world(), links_everything)
+    arcs = {(edge.source, edge.target): edge for edge in edges}
+    assert len(arcs) == len(edges) > 20
+    for edge in edges:
         one, other = (
             next(place for place, each in enumerate(evolved.nodes) if each.id == name) for name in (edge.source, edge.target)
         )
         assert edge.weight == pytest.approx(float(evolved.vectors[one] @ evolved.vectors[other]), abs=1e-3) and edge.weight >= 0.22
         back = arcs[edge.target, edge.source]
         assert (back.weight, back.kind, back.round, back.relation) == (edge.weight, edge.kind, edge.round, edge.relation)
-    assert {edge.relation for edge in evolved.edges} == {"contrast", ""}
-    figure = [edge for edge in evolved.edges if edge.source == "id7"]
+    assert {edge.relation for edge in edges} == {"contrast", ""}
+    figure = [edge for edge in edges if edge.source == "id7"]
     assert figure and all(edge.kind is EdgeKind.SEMANTIC and edge.round == 3 for edge in figure)
 
 
 def test_what_the_model_does_not_name_goes_and_what_it_was_not_asked_about_stays(tmp_path):
-    evolved, server = judged_by(tmp_path, world(), links_nothing, minimum_edge=0.0)
+    _, edges, server = judged_by(tmp_path, world(), links_nothing, minimum_edge=0.0)
     # the paragraph without meaning is no candidate: its window stays
-    assert {(edge.source, edge.target) for edge in evolved.edges if edge.source < edge.target} <= {
+    assert {(edge.source, edge.target) for edge in edges if edge.source < edge.target} <= {
         *(tuple(sorted((f"id{one}", "id9"))) for one in range(11))
     }
-    assert all(edge.kind is EdgeKind.WINDOW and edge.round == 0 for edge in evolved.edges)
+    assert all(edge.kind is EdgeKind.WINDOW and edge.round == 0 for edge in edges)
     assert server.calls == 2, "one round leaves other candidates, and from then on nothing changes"
 
 
 def test_a_rewritten_node_has_its_new_words_its_round_and_a_vector_of_them(tmp_path):
-    evolved, _ = judged_by(tmp_path, world())
+    evolved, *_ = judged_by(tmp_path, world())
     nodes = evolved.nodes
     assert nodes[0].summary.startswith("Rewritten: The tide") and nodes[0].round == 1
     assert set(nodes[0].keywords) <= {"The", "tide", "of"} and nodes[0].content == world()[0].content
@@ -227,7 +228,7 @@ def test_a_new_summary_is_no_longer_than_asked_and_keywords_are_the_nodes_own(tm
         replied = reads_well(request)
         return {"nodes": [one | {"update": True, "summary": "word " * 50, "keywords": ["invented"]} for one in replied["nodes"]]}
 
-    evolved, _ = judged_by(tmp_path, world(), reply, rounds=1)
+    evolved, *_ = judged_by(tmp_path, world(), reply, rounds=1)
     assert len(evolved.nodes[0].summary.split()) == 31 and evolved.nodes[0].keywords == world()[0].keywords
 
 
@@ -242,7 +243,7 @@ def test_each_round_reads_the_round_before_and_nothing_of_its_own(tmp_path):
         return {"nodes": [one | {"update": True, "summary": f"Round {number} of {one['id']}"} for one in replied["nodes"]]}
 
     nodes = [replace(one, summary=f"Round 0 of {one.id}") for one in passages(30)]
-    evolved, server = judged_by(tmp_path, nodes, reply, subjects=range(30), model={"nodes_per_call": 4})
+    evolved, _, server = judged_by(tmp_path, nodes, reply, subjects=range(30), model={"nodes_per_call": 4})
     assert server.calls == 3 * 8
     assert [one.summary for one in evolved.nodes] == [f"Round 3 of n{place}" for place in range(30)]
 
@@ -257,18 +258,18 @@ def test_the_result_depends_neither_on_the_order_of_replies_nor_on_interruptions
         return reads_well(request)
 
     many = {"subjects": range(40), "model": {"nodes_per_call": 3}}
-    first, server = judged_by(tmp_path / "one", nodes, **many)
-    second, _ = judged_by(tmp_path / "two", nodes, slowly, **many)
+    first, edges, server = judged_by(tmp_path / "one", nodes, **many)
+    second, edges_again, _ = judged_by(tmp_path / "two", nodes, slowly, **many)
     assert server.most_at_once > 1
-    assert (first.nodes, first.edges) == (second.nodes, second.edges)
+    assert (first.nodes, edges) == (second.nodes, edges_again)
     np.testing.assert_array_equal(first.vectors, second.vectors)
 
 
 def test_no_rounds_leave_the_window_and_make_no_call(tmp_path):
     nodes = world()
-    evolved, server = judged_by(tmp_path, nodes, rounds=0)
+    evolved, edges, server = judged_by(tmp_path, nodes, rounds=0)
     assert server.calls == 0 and evolved.nodes == tuple(nodes)
-    assert evolved.edges and all(edge.kind is EdgeKind.WINDOW and not edge.relation for edge in evolved.edges)
+    assert edges and all(edge.kind is EdgeKind.WINDOW and not edge.relation for edge in edges)
 
 
 def test_a_node_that_cannot_be_judged_keeps_its_words_and_links(tmp_path):
@@ -277,7 +278,7 @@ def test_a_node_that_cannot_be_judged_keeps_its_words_and_links(tmp_path):
         return Misbehaviour.REFUSAL if "n3" in asked else None
 
     nodes = passages(11)
-    evolved, _ = judged_by(tmp_path, nodes, subjects=range(11), misbehave=misbehave)
+    evolved, *_ = judged_by(tmp_path, nodes, subjects=range(11), misbehave=misbehave)
     assert (
         list(evolved.errors) == [3] and "links of node 3 of report.pdf" in str(evolved.errors[3]) and evolved.nodes[3] == nodes[3]
     )
@@ -288,9 +289,11 @@ NODES = passages(8)
 CANDIDATES = {0: (1, 2), 1: (0, 2, 3), 5: (4, 6)}
 
 
-def judge(chat, progress=None, **settings):
-    on_nodes = (lambda *_done: None) if progress is None else lambda *done: progress.append(done)
-    return Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, on_nodes, total=9)
+def judge(chat, nodes=NODES, candidates=CANDIDATES, known=None, on_nodes=lambda *_done: None, **settings):
+    """Return what is known after a round, the judgements in it by place, and what failed."""
+    judging = Judge(DOCUMENT, "report.pdf", ModelEvolutionSettings(**settings), chat, on_nodes, total=9, done=3 if known else 0)
+    after, errors = judging.judge(nodes, candidates, known or {})
+    return after, {place: after[place][1] for place in candidates if place in after}, errors
 
 
 def note(name="n1", links=(), update=False, summary=""):
@@ -300,7 +303,7 @@ def note(name="n1", links=(), update=False, summary=""):
 
 def test_a_note_is_judged_among_its_candidates_and_sees_their_summaries_only(tmp_path):
     with model(tmp_path) as (server, chat):
-        judgements, errors = judge(chat).judge(NODES, CANDIDATES)
+        _, judgements, errors = judge(chat)
     assert not errors and set(judgements) == {0, 1, 5}
     assert judgements[1].links == {0: "elaboration", 3: "cause"}
     assert judgements[0].summary.startswith("Rewritten: The tide") and judgements[0].keywords == ("The", "tide", "of")
@@ -313,8 +316,8 @@ def test_a_note_is_judged_among_its_candidates_and_sees_their_summaries_only(tmp
 
 def test_a_judgement_rests_on_summaries_alone_unless_content_is_asked_for(tmp_path):
     with model(tmp_path) as (server, chat):
-        judge(chat).judge(NODES, CANDIDATES)
-        judge(chat, content_characters=30).judge(NODES, CANDIDATES)
+        judge(chat)
+        judge(chat, content_characters=30)
     plain, with_text = (pieces_of(request.prompt)["n1"][1] for request in server.requests)
     assert plain == f"{NODES[1].summary}\nKeywords: The; turbine; of"
     assert with_text == f"{plain}\nText: The turbine of station 1 was [... 35 characters left out]"
@@ -323,25 +326,24 @@ def test_a_judgement_rests_on_summaries_alone_unless_content_is_asked_for(tmp_pa
 def test_neighbours_share_calls_of_so_many_notes(tmp_path):
     candidates = {place: tuple(other for other in range(8) if other != place) for place in range(8)}
     with model(tmp_path) as (server, chat):
-        judge(chat, nodes_per_call=3).judge(NODES, candidates)
+        judge(chat, candidates=candidates, nodes_per_call=3)
         assert server.calls == 3
-        judge(chat, characters_per_call=600).judge(passages(8)[::-1], candidates)
+        judge(chat, passages(8)[::-1], candidates, characters_per_call=600)
         assert server.calls > 6
 
 
 def test_what_sees_the_same_as_before_is_not_asked_again(tmp_path):
     progress = []
     with model(tmp_path) as (server, chat):
-        judging = judge(chat, progress)
-        first, _ = judging.judge(NODES, CANDIDATES)
-        again, _ = judging.judge(NODES, CANDIDATES)
-        assert again == first and server.calls == 1
+        known, first, _ = judge(chat)
+        again, judgements, _ = judge(chat, known=known)
+        assert (again, judgements) == (known, first) and server.calls == 1
         other = [replace(one, summary="Changed.") if place == 6 else one for place, one in enumerate(NODES)]
-        judging.judge(other, CANDIDATES)
+        judge(chat, other, known=known, on_nodes=lambda *done: progress.append(done))
     assert server.calls == 2 and [
         name for name, (heading, _) in pieces_of(server.requests[1].prompt).items() if "cand" in heading
     ] == ["n5"]
-    assert progress[-1] == (9, 9)
+    assert progress == [(5, 9), (6, 9)]
 
 
 def test_a_link_with_a_note_shown_for_another_is_left_out(tmp_path):
@@ -350,18 +352,17 @@ def test_a_link_with_a_note_shown_for_another_is_left_out(tmp_path):
         return {"nodes": [one | {"links": [{"to": "n4", "relation": "part"}]} for one in replied["nodes"]]}
 
     with model(tmp_path, reply) as (_, chat):
-        judgements, errors = judge(chat).judge(NODES, CANDIDATES)
+        _, judgements, errors = judge(chat)
     assert not errors and judgements[0].links == {} and judgements[5].links == {4: "part"}
 
 
 def test_a_note_that_was_judged_before_and_fails_now_has_no_judgement(tmp_path):
     failing = []
     with model(tmp_path, misbehave=lambda _request: Misbehaviour.REFUSAL if failing else None) as (_, chat):
-        judging = judge(chat)
-        judging.judge(NODES, CANDIDATES)
+        known, *_ = judge(chat)
         failing.append(True)
-        judgements, errors = judging.judge([replace(one, summary=f"New {one.summary}") for one in NODES], CANDIDATES)
-    assert judgements == {} and sorted(errors) == [0, 1, 5]
+        after, judgements, errors = judge(chat, [replace(one, summary=f"New {one.summary}") for one in NODES], known=known)
+    assert after == judgements == {} and sorted(errors) == [0, 1, 5]
 
 
 @pytest.mark.parametrize(
