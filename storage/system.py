@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -36,6 +37,19 @@ def is_full_disk(error: BaseException) -> bool:
             return True
         cause = cause.__cause__
     return False
+
+
+WRAPPED = re.compile(r"\(os error (\d+)\)|Could not [^\n]+ file \"[^\n]*\": (.+)$")
+"""How LanceDB and DuckDB name the system's error in their own: by its number, and by its words at the end."""
+ERRNO_OF = {os.strerror(number): number for number in errno.errorcode}
+
+
+def system_error_of(error: BaseException) -> int | None:
+    """Return the number of the system's error that this is, or that an engine wrapped in words; 0 where it has none."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    found = WRAPPED.search(str(error))
+    return (int(found[1]) if found[1] else ERRNO_OF.get(found[2])) if found else None
 
 
 @contextmanager

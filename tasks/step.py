@@ -24,6 +24,7 @@ from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
 from storage.records.documents import StepRecord, identify
 from storage.runs.log import RunLog
+from storage.system import system_error_of
 from tasks.events import StepEnded, emit
 from tasks.progress import kind_of
 
@@ -35,6 +36,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 RETRY_SECONDS, JITTER = 1.0, 0.5
+OFTEN, ONCE = 2, 1
+"""Retries of a step that reads or writes what may fail in passing: files, LanceDB, DuckDB, pipes to child processes.
+
+OFTEN where an attempt takes moments; ONCE where it takes minutes, or holds steps that are tried again themselves. Servers of
+models are asked again inside the step, by rules of their own. A step that only computes has none: it would fail the same way.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +127,8 @@ LASTING = {
 
 def may_pass(error: BaseException) -> bool:
     """Say whether the same call could succeed a moment later: not where a disk is full, or a file not there or not ours."""
-    return isinstance(error, OSError) and error.errno not in LASTING
+    number = system_error_of(error)
+    return number is not None and number not in LASTING
 
 
 @dataclass(eq=False)
@@ -143,7 +151,7 @@ class Step(Generic[P, R]):
         while True:
             try:
                 return self._perform(attempt, *args, **kwargs)[0]
-            except OSError as error:
+            except Exception as error:
                 if attempt > self.retries or not may_pass(error):
                     raise
             attempt += 1

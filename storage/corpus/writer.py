@@ -165,9 +165,11 @@ class CorpusWriter:
 
     def _commit(self, change: Change, versions: dict[str, int]) -> int:
         """Run the catalog's transaction, then make its copy the published snapshot."""
-        if change is NO_CHANGE and versions == self._pinned():
+        head = catalog.head(self.location.catalog)
+        # A catalog that is ahead was committed and not released: what follows such a fault publishes it.
+        if change is NO_CHANGE and versions == head.lance_versions and head.snapshot == self.snapshot:
             return self.snapshot
-        number = 1 + max(self.snapshot, catalog.head(self.location.catalog).snapshot)
+        number = 1 + max(self.snapshot, head.snapshot)
         self._lock.require_held()
         catalog.commit(self.location.catalog, change, snapshot=number, lance_versions=versions)
         self._lock.require_held()

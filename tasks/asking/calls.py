@@ -1,6 +1,6 @@
 """The calls of a question: counted before they are made, recorded when they end, and what went wrong with them in words."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -47,18 +47,19 @@ class CallBook:
     answer_id: str
     bounds: Mapping[Stage, int]
     stage: Stage = Stage.FIRST
-    asked: dict[Stage, int] = field(default_factory=lambda: dict.fromkeys(Stage, 0))
+    asked: dict[Stage, set[str]] = field(default_factory=lambda: {stage: set() for stage in Stage})
     made: list[ModelCall] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
     unchecked: set[tuple[str, str]] = field(default_factory=set)
 
-    def count(self, calls: int) -> None:
-        """Count calls before they are made; raise CallBoundError where they are too many."""
-        self.asked[self.stage] += calls
-        if self.asked[self.stage] > self.bounds[self.stage]:
+    def count(self, prompts: Iterable[str]) -> None:
+        """Count calls before they are made, once each however often their step is tried; raise CallBoundError where too many."""
+        asked = self.asked[self.stage]
+        asked.update(prompts)
+        if len(asked) > self.bounds[self.stage]:
             raise CallBoundError(
-                f"{self.asked[self.stage]} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
+                f"{len(asked)} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
                 "are allowed; please report this"
             )
 

@@ -16,7 +16,7 @@ from tasks.algorithms.questions.terms import question_terms, with_keywords
 from tasks.asking.records import PathReader, Question
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.settings.ask import AskSettings
-from tasks.step import Step, StepKey, step
+from tasks.step import OFTEN, Step, StepKey, step
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,17 +48,18 @@ def context_of(
 
 
 def question_step(
-    name: str, recorded: Callable[[Any], Mapping[str, str]], version: str = "1"
+    name: str, recorded: Callable[[Any], Mapping[str, str]], version: str = "1", retries: int = OFTEN
 ) -> Callable[[Callable[P, R]], Step[P, R]]:
     """Make a function a step of the question that it takes first; what it makes is used once, so nothing is remembered.
 
-    `recorded` is what the lineage records of a result.
+    `recorded` is what the lineage records of a result. Most read the graph, or keep the replies of a model; one that only
+    computes has no `retries`.
     """
 
     def key(question: Question, *_inputs: object) -> StepKey:
         return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
 
-    return step(name, version=version, retries=0, cache_key=key, summary=recorded)
+    return step(name, version=version, retries=retries, cache_key=key, summary=recorded)
 
 
 def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
@@ -68,7 +69,7 @@ def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
 @step(
     "keywords",
     version="1",
-    retries=0,
+    retries=OFTEN,
     cache_key=text_key,
     summary=lambda question: {
         "terms": hash_bytes(to_json(question.terms)),

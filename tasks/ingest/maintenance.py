@@ -25,7 +25,7 @@ from storage.locations import (
 from storage.records.documents import Finding
 from storage.runs.answers import answer_ids
 from tasks.ingest.publishing import CleanedUp, look_after
-from tasks.step import StepKey, step
+from tasks.step import OFTEN, StepKey, step
 from tasks.watching.markdown import as_text, table_row
 
 CorpusName = Annotated[str, StringConstraints(pattern=f"^{CORPUS_NAME.pattern}$")]
@@ -114,7 +114,7 @@ def _outputs(cleaned: CleanedUp) -> Mapping[str, str]:
     return {"artifacts": str(len(cleaned.garbage.artifacts)), "bytes": str(cleaned.garbage.bytes_freed)}
 
 
-@step("upkeep", version="1", retries=0, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_outputs)
+@step("upkeep", version="1", retries=OFTEN, cache_key=lambda corpus: StepKey("corpus", "", corpus.location.name), summary=_outputs)
 def maintenance(corpus: CorpusWriter) -> CleanedUp:
     """Bring the indexes up to date, compact the tables, and drop what no reader can need any more."""
     return look_after(corpus)
@@ -123,7 +123,7 @@ def maintenance(corpus: CorpusWriter) -> CleanedUp:
 @step(
     "doctor",
     version="1",
-    retries=0,
+    retries=OFTEN,
     cache_key=lambda location: StepKey("corpus", "", location.name),
     summary=lambda findings: {"findings": str(len(findings))},
 )

@@ -24,7 +24,7 @@ from tasks.finding.copies import forget_mirrors
 from tasks.finding.plan import Plan
 from tasks.ingest.outcomes import Outcome
 from tasks.settings.ingest import EvolutionSettings
-from tasks.step import StepKey, step
+from tasks.step import OFTEN, StepKey, step
 
 Superseded = Mapping[str, tuple[str, ...]]
 """The documents that go when this one is ready: their files hold its content now."""
@@ -58,7 +58,7 @@ def _published_as(snapshot: int) -> dict[str, str]:
     return {"snapshot": str(snapshot)}
 
 
-@step("publish", version="1", retries=0, cache_key=_batch_key, summary=_published_as)
+@step("publish", version="1", retries=OFTEN, cache_key=_batch_key, summary=_published_as)
 def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Superseded, settings: EvolutionSettings) -> int:
     """Publish a batch, with its links to every other document; return the snapshot's number.
 
@@ -82,7 +82,7 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
 @step(
     "rename",
     version="1",
-    retries=0,
+    retries=OFTEN,
     cache_key=lambda _corpus, plan: StepKey("corpus", identify(*plan.outdated), f"{len(plan.renamed)} documents"),
     summary=_published_as,
 )
@@ -91,7 +91,7 @@ def rename(corpus: CorpusWriter, plan: Plan) -> int:
     return corpus.publish(records=plan.renamed, removed=plan.outdated)
 
 
-@step("index", version="1", retries=0, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), summary=_published_as)
+@step("index", version="1", retries=OFTEN, cache_key=lambda _corpus: StepKey("corpus", "", "full text"), summary=_published_as)
 def index(corpus: CorpusWriter) -> int:
     """Bring the search indexes up to date and publish them; drop what no reader can need any more."""
     look_after(corpus)

@@ -47,7 +47,7 @@ from tasks.models.embedding.embedder import Embedder
 from tasks.parsing.parse import ParseError, parse_file
 from tasks.parsing.pictures_read import read_words
 from tasks.progress import report
-from tasks.step import step
+from tasks.step import ONCE, step
 
 
 def embed_nodes(*, texts: Sequence[str], embedder: Embedder, batch_nodes: int, on_nodes: Callable[[int, int], None]) -> Vectors:
@@ -111,7 +111,7 @@ def _note(outcomes: Counter[str], what: str) -> str:
     return f"{count} {'element' if count == 1 else 'elements'} {what}, because the model gave no usable reply ({reasons})"
 
 
-@step("parse", version="1", retries=1, cache_key=parse_key, codec=PARSED)
+@step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED)
 def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process."""
     return parse_file(
@@ -124,7 +124,7 @@ def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
     )
 
 
-@step("read-words", version="1", retries=1, cache_key=words_key, codec=PARSED)
+@step("read-words", version="1", retries=ONCE, cache_key=words_key, codec=PARSED)
 def read_pictures(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> ParsedDocument:
     """Read pages and figures without text by OCR; raise ParseError where nothing can be read at all."""
     settings = tools.settings.reading.ocr
@@ -147,7 +147,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Struc
     return structured
 
 
-@step("analyze", version="1", retries=0, cache_key=version_key, summary=structured_hash)
+@step("analyze", version="1", retries=ONCE, cache_key=version_key, summary=structured_hash)
 def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis
@@ -172,7 +172,7 @@ def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: Cha
     )
 
 
-@step("embed", version="2", retries=1, cache_key=vectors_key, codec=VECTORS)
+@step("embed", version="2", retries=ONCE, cache_key=vectors_key, codec=VECTORS)
 def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
     return embed_nodes(
@@ -195,7 +195,7 @@ def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools:
     return lite_round(before=before, number=number, neighbours=tools.settings.reading.evolution.neighbours)
 
 
-@step("judge-links", version="1", retries=0, cache_key=round_key, summary=nodes_hash)
+@step("judge-links", version="1", retries=ONCE, cache_key=round_key, summary=nodes_hash)
 def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: Tools) -> EvolvedNodes:
     """Have the model rewrite the nodes and name their links for one round (eq. 14); raise UnansweredError as `analyze` does.
 
@@ -218,7 +218,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: To
     return judged
 
 
-@step("embed-round", version="1", retries=1, cache_key=round_vectors_key, codec=VECTORS)
+@step("embed-round", version="1", retries=ONCE, cache_key=round_vectors_key, codec=VECTORS)
 def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> Vectors:
     """Embed what a round of a model wrote, as `embed` does; remembered until the document's graph is made."""
     rounds = tools.settings.reading.evolution.rounds
@@ -230,7 +230,7 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: To
     )
 
 
-@step("evolve", version="2", retries=0, cache_key=graph_key, codec=GRAPH)
+@step("evolve", version="2", retries=ONCE, cache_key=graph_key, codec=GRAPH)
 def evolve(
     work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, evolved: Evolved
 ) -> DocumentGraph:

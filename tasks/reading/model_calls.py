@@ -145,7 +145,7 @@ class ModelContext:
         Raises what ends the run: ChatEndedError, StoppedError.
         """
         book = call_book.get()
-        book.count(len(calls))
+        book.count(call.item + call.prompt for call in calls)
         replies = self.model.ask_all(calls)
         book.notes.extend(f"the model did not help with {reply}" for reply in replies if isinstance(reply, ChatError))
         return replies

@@ -44,7 +44,7 @@ class ChosenPath:
     share: float
 
 
-@question_step("lay-out", summary_of_terrain)
+@question_step("lay-out", summary_of_terrain, retries=0)
 def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, context: AskContext) -> Terrain:
     settings = context.settings.routing
     if settings.formulation == "prizes":
@@ -52,7 +52,7 @@ def lay_out(question: Question, graph: CandidateGraph, scores: NodeScores, conte
     return paper_terrain(graph, scores, settings)
 
 
-@question_step("route", lambda routed: {"flow": hash_bytes(routed.flow.tobytes())})
+@question_step("route", lambda routed: {"flow": hash_bytes(routed.flow.tobytes())}, retries=0)
 def route(question: Question, terrain: Terrain, context: AskContext) -> Routed:
     settings = context.settings
     network = build_network(
@@ -86,7 +86,7 @@ def demand_of(question: Question, settings: RoutingSettings) -> float:
     return settings.demand * share
 
 
-@question_step("select", lambda paths: {"paths": hash_bytes(repr(paths).encode())})
+@question_step("select", lambda paths: {"paths": hash_bytes(repr(paths).encode())}, retries=0)
 def select(_question: Question, terrain: Terrain, routed: Routed, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose a compact, diverse set of good chains by replicator dynamics (section 3.5.1), the largest share first."""
     settings = context.settings.selection
@@ -119,7 +119,7 @@ def select(_question: Question, terrain: Terrain, routed: Routed, context: AskCo
     )
 
 
-@question_step("best-passages", lambda paths: {"paths": hash_bytes(repr(paths).encode())})
+@question_step("best-passages", lambda paths: {"paths": hash_bytes(repr(paths).encode())}, retries=0)
 def best_passages(_question: Question, scores: NodeScores, context: AskContext) -> tuple[ChosenPath, ...]:
     """Choose the most relevant nodes, each a path of its own that carries no flow: the baseline."""
     best = strongest(scores=scores.combined, count=context.settings.selection.read)

@@ -18,6 +18,7 @@ from storage.system import (
     is_full_disk,
     open_plain,
     require_room,
+    system_error_of,
 )
 
 
@@ -119,3 +120,23 @@ def test_a_plain_file_is_opened_and_neither_a_link_followed_nor_a_pipe_waited_fo
     for other in (link, pipe):
         with pytest.raises(OSError, match=r"symbolic|no longer a regular file"):
             open_plain(str(other))
+
+
+@pytest.mark.parametrize(
+    ("error", "number"),
+    [
+        (OSError(errno.EIO, "broken"), errno.EIO),
+        (TimeoutError("too slow"), 0),
+        (
+            RuntimeError(
+                "lance error: LanceError(IO): Generic error: x.lance: Too many open files (os error 24), core/src/result.rs"
+            ),
+            24,
+        ),
+        (ValueError('TransactionContext Error: Failed to commit: Could not write file "/a/b": Input/output error'), errno.EIO),
+        (ValueError('IO Error: Could not read from file "/a/b": of late'), None),
+        (RuntimeError("lance error: Not found: x.lance"), None),
+    ],
+)
+def test_the_systems_error_is_known_in_what_engines_make_of_it(error, number):
+    assert system_error_of(error) == number

@@ -136,6 +136,8 @@ def test_outside_a_prefect_run_too_what_passes_is_tried_again_and_each_attempt_r
         (OSError(errno.EROFS, "read-only"), False),
         (FileNotFoundError(errno.ENOENT, "gone"), False),
         (ValueError("wrong"), False),
+        (RuntimeError("lance error: LanceError(IO): x.lance: Too many open files (os error 24)"), True),
+        (RuntimeError("lance error: LanceError(IO): no space left on device (os error 28)"), False),
     ],
 )
 def test_only_what_can_pass_is_tried_again(error, passes):

@@ -34,16 +34,17 @@ def test_the_bounds_follow_the_settings():
 
 def test_a_call_too_many_is_refused_before_it_is_made_and_nothing_is_handed_on():
     book = CallBook("a", {Stage.FIRST: 3, Stage.REFINED: 2, Stage.LAST: 1})
-    book.count(1)
-    book.count(2)
+    book.count(["keywords"])
+    book.count(["path 1", "path 2"])
+    book.count(["path 1", "path 2"])
     with pytest.raises(CallBoundError, match="4 calls in the first stage of a question, 3 are allowed"):
-        book.count(1)
+        book.count(["path 3"])
     book.stage = Stage.REFINED
-    book.count(2)
+    book.count(["path 1", "path 2"])
     with pytest.raises(CallBoundError, match="refined"):
-        book.count(1)
+        book.count(["path 3"])
     book.stage = Stage.LAST
-    book.count(1)
+    book.count(["answer"])
 
 
 def test_two_questions_at_once_have_a_book_each(tmp_path):

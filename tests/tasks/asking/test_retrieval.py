@@ -7,8 +7,10 @@ import pytest
 from scipy.stats import spearmanr
 
 from storage.corpus.snapshot import open_for_reading
+from storage.graph import view
 from storage.graph.search import Scope
-from storage.graph.store import GraphDamagedError
+from storage.graph.store import GraphDamagedError, damage_explained
+from storage.graph.tables import TableName
 from storage.records.documents import EdgeKind, Modality, NodeKind
 from tasks.asking.candidates import arc_cosines, find_candidates, page_scores, score, score_by_relevance
 from tasks.asking.question import context_of
@@ -28,6 +30,7 @@ from tests.asking_worlds import (
     at_work,
     ordinals_of,
     published,
+    run_of,
     written,
 )
 from tests.storage import worlds
@@ -222,6 +225,25 @@ def test_a_stored_vector_that_is_not_finite_is_named(tmp_path, whole_limit, monk
     with at_context(store, candidates={"whole_limit": whole_limit}) as context, pytest.raises(GraphDamagedError) as raised:
         find_candidates(asked("the tide", context), context)
     assert broken.nodes[2].id in str(raised.value) and "run `flowreader doctor`" in str(raised.value)
+
+
+def test_a_read_that_fails_for_a_moment_is_tried_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
+    faults, reads = ["lance error: LanceError(IO): x.lance: Too many open files (os error 24), core/src/result.rs"], view.every_row
+
+    def shaky(*arguments):
+        with damage_explained(TableName.NODES):
+            if faults:
+                raise RuntimeError(faults.pop())
+        return reads(*arguments)
+
+    location = published(tmp_path, NOTE)
+    with at_context(location) as context:
+        question = asked("a cable", context)
+        monkeypatch.setattr(view, "every_row", shaky)
+        assert len(find_candidates(question, context).ids) == 1
+    tried = [(record.attempts, bool(record.error)) for record in run_of(location).steps() if record.step == "candidates"]
+    assert tried == [(1, True), (2, False)]
 
 
 def test_a_vector_of_a_question_that_is_none_is_refused(context):

@@ -1,12 +1,18 @@
 """Publishing links what is new with what is there, the same whatever came first."""
 
+import errno
 import time
+from contextlib import contextmanager
+from pkgutil import resolve_name
 from types import SimpleNamespace
 
 import pytest
 
 from storage.artifacts import ArtifactStore
+from storage.catalog.catalog import head
+from storage.catalog.current import read_current
 from storage.catalog.removals import note_removals, removal_of
+from storage.corpus.doctor import examine_ids
 from storage.corpus.snapshot import open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.memo import StepMemo
@@ -82,6 +88,58 @@ def test_renaming_and_indexing_keep_the_graph(home):
     with open_for_reading(location) as snapshot:
         assert snapshot.find("other.pdf").nodes == 12 == len(snapshot.nodes(GRAPHS["report"].document_id))
         assert len(snapshot.documents()) == 1
+
+
+PUBLISHING = (
+    ("storage.graph.store.upsert", "before"),
+    ("storage.graph.store.GraphStore.replace", "after"),
+    ("storage.catalog.catalog.commit", "after"),
+    ("storage.catalog.current.write_durably", "after"),
+    ("storage.corpus.writer.release", "after"),
+)
+INDEXING = (("storage.corpus.writer.release", "before"), ("storage.corpus.writer.tidy", "after"))
+
+
+@contextmanager
+def fault_at(point, moment):
+    """Break once before or after what is called at a point."""
+    owner, _, name = point.rpartition(".")
+    holder, function, faults = resolve_name(owner), resolve_name(point), [OSError(errno.EIO, "for a moment")]
+
+    def faulty(*arguments, **named):
+        made = None if faults and moment == "before" else function(*arguments, **named)
+        if faults:
+            raise faults.pop()
+        return made
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(holder, name, faulty)
+        yield
+    assert not faults, f"{point} was never called"
+
+
+def test_what_breaks_for_a_moment_anywhere_in_a_publish_is_tried_again_and_nothing_is_lost_or_doubled(home, monkeypatch):
+    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
+    plain, shaken, everything = (
+        worlds.corpus_in(home, "plain"),
+        worlds.corpus_in(home, "shaken"),
+        [outcome(each) for each in GRAPHS],
+    )
+    with open_for_writing(plain, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        publish(corpus, everything, {}, SETTINGS)
+    with open_for_writing(shaken, embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        for number, fault in enumerate(PUBLISHING):
+            with fault_at(*fault):
+                publish(corpus, everything[: 1 + number % 3], {}, SETTINGS)
+            assert read_current(shaken).snapshot == corpus.snapshot == head(shaken.catalog).snapshot
+        for fault in INDEXING:
+            publish(corpus, everything, {}, SETTINGS)
+            with fault_at(*fault):
+                index(corpus)
+            assert read_current(shaken).snapshot == corpus.snapshot == head(shaken.catalog).snapshot
+    with open_for_reading(shaken) as snapshot:
+        assert list(examine_ids(snapshot)) == []
+    assert worlds.exports(shaken) == worlds.exports(plain)
 
 
 def test_a_document_that_is_back_keeps_its_quotes(home):

@@ -53,7 +53,7 @@ def test_a_call_has_its_prompts_words_hash_and_name_and_documents_only_inside_th
 def test_calls_are_counted_before_they_are_made(place):
     with read_by(place, Reader({})) as (there, server), booked(there):
         with pytest.raises(CallBoundError):
-            there.reader.context.ask([keywords(there.reader.context)] * 23)
+            there.reader.context.ask([keywords(there.reader.context, f"words {number}") for number in range(23)])
         assert server.calls == 0
 
 
