@@ -18,6 +18,7 @@ from typing import TextIO
 
 from deployments.children import ALONE, Child, adopt_orphans, children_of, end_all, kill_all, start
 from deployments.question_settings import check_question_settings
+from flows.cli.ask_server_commands import USUAL_ADDRESS
 from flows.prefect_runs.server import (
     SERVER_BYTES,
     prepare_environment,
@@ -86,6 +87,8 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
     check_writable(home())
     hold_home()
     check_writable(prefect_folder())
+    # Pages name the query service where its address is known.
+    os.environ.setdefault("FLOWREADER_ASK_ADDRESS", USUAL_ADDRESS)
     check_question_settings()
     check_metrics_address()
     check_log()

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from prefect import flow
-from prefect.artifacts import acreate_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
@@ -22,8 +21,8 @@ from prefect.states import Cancelled, Failed
 from flows.cluster import Workers, runner_at_work
 from flows.document_graph import make_graph
 from flows.prefect_runs.interruption import end_all_work, ending_in_order
-from flows.prefect_runs.labels import begin_again, failures_logged, folder_read, tag_run
-from flows.prefect_runs.pages import leave_lineage, shown_in_prefect
+from flows.prefect_runs.labels import begin_again, folder_read, tag_run
+from flows.prefect_runs.pages import leave_ingest_pages, shown_in_prefect
 from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
@@ -38,7 +37,7 @@ from tasks.ingest.model import reader_identity, reading_model
 from tasks.ingest.outcomes import Outcome, failed, ready, unexpected, watched_document
 from tasks.ingest.publishing import index, publish, rename
 from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes
-from tasks.ingest.report import IngestReport, artifact_key, ingest_report, progress_key, report_markdown
+from tasks.ingest.report import IngestReport, ingest_report
 from tasks.ingest.request import IngestRequest, Survey, embedder_for, look, survey
 from tasks.ingest.steps import UnansweredError
 from tasks.lineage.at_work import rest_of, taking_over
@@ -145,10 +144,7 @@ async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport 
         if ended is not None:
             return ended
         summary = ingest_report(request.corpus, context.corpus, found, context.place, context.took_over)
-    with failures_logged("the page of this ingest"):
-        await acreate_markdown_artifact(key=artifact_key(request.corpus), markdown=report_markdown(summary))
-    with failures_logged("its lineage"):
-        await leave_lineage(request)
+    await leave_ingest_pages(request, summary)
     return summary
 
 
@@ -165,7 +161,7 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     published: tuple[UUID, ...] = ()
     try:
         async with (
-            shown_in_prefect(found.plan.work, key=progress_key(request.corpus), by_model=context.chat is not None),
+            shown_in_prefect(found.plan.work, corpus=request.corpus, by_model=context.chat is not None),
             aclosing(documents_read(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:

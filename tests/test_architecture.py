@@ -58,8 +58,9 @@ IMPURE = {"prefect", "duckdb", "lancedb", "pyarrow", "polars", "torch", "openai"
           "sentence_transformers", "time", "datetime", "random", "os", "pathlib", "io", "socket", "subprocess"}  # fmt: skip
 MODELS = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch", "transformers", "onnx"}
 INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.ingest", "flows.maintain",
-                "flows.prefect_runs.labels", "flows.prefect_runs.pages", "deployments.automations", "deployments.declared",
-                "deployments.intake", "deployments.questions", "deployments.serve"}  # fmt: skip
+                "flows.prefect_runs.corpus_pages", "flows.prefect_runs.labels", "flows.prefect_runs.pages",
+                "deployments.automations", "deployments.declared", "deployments.intake",
+                "deployments.questions", "deployments.serve"}  # fmt: skip
 """Imported where a run is at work already: they may import Prefect at once, all others where they need it."""
 
 

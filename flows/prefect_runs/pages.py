@@ -4,26 +4,28 @@ import asyncio
 import base64
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 from uuid import UUID
 
-from prefect.artifacts import acreate_markdown_artifact, acreate_progress_artifact, aupdate_progress_artifact
+from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.actions import ArtifactCreate
+from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
 from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
 from flows.display.progress import WorkMeter
+from flows.prefect_runs.corpus_pages import latest_pages, leave_documents, leave_page, renew_corpus_page, report_link
+from flows.prefect_runs.labels import failures_logged
 from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer, Citation
 from storage.runs.answer_json import answer_from_json
 from tasks.finding.plan import DocumentWork
-from tasks.ingest.report import artifact_key
+from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import IngestRequest
 from tasks.lineage.data_flow import DataFlow, answered, ingested
 from tasks.lineage.documents import document_histories
@@ -33,32 +35,48 @@ from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
 from tasks.reading.judging import calls_in_words, head_of, place_of, verdict_of, words_of
 from tasks.report.write import KeptReport, keep_report
-from tasks.watching.markdown import as_text, lineage_key, lineage_link, paragraphs
+from tasks.watching.markdown import as_text, paragraphs
+from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
 
 DOCUMENTS_SHOWN = 50
 """A page is a row in the server's database; of the other documents it says how many there are."""
 QUOTE_SHOWN = 1_500
-KEY_DIGITS = 16
 PICTURE_BYTES = 250_000
 """A larger graph is left to the report."""
 
 
-async def keep_answer_pages(answers: Iterable[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
     """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to what read them.
 
-    The run may be over: the answers are given before these pages are made.
+    The run may be over: the answers are given before these pages are made. The answer's own page, where it is there, and this one
+    lead to each other, and the page of the corpus to both.
     """
     async with get_client() as client:
+        pages = await latest_pages(client, [answer_key(answer) for answer in answers])
         for answer in answers:
-            page = ArtifactCreate(
-                key=lineage_key(page_key(answer.answer_id)),
-                type="markdown",
-                description="How the answer came to be",
-                data=await asyncio.to_thread(answer_lineage, answer),
-                flow_run_id=flow_run_id,
-                task_run_id=task_run_id,
+            key = answer_key(answer)
+            page = pages.get(key)
+            back = " · ".join((page_link("The answer", key, page.latest_id if page else None), corpus_link(answer.corpus)))
+            lineage = await leave_page(
+                key + LINEAGE,
+                f"{await asyncio.to_thread(answer_lineage, answer)}\n\n{back}\n",
+                f"How the answer came to be: {as_text(answer.question)}",
+                of_flow=flow_run_id,
+                of_task=task_run_id,
             )
-            await client.create_artifact(page)
+            if page:
+                unknown, known = (page_link(HOW, key + LINEAGE, found) for found in (None, lineage))
+                await client.update_artifact(page.latest_id, ArtifactUpdate(data=str(page.data).replace(unknown, known)))
+    for corpus in {answer.corpus for answer in answers}:
+        with failures_logged("the page of the corpus"):
+            await renew_corpus_page(corpus)
+
+
+HOW = "How it came to be"
+
+
+def corpus_link(corpus: str) -> str:
+    return page_link("All of the corpus", corpus_key("corpus", corpus))
 
 
 def answer_lineage(answer: Answer) -> str:
@@ -88,12 +106,12 @@ LOGGER = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
-async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: bool) -> AsyncIterator[None]:
+async def shown_in_prefect(work: Sequence[DocumentWork], *, corpus: str, by_model: bool) -> AsyncIterator[None]:
     """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
     if not work:
         yield
         return
-    meter = WorkMeter(work, by_model=by_model)
+    meter, key = WorkMeter(work, by_model=by_model), corpus_key("ingest", corpus) + PROGRESS
     artifact: UUID | None = None
 
     async def show(percent: float, words: str) -> None:
@@ -132,11 +150,6 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
                 await asyncio.wait_for(last, None if end == DONE else PATIENCE_SECONDS)
 
 
-def page_key(answer_id: str) -> str:
-    """Return the key of an answer's page, as Prefect takes it: lower-case letters, digits and dashes, as many as its UI shows."""
-    return f"answer-{answer_id[:KEY_DIGITS]}"
-
-
 def answer_markdown(answer: Answer, kept: KeptReport) -> str:
     """Return the page; all that documents, models or people wrote stands there as text."""
     parts = [
@@ -148,9 +161,9 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_text(note)}" for note in answer.notes),
         f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(calls_in_words(answer.usage))}. "
-        f"The report, with the cited pages, is in {as_text(str(kept.path))}; "
+        f"{report_link(answer) or 'The report'}, with the cited pages, is in {as_text(str(kept.path))}; "
         f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
-        f"{lineage_link(page_key(answer.answer_id))}.",
+        f"{page_link(HOW, answer_key(answer) + LINEAGE)} · {corpus_link(answer.corpus)}",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -164,23 +177,40 @@ def _picture(graph: str) -> str:
     return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"
 
 
-async def keep_page(answer: Answer) -> None:
+async def keep_page(answer: Answer, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+    """Write the answer's report to the disk, and leave its page with the run at work, or with the named one."""
     kept = await asyncio.to_thread(keep_report, answer)
-    await acreate_markdown_artifact(
-        key=page_key(answer.answer_id), markdown=answer_markdown(answer, kept), description=as_text(answer.question)
-    )
+    page = answer_markdown(answer, kept)
+    await leave_page(answer_key(answer), page, as_text(answer.question), of_flow=flow_run_id, of_task=task_run_id)
 
 
-async def leave_lineage(request: IngestRequest) -> None:
+async def leave_ingest_pages(request: IngestRequest, report: IngestReport) -> None:
+    """Leave the pages and the asset events of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
+    links: list[str] = []
+    with failures_logged("its lineage"):
+        links.append(page_link(HOW, corpus_key("ingest", request.corpus) + LINEAGE, await leave_lineage(request)))
+    with failures_logged("the table of documents"):
+        links.append(page_link("Each document", corpus_key("documents", request.corpus), await leave_documents(request.corpus)))
+    with failures_logged("the page of this ingest"):
+        page = report_markdown(report, (*links, corpus_link(request.corpus)))
+        await leave_page(corpus_key("ingest", request.corpus), page, done_in_words(report))
+    with failures_logged("the page of the corpus"):
+        await renew_corpus_page(request.corpus)
+
+
+async def leave_lineage(request: IngestRequest) -> UUID:
     """Leave the page and the asset events of the ingest at work; its lineage file is walked through once."""
     run_id = UUID(str(run_at_work.id))
     with open_for_reading(corpus_location(request.corpus)) as snapshot, opened_sources(snapshot) as sources:
         walked = await asyncio.to_thread(run_walk, sources, str(run_id))
         emit_assets(ingested(request, sources, walked), flow_run_id=run_id)
         page = await asyncio.to_thread(run_page, sources, walked)
-        await acreate_markdown_artifact(
-            key=lineage_key(artifact_key(request.corpus)), markdown=page, description="How it was read in"
-        )
+    back = " · ".join((page_link("The ingest", corpus_key("ingest", request.corpus)), corpus_link(request.corpus)))
+    return await leave_page(
+        corpus_key("ingest", request.corpus) + LINEAGE,
+        f"{page}\n\n{back}\n",
+        f"How corpus {as_text(request.corpus)} was read in: documents, steps and models",
+    )
 
 
 async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments

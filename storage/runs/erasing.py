@@ -65,7 +65,10 @@ def _erase_in_file(path: Path, gone: Collection[str]) -> int:
         if erased != lines:
             data = b"".join(erased)
             with full_disk_explained(path.parent, len(data)):
+                modified = path.stat().st_mtime_ns
                 write_durably(path, data)
+                # What is newest is found by it.
+                os.utime(path, ns=(modified, modified))
     return sum(before != after for before, after in zip(whole, erased, strict=True))
 
 

@@ -23,7 +23,7 @@ from storage.catalog.catalog import LOCKED_DOWN
 from storage.errors import ExpectedError
 from storage.records.documents import StepRecord
 from storage.runs.at_work import SUFFIX, is_at_work
-from storage.runs.log import EntryKind, read_entry
+from storage.runs.log import ASKING, EntryKind, read_entry
 
 MEMORY, THREADS = "1GB", 4
 READ_AT_ONCE = 100
@@ -107,9 +107,13 @@ class Runs:
 
 
 @contextmanager
-def opened_runs(folder: Path, run_id: str = "") -> Iterator[Runs]:
-    """Open the runs of a folder for reading, or one of them alone. Where there is no folder there are no runs."""
-    paths = sorted(folder.glob(f"{glob.escape(run_id) or '*'}.jsonl"), key=modified, reverse=True)
+def opened_runs(folder: Path, run_id: str = "", *, newest: int | None = None) -> Iterator[Runs]:
+    """Open the runs of a folder for reading, one of them alone, or so many of those that asked, the last that were written.
+
+    Where there is no folder there are no runs.
+    """
+    pattern = f"{ASKING}*" if newest else glob.escape(run_id) or "*"
+    paths = sorted(folder.glob(f"{pattern}.jsonl"), key=modified, reverse=True)[:newest]
     unreadable = {path.stem: reason for path in paths if (reason := why_unreadable(path))}
     # Looked at before its lines are read, a run that ends just now is never taken for a killed one.
     at_work = {sign.stem for sign in folder.glob(f"*{SUFFIX}") if is_at_work(sign)}

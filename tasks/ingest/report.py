@@ -1,23 +1,19 @@
 """What an ingest did: counts, failures with their reasons, time for each step."""
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
 from storage.corpus.writer import CorpusWriter
-from storage.records.documents import DocumentState, identify
+from storage.records.documents import DocumentState
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from tasks.finding.plan import displayed
 from tasks.ingest.request import Survey
 from tasks.models.chat.errors import Outcome
 from tasks.step import Workplace
-from tasks.watching.markdown import as_text, lineage_key, lineage_link, table_row
-
-PROGRESS = "-progress"
-"""So the keys of bars end."""
+from tasks.watching.markdown import as_text, table_row
 
 
 class Failure(BaseModel):
@@ -28,7 +24,7 @@ class Failure(BaseModel):
     reason: str
 
 
-VANISHED_SHOWN = 50
+VANISHED_SHOWN = FAILURES_SHOWN = 50
 
 
 class IngestReport(BaseModel):
@@ -92,14 +88,12 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
     )
 
 
-def report_markdown(report: IngestReport) -> str:
-    """Return the report as the page that Prefect's UI shows."""
+def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
+    """Return the report as the page that Prefect's UI shows; the links, in Markdown, end it."""
     lines = [
-        f"# Corpus {report.corpus}, snapshot {report.snapshot}",
+        f"# Corpus {as_text(report.corpus)}, snapshot {report.snapshot}",
         "",
-        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
-        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped. "
-        f"{asked(report)}.",
+        f"{done_in_words(report)}. {asked(report)}.",
         "",
         "| step | seconds, all documents together |",
         "|---|---|",
@@ -107,11 +101,21 @@ def report_markdown(report: IngestReport) -> str:
     ]
     if report.failures:
         lines += ["", "| not ready | state | reason |", "|---|---|---|"]
-        lines += [table_row((failure.name, failure.state, failure.reason)) for failure in report.failures]
+        shown, left = report.failures[:FAILURES_SHOWN], report.failures[FAILURES_SHOWN:]
+        lines += [table_row((failure.name, failure.state, failure.reason)) for failure in shown]
+        lines += ["", f"and {len(left):,} more"] if left else []
     lines += ["", *(f"- {as_text(gone)}" for gone in report.vanished)] if report.vanished else []
-    lines += ["", *(f"- mended at start: {message}" for message in report.mended)] if report.mended else []
-    lines += ["", *(f"- {run}" for run in report.took_over)] if report.took_over else []
-    return "\n".join([*lines, "", lineage_link(artifact_key(report.corpus))])
+    lines += ["", *(f"- mended at start: {as_text(message)}" for message in report.mended)] if report.mended else []
+    lines += ["", *(f"- {as_text(run)}" for run in report.took_over)] if report.took_over else []
+    return "\n".join([*lines, "", " · ".join(links)])
+
+
+def done_in_words(report: IngestReport) -> str:
+    failed = f", {len(report.failures):,} not ready" if report.failures else ""
+    return (
+        f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
+        f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped{failed}"
+    )
 
 
 def asked(report: IngestReport) -> str:
@@ -121,14 +125,3 @@ def asked(report: IngestReport) -> str:
         f"{report.calls:,} calls of the model and {report.calls_remembered:,} remembered: {report.tokens:,} tokens, "
         f"cost {report.cost:.2f}"
     )
-
-
-def artifact_key(corpus: str) -> str:
-    """Return a key that Prefect takes: lower-case letters, digits and dashes; another one for each name."""
-    written = re.sub(r"[^a-z0-9-]", "-", corpus.lower())
-    plain = written == corpus and not written.endswith((PROGRESS, lineage_key("")))
-    return f"ingest-{written}" if plain else f"ingest-{written}-{identify(corpus)[:6]}"
-
-
-def progress_key(corpus: str) -> str:
-    return artifact_key(corpus) + PROGRESS

@@ -19,12 +19,3 @@ def paragraphs(text: str) -> str:
 
 def table_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(map(as_text, cells))} |"
-
-
-def lineage_key(key: str) -> str:
-    """Return the key of the page with the lineage of what another page shows."""
-    return f"{key}-lineage"
-
-
-def lineage_link(key: str) -> str:
-    return f"[How it came to be](/artifacts/key/{lineage_key(key)})"

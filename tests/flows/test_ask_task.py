@@ -12,6 +12,7 @@ from flows.ask_deployed import Waiting, still_shown
 from flows.cli.main import main
 from storage.runs.answer_json import answer_from_json
 from tasks.events import QueueSeen, subscribed
+from tasks.watching.page_keys import answer_key
 
 
 def test_every_answer_is_returned_as_the_command_shows_it(deployed):
@@ -22,7 +23,7 @@ def test_every_answer_is_returned_as_the_command_shows_it(deployed):
 
 def test_every_answer_leaves_a_page_and_a_report(deployed):
     for answer in deployed["ask"]["returned"]:
-        kind, page, description = deployed["pages"][f"answer-{answer['answer_id'][:16]}"]
+        kind, page, description = deployed["pages"][answer_key(answer_from_json(answer))]
         assert kind == "markdown" and description.startswith(("With which torque", "What is the weight of an MT"))
         assert "## Evidence" in page and "data:image/svg+xml;base64," in page and f"{answer['answer_id']}\\.html" in page
         assert f"{answer['answer_id']}.html" in deployed["reports"]
@@ -109,7 +110,7 @@ def test_what_was_removed_since_the_answer_is_written_nowhere(library, tmp_path,
 def test_the_task_answers_and_leaves_its_page(deployed):
     (answer,) = deployed["task"]["returned"]
     assert answer["status"] == "evidence" and answer["corpus"] == "small"
-    kind, page, _description = deployed["pages"][f"answer-{answer['answer_id'][:16]}"]
+    kind, page, _description = deployed["pages"][answer_key(answer_from_json(answer))]
     assert kind == "markdown" and "## Evidence" in page
     assert f"{answer['answer_id']}.html" in deployed["reports"]
 

@@ -11,6 +11,8 @@ import pytest
 
 from flows.cli.ask_server_commands import ask_service
 from flows.display.output import CommandError
+from storage.runs.answer_json import answer_from_json
+from tasks.watching.page_keys import answer_key
 from tests.deployments.brought_up import TORQUE
 from tests.torture.conftest import ASK_TOKEN, ROOM
 from tests.waiting import wait_until
@@ -45,7 +47,8 @@ def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer["status"] == "evidence" and "163" not in answer["answer"]
-    wait_until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}))
+    key = answer_key(answer_from_json(answer))
+    wait_until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [key]}}}))
     wait_until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
     (run,) = wait_until(lambda: runs_named(here, "task_runs", TORQUE))
     assert "small" in run["tags"]

@@ -10,6 +10,8 @@ import time
 import pytest
 
 from flows.cli.ask_server_commands import ask_service
+from storage.runs.answer_json import answer_from_json
+from tasks.watching.page_keys import answer_key
 from tests.browser import browser, find_browser
 from tests.deployments.brought_up import TORQUE
 from tests.waiting import wait_until
@@ -120,7 +122,7 @@ def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypa
         monkeypatch.setenv(name, serving.environment[name])
     question = "What is the weight of an MT-3 without its base?"
     (answer,) = ask_service({"questions": [question], "corpus": "small"})
-    wanted = {"artifacts": {"key": {"any_": [f"answer-{answer['answer_id'][:16]}"]}}}
+    wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer))]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
     look_at(chromium, serving, page["id"], [question, "Evidence"], tmp_path / "asked.png", picture=True)
     with chromium.page(address(serving, f"/runs/task-run/{page['task_run_id']}"), width=1280, height=900) as opened:

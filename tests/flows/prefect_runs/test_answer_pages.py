@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from flows.prefect_runs import pages as answer_pages
-from flows.prefect_runs.pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_markdown, page_key, run_page
-from storage.corpus.snapshot import open_for_reading
+from flows.prefect_runs.corpus_pages import DOCUMENTS_IN_TABLE, CorpusNow, corpus_markdown, document_rows, report_link
+from flows.prefect_runs.pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_markdown, run_page
+from storage.corpus.snapshot import Counts, open_for_reading
 from storage.corpus.writer import open_for_writing
 from storage.records.answers import AnswerStatus, NamedDocument
 from tasks.finding.plan import DocumentWork
@@ -21,6 +22,7 @@ from tasks.lineage.records import DocumentInRun
 from tasks.lineage.walk import run_walk
 from tasks.report.write import KeptReport
 from tasks.watching.markdown import as_text
+from tasks.watching.page_keys import WORDS_SHOWN, answer_key
 from tests.lineage_worlds import INGEST, ingest_run
 from tests.program import flowreader
 from tests.storage import worlds
@@ -46,7 +48,7 @@ def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
 
     async def stopped():
         work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
-        async with answer_pages.shown_in_prefect(work, key="ingest-x-progress", by_model=False):
+        async with answer_pages.shown_in_prefect(work, corpus="x", by_model=False):
             raise KeyError("why it ended")
 
     began = time.monotonic()
@@ -92,19 +94,43 @@ def test_of_many_documents_the_page_shows_how_many_more_there_are(sources):
 def test_deployed_runs_leave_what_the_command_shows(deployed):
     kind, page, _ = deployed["pages"]["ingest-tides-lineage"]
     assert kind == "markdown" and "tides\\.html" in page and "\\, ended at snapshot" in page
-    assert "(/artifacts/key/ingest-tides-lineage)" in deployed["pages"]["ingest-tides"][1]
     answer_id = deployed["ask"]["returned"][1]["answer_id"]
-    _, page, _ = deployed["pages"][f"answer-{answer_id[:16]}-lineage"]
+    key = f"answer-small-what-is-the-weight-of-an-mt-3-without-{answer_id[:8]}"
+    _, page, _ = deployed["pages"][f"{key}-lineage"]
     told = json.loads(flowreader("lineage", answer_id, "--corpus", "small", "--json", home=deployed["home"], check=0).stdout)
     assert as_text(told["question"]) in page and told["documents"] and told["citations"]
     assert all(f"sha256 {document['document']['id']}" in page for document in told["documents"] if document["document"]["name"])
-    assert f"(/artifacts/key/answer-{answer_id[:16]}-lineage)" in deployed["pages"][f"answer-{answer_id[:16]}"][1]
+    _, answer_page, described = deployed["pages"][key]
+    assert described == as_text(told["question"])
+    # Each leads to the other, at once and not by the list of its versions.
+    assert "[The answer](/artifacts/artifact/" in page and "[How it came to be](/artifacts/artifact/" in answer_page
+
+
+def test_every_page_says_what_it_is(deployed):
+    assert [key for key, (_, _, described) in deployed["pages"].items() if not described] == []
+    assert deployed["pages"]["ingest-tides"][2].startswith("1 documents read (1 pages, ")
+
+
+def test_the_page_of_a_corpus_leads_to_its_last_ingest_its_documents_and_its_newest_answers(deployed):
+    _, tides, described = deployed["pages"]["corpus-tides"]
+    assert described.startswith("Start here") and "UTC: 1 documents read" in tides and "| ready | 1 |" in tides
+    for words in ("counts and times", "how it came to be", "Each document"):
+        assert f"[{words}](/artifacts/artifact/" in tides
+    assert "[its run](/runs/flow-run/" in tides and "Nothing was asked yet" in tides
+    _, rows, described = deployed["pages"]["documents-tides"]
+    names = [(row["name"], row["state"]) for row in json.loads(rows)]
+    assert names == [("empty\\.pdf", "failed"), ("tides\\.html", "ready")] and described == "2 documents\\: 1 ready\\, 1 failed"
+    _, small, _ = deployed["pages"]["corpus-small"]
+    for given in deployed["ask"]["returned"]:
+        assert re.search(rf"\| {re.escape(as_text(given['question']))} \| evidence \| \[answer\]\(/artifacts/artifact/", small)
+    assert "| removed |" in deployed["index after removal"] and "| removed |" not in small
 
 
 def test_an_ingest_whose_pages_cannot_be_kept_has_done_its_work_and_its_log_says_so(deployed):
     told = deployed["without pages"]
     assert (told["state"], told["pages"]) == ("Completed", ["ingest-plain-progress"])
-    assert [line.split(" could")[0] for line in sorted(told["log"])] == ["its lineage", "the page of this ingest"]
+    kept_not = [line.split(" could")[0] for line in sorted(told["log"])]
+    assert kept_not == ["its lineage", "the page of the corpus", "the page of this ingest", "the table of documents"]
     assert "secret" not in "".join(told["log"])
 
 
@@ -167,6 +193,42 @@ def test_an_answer_without_words_says_why_and_a_huge_graph_is_left_to_the_report
     assert "document that was removed" in answer_markdown(replace(answer("report"), answer=""), KeptReport(KEPT.path, ""))
 
 
-def test_the_key_is_one_that_prefect_takes():
-    key = page_key(answer("report").answer_id)
-    assert key == key.lower() and key.replace("-", "").isalnum()
+HOSTILE = "Größe ](javascript:alert(1)) | <b>the</b>\n\u202e pump?"
+
+
+def test_the_key_is_one_that_prefect_takes_and_begins_with_the_question():
+    asked = replace(answer("report"), corpus="Q3_reports.2024", question=HOSTILE)
+    assert answer_key(asked) == f"answer-q3-reports-2024-grosse-javascript-alert-1-b-the-b-pump-{asked.answer_id[:8]}"
+    assert answer_key(replace(asked, answer_id="f" * 64)) != answer_key(asked)
+    assert answer_key(replace(asked, question="売上高は")) == f"answer-q3-reports-2024-{asked.answer_id[:8]}"
+    long = answer_key(replace(asked, corpus="a" * 64, question="word " * 90))
+    assert re.fullmatch("answer-a{24}-(word-){8}[0-9a-f]{8}", long)
+    assert answer_key(replace(asked, question="w" * 900)).count("w") == WORDS_SHOWN + 1
+
+
+def test_nothing_of_a_question_or_a_name_is_markup_on_the_page_of_a_corpus_or_in_its_table():
+    named = replace(worlds.failed(REPORT, "[x](http://y)"), paths=("/files/a](javascript:alert(1)) | <img>\n.pdf",))
+    (row,) = document_rows([named], "c")
+    assert not re.search(r"(?<!\\)[]<|\n]", row["name"] + row["reason"])
+    counts = Counts({"ready": 1, "failed": 0}, 1, 1, {}, 0, {}, 0)
+    page = corpus_markdown(CorpusNow("c", 3, counts, (replace(answer("report"), question=HOSTILE),)), {}, "")
+    (line,) = [line for line in page.splitlines() if "pump" in line]
+    assert len(re.findall(r"(?<!\\)\|", line)) == 5 and not re.search(r"(?<!\\)[]<\u202e]", line)
+    assert "| failed |" not in page, "a state that no document has is no row"
+
+
+def test_of_many_documents_the_table_has_those_that_failed_and_counts_the_rest():
+    many = [worlds.record(REPORT, f"/files/{number:04}.pdf") for number in range(DOCUMENTS_IN_TABLE + 2)]
+    rows = document_rows([*many, replace(worlds.failed(REPORT), paths=("/files/z.pdf",))], "c")
+    assert (rows[0]["name"], rows[-1]["name"], len(rows)) == ("z\\.pdf", "and 3 more", DOCUMENTS_IN_TABLE + 1)
+
+
+def test_the_report_is_linked_where_its_address_is_known_and_wants_no_token(monkeypatch):
+    monkeypatch.delenv("FLOWREADER_ASK_ADDRESS", raising=False)
+    monkeypatch.delenv("FLOWREADER_ASK_TOKEN", raising=False)
+    assert report_link(answer("report")) == ""
+    monkeypatch.setenv("FLOWREADER_ASK_ADDRESS", "[::1]:4390")
+    address = f"http://[::1]:4390/answers/{answer('report').answer_id}/report?corpus=default"
+    assert f"[The report]({address})" in answer_markdown(answer("report"), KEPT)
+    monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "secret")
+    assert report_link(answer("report")) == ""

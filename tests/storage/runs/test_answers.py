@@ -1,5 +1,6 @@
 """Answers are kept as JSON and found again, whatever a run left around them."""
 
+import os
 from dataclasses import replace
 
 import duckdb
@@ -17,10 +18,12 @@ from storage.runs.answers import (
     answer_ids,
     answer_of_run,
     find_answer,
+    newest_answers,
     read_answers,
     removed_note,
     without_words,
 )
+from storage.runs.erasing import erase_quotes
 from storage.runs.log import asking_files
 from storage.runs.views import opened_runs
 from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
@@ -52,6 +55,14 @@ def test_the_newest_answer_comes_first_and_the_later_line_where_times_are_equal(
     keep(location, *same, run="b")
     keep(location, old, run="a")
     assert read_answers(location, present=()) == [same[1], same[0], old]
+
+
+def test_so_many_of_the_newest_answers_are_found_also_after_an_old_one_was_erased(location):
+    for day, (run, quoted) in enumerate({"a": "report", "b": "paper", "c": "paper"}.items(), 1):
+        os.utime(keep(location, answer(quoted, asked=f"2026-01-0{day}T00:00:00+00:00"), run=run), (day, day))
+    (location.runs / "ingest.jsonl").write_bytes(b"newer than all of them, and no question")
+    assert erase_quotes(location, {REPORT}) == 1
+    assert [kept.asked[:10] for kept in newest_answers(location, 2, present=())] == ["2026-01-03", "2026-01-02"]
 
 
 def test_a_torn_line_costs_that_answer_only(location):

@@ -2,8 +2,8 @@
 
 import re
 
-from tasks.ingest.report import Failure, IngestReport, artifact_key, asked, progress_key, report_markdown
-from tasks.watching.markdown import lineage_key
+from tasks.ingest.report import FAILURES_SHOWN, Failure, IngestReport, asked, report_markdown
+from tasks.watching.page_keys import LINEAGE, PROGRESS, corpus_key
 
 REPORT = IngestReport(
     corpus="Q3_reports.2024",
@@ -39,13 +39,20 @@ def test_the_page_names_the_run_that_was_completed_and_no_name_of_a_file_is_mark
     assert r"| a\|b\`c \.pdf | failed | it is empty |" in page.splitlines()
 
 
-def test_the_artifact_key_is_one_that_prefect_takes_and_each_name_has_its_own():
-    assert artifact_key("tides-2024") == "ingest-tides-2024"
+def test_a_key_of_a_corpus_is_one_that_prefect_takes_and_each_name_has_its_own():
+    assert corpus_key("ingest", "tides-2024") == "ingest-tides-2024"
     named_alike = ["Q3_reports.2024", "q3.reports.2024", "Q3-reports-2024", "q3-reports-2024"]
-    keys = {artifact_key(name) for name in named_alike}
+    keys = {corpus_key("ingest", name) for name in named_alike}
     assert len(keys) == len(named_alike)
     assert all(re.fullmatch("ingest-q3-reports-2024(-[0-9a-f]{6})?", key) for key in keys)
-    assert artifact_key("tides-progress") != progress_key("tides") and artifact_key("tides-lineage") != lineage_key("ingest-tides")
+    for suffix in (PROGRESS, LINEAGE):
+        assert corpus_key("ingest", f"tides{suffix}") != corpus_key("ingest", "tides") + suffix
+
+
+def test_of_many_failures_the_page_counts_those_that_it_does_not_show():
+    failures = tuple(Failure(name=f"{number}.pdf", state="failed", reason="it is empty") for number in range(FAILURES_SHOWN + 2))
+    page = report_markdown(REPORT.model_copy(update={"failures": failures}))
+    assert page.count("it is empty") == FAILURES_SHOWN and "\nand 2 more\n" in page
 
 
 def test_the_page_says_what_was_asked_of_a_model():
