@@ -18,7 +18,7 @@ from prefect.events.schemas.automations import Automation, AutomationCore
 from prefect.exceptions import ObjectNotFound
 from prefect.settings import get_current_settings
 
-from flows.prefect_runs.server import PrefectServerError, require_configured_server
+from flows.prefect_runs.server import require_configured_server
 from storage.errors import ExpectedError
 
 DESCRIBED = Path(__file__).with_name("automations.yaml")
@@ -116,8 +116,6 @@ def main(arguments: Sequence[str]) -> int:
         sys.stderr.write("usage: python -m deployments.automations apply\n")
         return 2
     try:
-        if get_current_settings().api.url is None:
-            raise PrefectServerError("no Prefect server is named; set PREFECT_API_URL to its address")
         require_configured_server()
         applied = apply_automations()
     except ExpectedError as error:

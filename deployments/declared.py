@@ -1,7 +1,5 @@
 """What prefect.yaml declares, as deployments that `serve` runs; the environment names folders and datasets."""
 
-import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,13 +11,9 @@ from prefect.flows import load_flow_from_entrypoint
 from prefect.schedules import Cron
 from prefect.types.entrypoint import EntrypointType
 
-from storage.object_address import checked_source, is_address
+from deployments.named_inputs import named_input
 
 DECLARATIONS = Path(__file__).with_name("prefect.yaml")
-SOURCES = re.compile("s3://[^:@/]*:[^:@]*@[^:]*|s3://[^:]*|[^:]+")
-"""The colon joins, as in PATH; that of `s3://` is part of an address, and so is that of a password, which is refused there."""
-
-INGEST_PATHS, EVALUATE_DATASET = "FLOWREADER_INGEST_PATHS", "FLOWREADER_EVALUATE_DATASET"
 
 
 def declared_deployments() -> list[RunnerDeployment]:
@@ -55,18 +49,3 @@ def deployment(declared: Mapping[str, Any], named: Mapping[str, Any]) -> RunnerD
         concurrency_limit=ConcurrencyLimitConfig(**limit) if limit else None,
         entrypoint_type=EntrypointType.MODULE_PATH,
     )
-
-
-def named_input(name: str) -> Mapping[str, Any]:
-    """Return what the environment names for a deployment: folders and addresses to read, or a dataset; paths are made absolute."""
-    paths = [_whole(source) for source in SOURCES.findall(os.environ.get(INGEST_PATHS, ""))]
-    dataset = os.environ.get(EVALUATE_DATASET, "")
-    if name == "ingest" and paths:
-        return {"paths": paths}
-    if name == "evaluate" and dataset:
-        return {"dataset": _whole(dataset)}
-    return {}
-
-
-def _whole(source: str) -> str:
-    return checked_source(source) if is_address(source) else str(Path(source).expanduser().absolute())

@@ -43,6 +43,7 @@ from deployments.question_settings import listen, required_token, room
 from flows.ask_deployed import AT_ONCE, answer, ask_deployed
 from flows.cli.ask_server_commands import address
 from flows.prefect_runs.interruption import end_all_work
+from flows.prefect_runs.server import START_SECONDS, require_configured_server
 from storage.errors import ExpectedError
 from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
@@ -135,12 +136,13 @@ def main() -> int:
         end_all_work()
         loop.call_soon_threadsafe(stopping.set)
 
-    signal.signal(signal.SIGTERM, end)
     logging.getLogger("prefect.task_runs").addFilter(WithoutTraceback())
     try:
         check_environment()
         host, port = address()
         listening, token = listen(host, port), required_token(host)
+        require_configured_server(START_SECONDS)
+        signal.signal(signal.SIGTERM, end)
         with watched(), ThreadPoolExecutor(max_workers=1) as other:
             # In the main thread Prefect and the web server would answer signals themselves.
             other.submit(loop.run_until_complete, serve(listening, token, stopping)).result()

@@ -30,6 +30,7 @@ from deployments.automations import apply_automations
 from deployments.children import ALONE, kill_all, say_ready
 from deployments.declared import declared_deployments
 from flows.prefect_runs.labels import begin_again
+from flows.prefect_runs.server import START_SECONDS, require_configured_server
 from storage.catalog.in_use import corpora_in
 from storage.errors import ExpectedError
 from storage.locations import corpora_folder
@@ -54,20 +55,22 @@ def main() -> int:
     """Serve until SIGTERM; return 1 where the environment has a name that nothing reads, or what watches cannot be had."""
     try:
         check_environment()
+        # Questions are answered by a process that stays: deployments.questions.
+        served = [one for one in declared_deployments() if one.name != "ask"]
+        # All that takes long to load is loaded: where the server starts too, it does so meanwhile.
+        require_configured_server(START_SECONDS)
         applied = apply_automations()
         with shows_all():
             sys.stdout.writelines(f"automation {one.name}: {one.what}\n" for one in applied if one.what in NEWS)
-            serve()
+            serve(served)
     except ExpectedError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
 
 
-def serve() -> None:
+def serve(served: Sequence[RunnerDeployment]) -> None:
     runner = Runner(name="flowreader", query_seconds=POLL_SECONDS, pause_on_shutdown=False)
-    # Questions are answered by a process that stays: deployments.questions.
-    served = [one for one in declared_deployments() if one.name != "ask"]
     loop = asyncio.new_event_loop()
     loop.run_until_complete(register(runner, served))
 

@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from types import FrameType
 from typing import TextIO
 
 from deployments.children import ALONE, Child, adopt_orphans, children_of, end_all, kill_all, start
+from deployments.named_inputs import named_input
 from deployments.question_settings import check_question_settings
 from flows.cli.ask_server_commands import USUAL_ADDRESS
 from flows.prefect_runs.server import (
@@ -35,7 +37,10 @@ from tasks.watching.json_log import check_log
 from tasks.watching.metrics_endpoint import check_metrics_address, counting_together
 
 HOST, USUAL_PORT = "127.0.0.1", "4200"
-START_SECONDS = 90.0
+START_SECONDS = 120.0
+"""On a busy machine; on a quiet one it takes a tenth of it."""
+
+SILENCE_SECONDS, POLL_SECONDS = 10.0, 0.5
 RUNS_END_SECONDS, CHILD_ENDS_SECONDS = 10.0, 3.0
 """With three children that end after the runs, less than the promised 20 s."""
 
@@ -80,6 +85,7 @@ def main() -> int:
 
 def bring_up(children: list[Child], together: ExitStack) -> None:
     """Start what is needed, and say it when all is ready; `children` holds what was started, whatever happens."""
+    _say(f"starting, with the data in {home()} ...")
     adopt_orphans()
     os.environ.update({name: os.environ.get(name, value) for name, value in VISIBLE.items()})
     check_environment()
@@ -104,12 +110,15 @@ def bring_up(children: list[Child], together: ExitStack) -> None:
         prefect = f"Prefect's API: {os.environ.get('PREFECT_API_URL', 'as the profile says')}"
     show_what_is_read()
     if alone:
+        new = "" if (prefect_folder() / "prefect.db").exists() else ", which makes its database first"
+        _say(f"starting {SERVER}{new} ...")
         children.append(start(SERVER, "deployments.server", log=prefect_folder() / "server.log"))
-        wait_until_ready(children[0])
     together.enter_context(counting_together())
+    _say(f"starting {ANSWERS} and {SERVES} ...")
+    # They load what they need while the server comes up, and then wait for it.
     children.append(start(ANSWERS, "deployments.questions"))
     children.append(start(SERVES, "deployments.serve", *([ALONE] if alone else [])))
-    asked_at, served = map(wait_until_ready, children[-2:])
+    *_, asked_at, served = wait_until_ready(children)
     _say(f"ready: {served}, ask/ask\nquestions: {asked_at}\n{prefect}")
 
 
@@ -126,8 +135,6 @@ def hold_home() -> None:
 
 def show_what_is_read() -> None:
     """Show what is read by schedule; what is not there may come yet. Raise AddressError for what is no address."""
-    from deployments.declared import named_input
-
     read, measured = named_input("ingest").get("paths", ()), named_input("evaluate").get("dataset")
     for how, path in (*(("read every hour", path) for path in read), *([("measured on Sundays", measured)] if measured else [])):
         there = is_address(path) or Path(path).exists()
@@ -147,11 +154,30 @@ def require_free(port: str) -> None:
         ) from error
 
 
-def wait_until_ready(child: Child) -> str:
-    """Return what the child says when it is ready; raise UpError where it ends before, or is silent for too long."""
+def wait_until_ready(children: Sequence[Child]) -> list[str]:
+    """Return what each says when it is ready, and show that it is; raise UpError where one ends before, or takes too long."""
+    began = spoke = time.monotonic()
+    told: dict[str, str] = {}
+    while waited_for := [child for child in children if child.name not in told]:
+        ready = select.select([child.ready for child in waited_for], [], [], POLL_SECONDS)[0]
+        now = time.monotonic()
+        for child in waited_for:
+            if child.ready in ready:
+                told[child.name] = said(child)
+                _say(f"{child.name} is up after {now - began:.0f} s")
+                spoke = now
+        if not ready and now - began > START_SECONDS:
+            late = waited_for[0]
+            raise UpError(f"{late.name} was not ready in {START_SECONDS:.0f} s ({late.last_lines() or 'see above'})")
+        if now - spoke > SILENCE_SECONDS:
+            _say(f"still starting after {now - began:.0f} s: {', '.join(child.name for child in waited_for)} ...")
+            spoke = now
+    return [told[child.name] for child in children]
+
+
+def said(child: Child) -> str:
+    """Return what the child says when it is ready; raise UpError where it ended instead."""
     with child.ready:
-        if not select.select([child.ready], [], [], START_SECONDS)[0]:
-            raise UpError(f"{child.name} was not ready in {START_SECONDS:.0f} s ({child.last_lines() or 'see above'})")
         if line := child.ready.readline():
             return line.decode().rstrip("\n")
     raise ended(child, child.process.wait())
@@ -160,12 +186,14 @@ def wait_until_ready(child: Child) -> str:
 def watch(children: Sequence[Child]) -> None:
     """Return never; raise UpError when a child ended."""
     while True:
-        # also an orphan that we adopted
-        pid, status = os.wait()
-        for child in children:
-            if child.process.pid == pid:
-                child.process.returncode = os.waitstatus_to_exitcode(status)
-                raise ended(child, child.process.returncode)
+        # A signal that comes just before a wait without an end would be noticed with the next child that dies.
+        time.sleep(POLL_SECONDS)
+        # also orphans that we adopted
+        while (ended_now := os.waitpid(-1, os.WNOHANG))[0]:
+            for child in children:
+                if child.process.pid == ended_now[0]:
+                    child.process.returncode = os.waitstatus_to_exitcode(ended_now[1])
+                    raise ended(child, child.process.returncode)
 
 
 def ended(child: Child, code: int) -> UpError:

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90.0
 """A cold start takes up to 18 s on a busy machine; five times that is a server that will not come."""
 
+POLL_SECONDS = 0.1
 CONFIGURED_SECONDS = 5.0
 """A server that the user named is up, or it is not."""
 
@@ -122,15 +123,20 @@ def prefect_server() -> Iterator[Callable[[], None]]:
             server.wait()
 
 
-def require_configured_server() -> None:
-    """Raise PrefectServerError where the server that the user named does not answer."""
+def require_configured_server(patience_seconds: float = 0.0) -> None:
+    """Raise PrefectServerError where no server is named, or the one that is does not answer, also when it is waited for."""
     from prefect.settings import get_current_settings
 
-    address = str(get_current_settings().api.url)
-    if not answers(address, seconds=CONFIGURED_SECONDS):
-        raise PrefectServerError(
-            f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
-        )
+    address = get_current_settings().api.url
+    if address is None:
+        raise PrefectServerError("no Prefect server is named; set PREFECT_API_URL to its address")
+    deadline = time.monotonic() + patience_seconds
+    while not answers(address, seconds=CONFIGURED_SECONDS):
+        if time.monotonic() >= deadline:
+            raise PrefectServerError(
+                f"the Prefect server at {address} does not answer; start it, or unset PREFECT_API_URL to have a temporary one"
+            )
+        time.sleep(POLL_SECONDS)
 
 
 def answers(address: str, *, seconds: float) -> bool:
@@ -151,7 +157,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
     while time.monotonic() < deadline and server.poll() is None:
         if answers(f"http://127.0.0.1:{port}/api", seconds=5.0):
             return
-        time.sleep(0.1)
+        time.sleep(POLL_SECONDS)
     last_lines = log.read_text("utf-8", "replace").strip().splitlines()[-3:]
     state = "ended" if server.poll() is not None else f"did not answer in {START_SECONDS:.0f} s"
     raise PrefectServerError(

@@ -1,6 +1,7 @@
 """Processes that are started together end together."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -95,21 +96,25 @@ def test_ctrl_c_is_not_for_the_children(parent):
 
 READY = """
 import sys, time
+time.sleep(1.2)
 from deployments.children import say_ready
 say_ready("what it does", "at this address")
 time.sleep(60)
 """
 
 
-def test_a_child_says_when_it_is_ready_and_ends_when_asked(tmp_path, monkeypatch):
+def test_a_child_says_when_it_is_ready_and_ends_when_asked(tmp_path, monkeypatch, capsys):
     (tmp_path / "tests_ready.py").write_text(READY)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     child = start("the sleeper", "tests_ready")
-    assert wait_until_ready(child) == "at this address"
+    monkeypatch.setattr("deployments.up.SILENCE_SECONDS", 0.0)
+    assert wait_until_ready([child]) == ["at this address"]
+    shown = capsys.readouterr().out
+    assert re.fullmatch(r"(still starting after \d s: the sleeper \.\.\.\n)+the sleeper is up after \d s\n", shown), shown
     end_all([child.process.pid], seconds=0.2)
     assert child.process.wait(timeout=5) == -signal.SIGTERM and child.process.pid not in descendants(os.getpid())
 
 
 def test_a_child_that_ends_before_it_is_ready_is_an_error_with_its_last_lines(tmp_path):
     with pytest.raises(UpError, match=r"^the parser ended with code 2, and everything with it \(.*arguments are required"):
-        wait_until_ready(start("the parser", "py_compile", log=tmp_path / "log"))
+        wait_until_ready([start("the parser", "py_compile", log=tmp_path / "log")])

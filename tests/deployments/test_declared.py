@@ -10,7 +10,8 @@ import urllib.request
 import pytest
 import yaml
 
-from deployments.declared import DECLARATIONS, EVALUATE_DATASET, INGEST_PATHS, declared_deployments
+from deployments.declared import DECLARATIONS, declared_deployments
+from deployments.named_inputs import EVALUATE_DATASET, INGEST_PATHS
 from flows.prefect_runs.server import answers
 from storage.object_address import AddressError
 from tests.deployments.brought_up import environment_for, free_port

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import signal
 import socket
@@ -44,6 +45,12 @@ def test_the_address_is_shown_and_the_ui_is_there(up):
         f"Prefect's UI: {up.api.removesuffix('/api')}\n"
     )
     assert said in up.said(), up.said()
+    home = up.environment["FLOWREADER_HOME"]
+    began = "starting the Prefect server ...\nstarting what answers questions and what serves the deployments ...\n"
+    assert up.said().startswith(f"starting, with the data in {home} ...\nread every hour: ") and began in up.said()
+    for name in ("the Prefect server", "what answers questions", "what serves the deployments"):
+        assert re.search(rf"^{name} is up after \d+ s$", up.said().partition(began)[2].partition(said)[0], re.MULTILINE), name
+    assert "ExceptionGroup" not in up.said()
     with urllib.request.urlopen(up.api.removesuffix("/api"), timeout=30) as page:
         assert page.status == 200 and b"<html" in page.read().lower()
     settings = up.request("/admin/settings")
