@@ -221,9 +221,8 @@ def _stop(_number: int, _frame: FrameType | None) -> None:
     raise _Stop
 
 
-def _say(line: str, stream: TextIO = sys.stdout) -> None:
-    stream.write(f"{line}\n")
-    stream.flush()
+def _say(line: str, stream: TextIO | None = None) -> None:
+    print(line, file=stream, flush=True)
 
 
 if __name__ == "__main__":

@@ -103,13 +103,13 @@ time.sleep(60)
 """
 
 
-def test_a_child_says_when_it_is_ready_and_ends_when_asked(tmp_path, monkeypatch, capsys):
+def test_a_child_says_when_it_is_ready_and_ends_when_asked(tmp_path, monkeypatch, capfd):
     (tmp_path / "tests_ready.py").write_text(READY)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     child = start("the sleeper", "tests_ready")
     monkeypatch.setattr("deployments.up.SILENCE_SECONDS", 0.0)
     assert wait_until_ready([child]) == ["at this address"]
-    shown = capsys.readouterr().out
+    shown = capfd.readouterr().out
     assert re.fullmatch(r"(still starting after \d s: the sleeper \.\.\.\n)+the sleeper is up after \d s\n", shown), shown
     end_all([child.process.pid], seconds=0.2)
     assert child.process.wait(timeout=5) == -signal.SIGTERM and child.process.pid not in descendants(os.getpid())
