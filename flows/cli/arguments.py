@@ -143,10 +143,18 @@ def build_parser() -> argparse.ArgumentParser:
     text = "where an answer comes from, what a document was used for, what a run did"
     text_of_lineage = f"Tells {text}, from the records of the runs."
     lineage = _command(verbs, "lineage", "display.lineage_tables:lineage", text, common, description=text_of_lineage)
-    lineage.add_argument(
+    asked = lineage.add_mutually_exclusive_group(required=True)
+    asked.add_argument(
         "named",
+        nargs="?",
         metavar="ANSWER|DOCUMENT|RUN",
         help="at least 8 digits of an answer's or a document's id, 6 of a run's, or a document's exact file name",
+    )
+    asked.add_argument(
+        "--sql",
+        metavar="QUERY",
+        help='one SELECT on the tables runs, steps, model_calls and answers, for example "SELECT step, count(*), avg(seconds) '
+        'FROM steps GROUP BY step"; "DESCRIBE steps" lists columns',
     )
     _add_evaluate(verbs)
     _add_documents(verbs, common)

@@ -19,11 +19,13 @@ from flows.display.lineage_wording import (
     when,
 )
 from flows.display.output import Output
+from flows.display.query_table import show_result
 from storage.codec import adapter, shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.runs.answer_json import writable
 from tasks.finding.plan import displayed
+from tasks.lineage.query import ask_runs
 from tasks.lineage.records import AnswerWalk, DocumentHistory, DocumentWalk, PagesRead, Reading, RunKind, RunWalk, Standing, Walk
 from tasks.lineage.runs import sum_of_calls, sum_of_steps
 from tasks.lineage.search import short_run
@@ -45,6 +47,9 @@ class Line(NamedTuple):
 
 
 def lineage(arguments: argparse.Namespace, output: Output) -> int:
+    if arguments.sql is not None:
+        show_result(ask_runs(corpus_location(arguments.corpus), arguments.sql), output)
+        return 0
     with open_for_reading(corpus_location(arguments.corpus)) as snapshot:
         found = walk(snapshot, displayed(arguments.named))
     show_walk(found, output)
