@@ -42,6 +42,11 @@ OFTEN, ONCE = 2, 1
 OFTEN where an attempt takes moments; ONCE where it takes minutes, or holds steps that are tried again themselves. Servers of
 models are asked again inside the step, by rules of their own. A step that only computes has none: it would fail the same way.
 """
+PARSE, MODEL = "parse", "model"
+"""Tags of a task: it reads a file in processes of its own; in this run it asks a chat model, or an embedder that is served.
+
+On Prefect's server an operator may limit how many tasks with a tag run at once, and each of them asks it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +150,7 @@ class Step(Generic[P, R]):
     cache_key: Callable[..., StepKey]
     codec: Codec[Any] | None
     summary: Callable[[Any], Mapping[str, str]]
+    tag: Callable[..., str]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         attempt = 1
@@ -187,15 +193,22 @@ class Step(Generic[P, R]):
         """Do the step in a thread; inside a Prefect run as a task of that run, with its retries and state."""
         if not _inside_a_prefect_run():
             return await asyncio.to_thread(self, *args, **kwargs)
+        from prefect import tags
         from prefect.client.schemas.objects import StateDetails
+        from prefect.concurrency.asyncio import ConcurrencySlotAcquisitionError
         from prefect.states import Completed
 
         own = chain.get(Chain())
         name = f"{self.name} {self.cache_key(*args, **kwargs).name}".replace("{", "(").replace("}", ")")
         work = TaskWork(lambda attempt: self._perform(attempt, *args, **kwargs), name)
+        # As completed whatever came of them: what follows a caught error goes on.
+        before: list[Any] = [Completed(data=True, state_details=StateDetails(task_run_id=one)) for one in own.last]
         try:
-            # As completed whatever came of them: what follows a caught error goes on.
-            await self._task(work, wait_for=[Completed(data=True, state_details=StateDetails(task_run_id=one)) for one in own.last])
+            with tags(*filter(None, [self.tag(*args, **kwargs)])):
+                await self._task(work, wait_for=before)
+        except ConcurrencySlotAcquisitionError:
+            # The server is away, and the limits with it; what has no tag goes on without it, and so does this.
+            return await asyncio.to_thread(self, *args, **kwargs)
         finally:
             own.last = work.task_run or own.last
         return work.result[-1]
@@ -267,11 +280,15 @@ def step(
     cache_key: Callable[..., StepKey],
     codec: Codec[Any] | None = None,
     summary: Callable[[Any], Mapping[str, str]] = lambda _result: {},
+    tag: Callable[..., str] = lambda *_inputs: "",
 ) -> Callable[[Callable[P, R]], Step[P, R]]:
-    """Make a function a step; give a codec where its result is dear enough to be remembered, else what lineage records of it."""
+    """Make a function a step; give a codec where its result is dear enough to be remembered, else what lineage records of it.
+
+    `tag` returns that of its task, "" for none, by the step's inputs.
+    """
 
     def decorate(function: Callable[P, R]) -> Step[P, R]:
-        return Step(function, name, version, retries, cache_key, codec, summary)
+        return Step(function, name, version, retries, cache_key, codec, summary, tag)
 
     return decorate
 

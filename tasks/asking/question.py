@@ -15,8 +15,9 @@ from tasks.algorithms.questions.places import named_places
 from tasks.algorithms.questions.terms import question_terms, with_keywords
 from tasks.asking.records import PathReader, Question
 from tasks.models.embedding.embedder import QuestionEmbedder
+from tasks.models.endpoints import SERVED
 from tasks.settings.ask import AskSettings
-from tasks.step import OFTEN, Step, StepKey, step
+from tasks.step import MODEL, OFTEN, Step, StepKey, step
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,18 +49,22 @@ def context_of(
 
 
 def question_step(
-    name: str, recorded: Callable[[Any], Mapping[str, str]], version: str = "1", retries: int = OFTEN
+    name: str, recorded: Callable[[Any], Mapping[str, str]], version: str = "1", retries: int = OFTEN, *, reads: bool = False
 ) -> Callable[[Callable[P, R]], Step[P, R]]:
     """Make a function a step of the question that it takes first; what it makes is used once, so nothing is remembered.
 
     `recorded` is what the lineage records of a result. Most read the graph, or keep the replies of a model; one that only
-    computes has no `retries`.
+    computes has no `retries`. One that `reads` has the reader do it: a chat model, where that is the reader.
     """
 
     def key(question: Question, *_inputs: object) -> StepKey:
         return StepKey(question.id, identify(question.id, question.text), shortened(question.text))
 
-    return step(name, version=version, retries=retries, cache_key=key, summary=recorded)
+    return step(name, version=version, retries=retries, cache_key=key, summary=recorded, tag=model_tag if reads else lambda *_: "")
+
+
+def model_tag(*inputs: Any) -> str:  # noqa: ANN401 - of any step of a question; its context comes last
+    return MODEL if inputs[-1].reader.model else ""
 
 
 def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
@@ -71,6 +76,7 @@ def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
     version="1",
     retries=OFTEN,
     cache_key=text_key,
+    tag=lambda *of: MODEL if of[-1].embedder.identity.precision == SERVED else model_tag(*of),
     summary=lambda question: {
         "terms": hash_bytes(to_json(question.terms)),
         "places": hash_bytes(to_json(question.places)),

@@ -24,7 +24,7 @@ from tasks.asking.request import AskRequest, checked_questions
 from tasks.evaluation.arms import Arm
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
-from tasks.step import ONCE, StepKey, Workplace, step, workplace
+from tasks.step import MODEL, ONCE, StepKey, Workplace, step, workplace
 
 ROOT = Path(__file__).resolve().parents[2]
 DECIDING = ("storage/**/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
@@ -129,6 +129,7 @@ def batch_key(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) ->
     version="1",
     retries=ONCE,
     cache_key=batch_key,
+    tag=lambda _batch, context: MODEL if context.reader.model else "",
     summary=lambda asked: {"asked": hash_bytes(to_json([one.key for one in asked]))},
 )
 def ask_batch(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) -> tuple[Asked, ...]:

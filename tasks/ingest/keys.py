@@ -16,10 +16,11 @@ from tasks.finding.plan import DocumentWork
 from tasks.models.chat.errors import ChatError, Outcome
 from tasks.models.chat.model import ChatModel
 from tasks.models.embedding.embedder import Embedder
+from tasks.models.endpoints import SERVED
 from tasks.models.ocr import ocr_identity
 from tasks.parsing.parse import parse_inputs
 from tasks.settings.ingest import IngestSettings
-from tasks.step import Codec, StepKey
+from tasks.step import MODEL, Codec, StepKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,14 @@ class Tools:
     artifacts: ArtifactStore
     embedder: Embedder
     chat: ChatModel | None = None
+
+    @property
+    def tag_of_chat(self) -> str:
+        return MODEL if self.chat is not None else ""
+
+    @property
+    def tag_of_embedder(self) -> str:
+        return MODEL if self.embedder.identity.precision == SERVED else ""
 
 
 Evolved = EvolvedVectors | EvolvedNodes

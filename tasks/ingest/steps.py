@@ -47,7 +47,7 @@ from tasks.models.embedding.embedder import Embedder
 from tasks.parsing.parse import ParseError, parse_file
 from tasks.parsing.pictures_read import read_words
 from tasks.progress import report
-from tasks.step import ONCE, step
+from tasks.step import MODEL, ONCE, PARSE, step
 
 
 def embed_nodes(*, texts: Sequence[str], embedder: Embedder, batch_nodes: int, on_nodes: Callable[[int, int], None]) -> Vectors:
@@ -111,7 +111,7 @@ def _note(outcomes: Counter[str], what: str) -> str:
     return f"{count} {'element' if count == 1 else 'elements'} {what}, because the model gave no usable reply ({reasons})"
 
 
-@step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED)
+@step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED, tag=lambda *_: PARSE)
 def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
     """Read a file into pages of blocks, in a child process."""
     return parse_file(
@@ -147,7 +147,7 @@ def structure(work: DocumentWork, parsed: ParsedDocument, tools: Tools) -> Struc
     return structured
 
 
-@step("analyze", version="1", retries=ONCE, cache_key=version_key, summary=structured_hash)
+@step("analyze", version="1", retries=ONCE, cache_key=version_key, summary=structured_hash, tag=lambda *of: of[-1].tag_of_chat)
 def analyze(work: DocumentWork, structured: Structured, tools: Tools) -> Structured:
     """Give every node its summary, keywords and search text, every page its summary (eq. 11)."""
     settings = tools.settings.reading.analysis
@@ -172,7 +172,7 @@ def _described(work: DocumentWork, analyzed: Structured, tools: Tools, chat: Cha
     )
 
 
-@step("embed", version="2", retries=ONCE, cache_key=vectors_key, codec=VECTORS)
+@step("embed", version="2", retries=ONCE, cache_key=vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
 def embed(work: DocumentWork, texts: Sequence[str], tools: Tools) -> Vectors:
     """Embed the texts of a document's nodes (eq. 12), in batches cut in node order."""
     return embed_nodes(
@@ -195,7 +195,7 @@ def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools:
     return lite_round(before=before, number=number, neighbours=tools.settings.reading.evolution.neighbours)
 
 
-@step("judge-links", version="1", retries=ONCE, cache_key=round_key, summary=nodes_hash)
+@step("judge-links", version="1", retries=ONCE, cache_key=round_key, summary=nodes_hash, tag=lambda *_: MODEL)
 def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: Tools) -> EvolvedNodes:
     """Have the model rewrite the nodes and name their links for one round (eq. 14); raise UnansweredError as `analyze` does.
 
@@ -218,7 +218,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: To
     return judged
 
 
-@step("embed-round", version="1", retries=ONCE, cache_key=round_vectors_key, codec=VECTORS)
+@step("embed-round", version="1", retries=ONCE, cache_key=round_vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
 def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> Vectors:
     """Embed what a round of a model wrote, as `embed` does; remembered until the document's graph is made."""
     rounds = tools.settings.reading.evolution.rounds

@@ -60,6 +60,7 @@ def money_in_words(cost: float) -> str:
         "saturation": f"{verdict.saturation:.4f}",
         "trigger": verdict.trigger or "",
     },
+    reads=True,
 )
 def judge(question: Question, routed: Routed, readings: Sequence[PathReading], context: AskContext) -> Verdict:
     settings = context.settings.gate

@@ -164,7 +164,7 @@ class TerrainEditor:
         return tuple(GraphEdit(kind, ids[tail], ids[head], old, new) for tail, head, old, new in rows if old != new)
 
 
-@question_step("refine", lambda refined: {"edits": hash_bytes(repr(refined.edits).encode())})
+@question_step("refine", lambda refined: {"edits": hash_bytes(repr(refined.edits).encode())}, reads=True)
 def refine(
     question: Question,
     graph: CandidateGraph,

@@ -95,6 +95,45 @@ async def tried_again(client):
     return {"recorded": recorded, "states": [state["name"] for state in states], "key": task_run.task_key}
 
 
+async def limited(client):
+    """Return how many steps with the tag `model` ran at once where an operator allows one, and the tags of all tasks that have some."""
+    from prefect import flow
+
+    from tasks import step as steps
+    from tasks.lineage.writing import lineage_of_run, working_at
+
+    running, most = [], [0]
+
+    @steps.step(
+        "slow", version="1", retries=0, cache_key=lambda name: steps.StepKey("corpus", "", name), tag=lambda _name: steps.MODEL
+    )
+    def slow(name):
+        """Take a moment."""
+        running.append(name)
+        most[0] = max(most[0], len(running))
+        time.sleep(0.3)
+        running.remove(name)
+
+    async def alone(name):
+        with steps.chained():
+            await slow.submit(name)
+
+    @flow(name="limited")
+    async def run():
+        location = corpus_location("tides")
+        with (
+            lineage_of_run(location, parameters={}, settings={}, run_id="limited", snapshot=lambda: 0) as place,
+            working_at(place),
+        ):
+            await asyncio.gather(alone("one"), alone("other"))
+
+    await client.create_concurrency_limit("model", 1)
+    await run()
+    await asyncio.sleep(1)
+    tags = {task_run.name: task_run.tags for task_run in await client.read_task_runs(limit=200) if task_run.tags}
+    return {"most at once": most[0], "tags": tags}
+
+
 async def without_pages(client, called):
     """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
     from prefect.client.schemas.filters import LogFilter, LogFilterLevel
@@ -168,6 +207,7 @@ async def main():
         told["assets"] = await assets(client)
         told["graphs"] = await graphs(client)
         told["tried again"] = await tried_again(client)
+        told["limited"] = await limited(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
     return told
 

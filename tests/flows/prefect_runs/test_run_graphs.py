@@ -27,6 +27,11 @@ def test_the_steps_of_a_question_lead_to_its_answer_and_to_no_other(deployed):
     assert drawn == chain(QUESTION, shortened(TORQUE)) | chain(QUESTION, WEIGHT)
 
 
+def test_what_asks_a_model_has_the_tag_by_which_an_operator_limits_it(deployed):
+    parsed = {f"parse {name}": ["parse"] for name in ("tides.html", "empty.pdf")}
+    assert deployed["limited"] == {"most at once": 1, "tags": parsed | {"slow one": ["model"], "slow other": ["model"]}}
+
+
 def test_a_step_that_fails_twice_has_three_attempts_there_and_in_lineage(deployed):
     tried = deployed["tried again"]
     error = "ConnectionResetError: the store is away"
