@@ -96,7 +96,7 @@ async def tried_again(client):
 
 
 async def limited(client):
-    """Return how many steps with the tag `model` ran at once where an operator allows one, and the tags of all tasks that have some."""
+    """Return how many steps with the tag `model` ran at once where an operator allows one, and the tags of tasks."""
     from prefect import flow
 
     from tasks import step as steps

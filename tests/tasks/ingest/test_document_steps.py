@@ -1,26 +1,37 @@
 """The steps that make a graph of a document: what embedding, missing replies and pages without words come to, and their keys."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
+from tasks.asking.candidates import find_candidates
+from tasks.asking.question import understand
 from tasks.finding.plan import DocumentWork
 from tasks.ingest import keys
 from tasks.ingest.steps import (
     UnansweredError,
+    analyze,
+    embed,
     embed_nodes,
     may_be_mended,
     noted_pages,
     page_vectors,
+    parse,
     require_enough_replies,
     require_something_to_read,
+    structure,
 )
 from tasks.models.chat.errors import ChatError, InvalidReplyError, RefusedReplyError
 from tasks.models.embedding.vectors import unit_vectors
 from tasks.parsing.parse import ParseError
+from tasks.reading.judging import judge
+from tasks.reading.paths import read_paths
+from tasks.reading.synthesis import synthesize
+from tasks.routing.refinement import refine
 from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests.tasks.describing_worlds import node
 
@@ -129,3 +140,17 @@ def test_pictures_are_those_of_pages_and_blocks():
     pages = (parsed_page(PageParser.OCR, image="i" * 64), parsed_page(PageParser.OCR))
     parsed = ParsedDocument("d" * 64, "application/pdf", "", pages)
     assert keys.pictures_of(parsed) == {"i" * 64}
+
+
+def test_a_step_has_the_tag_of_a_model_only_where_it_asks_one_in_this_run(tmp_path):
+    by_rules = tools(tmp_path)
+    served = replace(by_rules, embedder=SimpleNamespace(identity=EmbedderIdentity("e", "served", 2)), chat=object())
+
+    def tags(work_tools):
+        return [step.tag("work", (), work_tools) for step in (parse, structure, analyze, embed)]
+
+    assert tags(by_rules) == ["parse", "", "", ""] and tags(served) == ["parse", "", "model", "model"]
+    rules, model = (SimpleNamespace(reader=SimpleNamespace(model=name), embedder=by_rules.embedder) for name in ("", "m"))
+    for step in (understand, read_paths, judge, refine, synthesize):
+        assert (step.tag("question", rules), step.tag("question", model)) == ("", "model")
+    assert find_candidates.tag("question", model) == ""
