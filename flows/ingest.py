@@ -38,8 +38,8 @@ from tasks.ingest.outcomes import Outcome, failed, ready, unexpected, watched_do
 from tasks.ingest.publishing import index, publish, rename
 from tasks.ingest.remembered import is_remembered, remembered_graph, remembered_outcomes
 from tasks.ingest.report import IngestReport, ingest_report
-from tasks.ingest.request import IngestRequest, Survey, embedder_for, look, survey
-from tasks.ingest.steps import UnansweredError
+from tasks.ingest.request import IngestRequest, ReadingRequest, Survey, embedder_for, look, recorded, survey
+from tasks.ingest.steps import NotKeptError, UnansweredError
 from tasks.lineage.at_work import rest_of, taking_over
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 class IngestContext:
     """What the steps of a run share; without a model `chat` is None, without a cluster `runner`; `took_over` names killed runs."""
 
-    request: IngestRequest
+    request: ReadingRequest
     corpus: CorpusWriter
     place: Workplace
     tools: Tools
@@ -81,7 +81,7 @@ class IngestContext:
 
 
 @contextmanager
-def ingest_context(request: IngestRequest, run_id: str) -> Iterator[IngestContext]:
+def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestContext]:
     """Hold the corpus, write the run's lineage, and have the model and the workers, while the block runs.
 
     Raise as `open_for_writing`, `reading_model` and `runner_at_work` do.
@@ -93,7 +93,7 @@ def ingest_context(request: IngestRequest, run_id: str) -> Iterator[IngestContex
         taking_over(location, rest := rest_of(location, request)) as took_over,
         lineage_of_run(
             location,
-            parameters=request.model_dump(mode="json", exclude={"settings"}),
+            parameters=recorded(request),
             settings=request.settings.model_dump(mode="json"),
             run_id=run_id,
             snapshot=lambda: corpus.snapshot,
@@ -129,8 +129,8 @@ async def ingest(request: IngestRequest) -> IngestReport | State[None]:
         return await read_in(request, found)
 
 
-async def read_in(request: IngestRequest, discovery: Discovery) -> IngestReport | State[None]:
-    """Read what was found into the corpus, publish it, and leave its pages."""
+async def read_in(request: ReadingRequest, discovery: Discovery) -> IngestReport | State[None]:
+    """Read what was found into the corpus, or make what is there anew, publish it, and leave its pages."""
     with ingest_context(request, str(flow_run.id)) as context:
         await publish_what_was_lost(context)
         found = context.survey(discovery)
@@ -204,7 +204,7 @@ async def read_document(work: DocumentWork, *, tools: Tools, workers: Workers | 
             outcome = ready(work, graph, unfinished=unfinished)
         except ParseError as error:
             outcome = failed(work, error.state, error.reason)
-        except UnansweredError as error:
+        except (UnansweredError, NotKeptError) as error:
             outcome = failed(work, DocumentState.FAILED, str(error), for_good=False, logged=type(error).__name__)
         except Exception as error:
             outcome = unexpected(work, error)

@@ -18,6 +18,7 @@ ORDER = """
 deployments
 flows.cli
 flows.evaluate
+flows.evolve
 flows.ingest flows.maintain flows.ask_deployed
 flows.prefect_runs
 flows.display flows.frames
@@ -57,7 +58,7 @@ RANKS = {room: rank for rank, line in enumerate(ORDER.split("\n")) for room in l
 IMPURE = {"prefect", "duckdb", "lancedb", "pyarrow", "polars", "torch", "openai", "mineru", "rapidocr", "onnxruntime",
           "sentence_transformers", "time", "datetime", "random", "os", "pathlib", "io", "socket", "subprocess"}  # fmt: skip
 MODELS = {"openai", "rapidocr", "onnxruntime", "sentence_transformers", "torch", "transformers", "onnx"}
-INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.ingest", "flows.maintain",
+INSIDE_A_RUN = {"flows.ask_deployed", "flows.evaluate", "flows.evolve", "flows.ingest", "flows.maintain",
                 "flows.prefect_runs.corpus_pages", "flows.prefect_runs.labels", "flows.prefect_runs.pages",
                 "deployments.automations", "deployments.declared", "deployments.intake",
                 "deployments.questions", "deployments.serve"}  # fmt: skip

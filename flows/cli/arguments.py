@@ -12,6 +12,8 @@ from tasks.settings.readers import READERS, READERS_HELP
 USAGE_EXIT = 2
 MODALITIES = ("text", "table", "figure")
 """Those of `storage.records.documents`, which takes as long to load as a question to be answered."""
+STAGES = ("analyze", "embed", "evolve")
+"""Those of `tasks.ingest.request`, for the same reason."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -179,7 +181,7 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         description="Reads files and folders, recursively, and what lies in object stores, into a corpus. Run it again at any "
         "time: what is unchanged costs one hash, what was interrupted goes on.",
     )
-    ingest.add_argument("paths", nargs="+", metavar="PATH", help="a file, a folder, or s3://BUCKET/PREFIX/ of an object store")
+    ingest.add_argument("paths", nargs="*", metavar="PATH", help="a file, a folder, or s3://BUCKET/PREFIX/ of an object store")
     for flag, text in (
         ("--include", "only files whose name, or path below PATH, matches (repeatable; * matches / too)"),
         ("--exclude", "no files whose name, or path below PATH, matches (repeatable)"),
@@ -189,6 +191,21 @@ def _add_ingest(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ingest.add_argument("--password-file", type=Path, metavar="F", help=text)
     _add_settings(ingest)
     ingest.add_argument("--estimate", action="store_true", help="say how much there is to do, and do nothing")
+    text = (
+        "analyze,embed,evolve: read no file; make the graphs of documents that are in the corpus anew, with this preset, these "
+        "settings and the model of the environment, from what was read of them; PATH, where given, says which"
+    )
+    ingest.add_argument("--stages", type=_stages, default=(), metavar="STAGES", help=text)
+
+
+def _stages(named: str) -> tuple[str, ...]:
+    """Return the stages; raise ArgumentTypeError where these are not all that are made without a file."""
+    if set(named.split(",")) != set(STAGES):
+        raise argparse.ArgumentTypeError(
+            f"{named!r} is not {','.join(STAGES)}, which go together: each makes what the next one reads, and what the settings "
+            "leave as it was is recalled; to parse anew, ingest the files without --stages"
+        )
+    return STAGES
 
 
 def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401

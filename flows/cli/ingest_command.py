@@ -1,7 +1,11 @@
-"""The command `ingest`: it looks at what there is to do, says so, and makes a run where there is something."""
+"""The command `ingest`: it looks at what there is to do, says so, and makes a run where there is something.
+
+With `--stages` it reads no file, and the run is one of the flow `evolve`.
+"""
 
 import argparse
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from flows.display.corpus_tables import corpus_json, show_corpus
@@ -12,12 +16,12 @@ from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location, home
 from storage.lock import wait_until_free
 from storage.object_address import checked_source, is_address
-from storage.records.documents import DocumentState
+from storage.records.documents import DocumentRecord, DocumentState
 from storage.system import check_writable
 from tasks.finding.mirror import Ahead
 from tasks.finding.plan import displayed
 from tasks.ingest.publishing import maintenance_is_due
-from tasks.ingest.request import IngestRequest, Survey, survey_for
+from tasks.ingest.request import EvolveRequest, IngestRequest, ReadingRequest, Survey, survey_for
 from tasks.lineage.at_work import rest_of, takeover_messages
 from tasks.settings.ask import load_settings
 from tasks.settings.ingest import IngestSettings
@@ -30,8 +34,6 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
     request = _request(arguments)
     require_own(corpus_location(request.corpus))
     check_writable(home())
-    for address in filter(is_address, request.paths):
-        output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
     found = _survey(request, output, estimate=arguments.estimate)
     if arguments.estimate:
         return _estimate(found, request.settings, output)
@@ -55,13 +57,12 @@ def ingest(arguments: argparse.Namespace, output: Output) -> int:
             output.side.print(" ".join(message.split()), markup=False, soft_wrap=True)
     with open_for_reading(corpus_location(request.corpus)) as snapshot:
         skipped = [*found.found.skipped, *found.plan.vanished]
-        asked = {file.document_id for file in found.found.files}
         if arguments.json:
             output.data(corpus_json(request.corpus, snapshot, skipped) | ({"ended": run.ended} if run.ended else {}))
         else:
-            show_corpus(request.corpus, snapshot, skipped, output, only=asked)
+            show_corpus(request.corpus, snapshot, skipped, output, only=found.documents)
             output.line(f"{'stopped' if run.stopped or run.ended else 'done'} after {clock(time.monotonic() - began)}")
-        unready = any(record.state is not DocumentState.READY for record in snapshot.documents() if record.id in asked)
+        unready = _unready(snapshot.documents(), found, request)
     if run.stopped:
         output.side.print("what is listed is published; the same command goes on with the rest", markup=False)
         return STOPPED
@@ -77,7 +78,7 @@ class _Run:
     messages: tuple[str, ...] = ()
 
 
-def _run(request: IngestRequest) -> _Run:
+def _run(request: ReadingRequest) -> _Run:
     from flows.cli.run import RunEndedError, run_ingest
     from tasks.ingest.report import asked
 
@@ -91,7 +92,27 @@ def _run(request: IngestRequest) -> _Run:
     return _Run(messages=(*(f"mended: {message}" for message in done.mended), *used))
 
 
-def _request(arguments: argparse.Namespace) -> IngestRequest:
+def _unready(documents: Sequence[DocumentRecord], found: Survey, request: ReadingRequest) -> bool:
+    """Say whether a document that was asked about is not ready, or is still as it was where it was to be made anew."""
+    wanted = {work.document_id: work.version for work in found.plan.work} if isinstance(request, EvolveRequest) else {}
+    return any(
+        record.state is not DocumentState.READY or record.version != wanted.get(record.id, record.version)
+        for record in documents
+        if record.id in found.documents
+    )
+
+
+def _request(arguments: argparse.Namespace) -> ReadingRequest:
+    settings = load_settings(arguments.settings, arguments.preset).for_ingest()
+    if arguments.stages:
+        for flag in ("include", "exclude", "password_file", "estimate"):
+            if getattr(arguments, flag):
+                what = f"--{flag.replace('_', '-')} is about files, and --stages reads none"
+                raise CommandError(what, str(getattr(arguments, flag)), "leave one of the two out; PATH says which documents")
+        paths = tuple(map(checked_source, arguments.paths))
+        return EvolveRequest(paths=paths, corpus=arguments.corpus, preset=arguments.preset, settings=settings)
+    if not arguments.paths:
+        raise CommandError("no PATH is given", "ingest", "name a folder that holds documents, or --stages to read no file")
     return IngestRequest(
         paths=tuple(map(checked_source, arguments.paths)),
         corpus=arguments.corpus,
@@ -99,11 +120,22 @@ def _request(arguments: argparse.Namespace) -> IngestRequest:
         exclude=tuple(arguments.exclude),
         password_file=str(arguments.password_file) if arguments.password_file else None,
         preset=arguments.preset,
-        settings=load_settings(arguments.settings, arguments.preset).for_ingest(),
+        settings=settings,
     )
 
 
-def _survey(request: IngestRequest, output: Output, *, estimate: bool) -> Survey:
+def _survey(request: ReadingRequest, output: Output, *, estimate: bool) -> Survey:
+    if isinstance(request, EvolveRequest):
+        found = survey_for(request)
+        if request.paths and not found.documents:
+            what, remedy = (
+                f"no document of corpus {request.corpus!r} was read from there",
+                "`flowreader documents show NAME` shows the paths of one",
+            )
+            raise CommandError(what, ", ".join(request.paths), remedy)
+        return found
+    for address in filter(is_address, request.paths):
+        output.side.print(f"looking for what is new at {displayed(address)}", markup=False, soft_wrap=True)
     # A listing has no page counts: an estimate has to fetch, and says what that costs.
     why = " to look into them; the ingest fetches none of them again" if estimate else ""
 

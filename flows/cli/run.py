@@ -12,7 +12,7 @@ from storage.records.evaluations import Evaluation
 from storage.system import bound_arenas
 from tasks.evaluation.arms import EvaluationRequest
 from tasks.ingest.report import IngestReport
-from tasks.ingest.request import IngestRequest
+from tasks.ingest.request import EvolveRequest, ReadingRequest
 from tasks.parsing.supervisor import CHILDREN
 
 DRAIN_SECONDS = 5.0
@@ -22,9 +22,10 @@ class RunEndedError(RuntimeError):
     """The chat model was gone, or the budget used up, before the run came to its end; what was finished is kept."""
 
 
-def run_ingest(request: IngestRequest) -> IngestReport | None:
-    """Run the ingest flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
-    return cast(IngestReport | None, _run("flows.ingest:ingest", request))
+def run_ingest(request: ReadingRequest) -> IngestReport | None:
+    """Run the flow to its end and return what it did; None where the user stopped it, RunEndedError as `_run` says."""
+    flow = "flows.evolve:evolve" if isinstance(request, EvolveRequest) else "flows.ingest:ingest"
+    return cast(IngestReport | None, _run(flow, request))
 
 
 def run_evaluation(request: EvaluationRequest) -> Evaluation | None:

@@ -26,7 +26,7 @@ from storage.records.answers import Answer, Citation
 from storage.runs.answer_json import answer_from_json
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
-from tasks.ingest.request import IngestRequest
+from tasks.ingest.request import ReadingRequest
 from tasks.lineage.data_flow import DataFlow, answered, ingested
 from tasks.lineage.documents import document_histories
 from tasks.lineage.names import Sources, opened_sources
@@ -184,7 +184,7 @@ async def keep_page(answer: Answer, *, flow_run_id: UUID | None = None, task_run
     await leave_page(answer_key(answer), page, as_text(answer.question), of_flow=flow_run_id, of_task=task_run_id)
 
 
-async def leave_ingest_pages(request: IngestRequest, report: IngestReport) -> None:
+async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
     """Leave the pages and the asset events of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
     links: list[str] = []
     with failures_logged("its lineage"):
@@ -198,7 +198,7 @@ async def leave_ingest_pages(request: IngestRequest, report: IngestReport) -> No
         await renew_corpus_page(request.corpus)
 
 
-async def leave_lineage(request: IngestRequest) -> UUID:
+async def leave_lineage(request: ReadingRequest) -> UUID:
     """Leave the page and the asset events of the ingest at work; its lineage file is walked through once."""
     run_id = UUID(str(run_at_work.id))
     with open_for_reading(corpus_location(request.corpus)) as snapshot, opened_sources(snapshot) as sources:

@@ -22,6 +22,8 @@ UNFINISHED = "unfinished"
 class DocumentWork:
     """A document to be read: `path` is where its bytes lie, `paths` all its names as the catalog shows them.
 
+    Where what was read of it is to be used again, and no file, `path` is "".
+
     `published` is the version that readers have until this one is ready.
     """
 
@@ -129,6 +131,38 @@ def plan_reading(
     )
 
 
+def plan_again(
+    *,
+    published: Sequence[DocumentRecord],
+    roots: Sequence[str],
+    settings: IngestSettings,
+    embedder: EmbedderIdentity,
+    reader: str,
+) -> Plan:
+    """Plan to make the graphs of documents that are ready anew, from what was read of them; with roots, of those below these only.
+
+    A document whose version the settings leave as it is stays; no file is looked at.
+    """
+    work, unchanged = [], []
+    for record in published:
+        if record.state is not DocumentState.READY or (roots and not any(_below(path, roots) for path in record.paths)):
+            continue
+        task = DocumentWork(
+            document_id=record.id,
+            version=document_version(record.id, settings, embedder, reader),
+            path="",
+            paths=record.paths,
+            size_bytes=record.size_bytes,
+            attempt=_attempt(settings),
+            published=record,
+        )
+        if _settled(record, task):
+            unchanged.append(record.id)
+        else:
+            work.append(task)
+    return Plan(tuple(work), (), {}, (), tuple(unchanged), ())
+
+
 def _work(
     document_id: str,
     version: str,
@@ -145,9 +179,13 @@ def _work(
         path=copies[0].path,
         paths=paths,
         size_bytes=copies[0].size_bytes,
-        attempt=identify(settings.limits.model_dump_json()),
+        attempt=_attempt(settings),
         password=password,
     )
+
+
+def _attempt(settings: IngestSettings) -> str:
+    return identify(settings.limits.model_dump_json())
 
 
 def _settled(record: DocumentRecord, task: DocumentWork) -> bool:

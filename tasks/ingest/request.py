@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -16,7 +16,7 @@ from storage.object_address import CREDENTIALS, checked_source, is_address, stor
 from storage.records.documents import DocumentRecord, EmbedderIdentity
 from tasks.finding.files import Discovery, DiscoveryError, discover
 from tasks.finding.mirror import Announce, discover_objects
-from tasks.finding.plan import Plan, displayed, plan_reading
+from tasks.finding.plan import Plan, displayed, plan_again, plan_reading
 from tasks.models.embedding.embedder import default_identity
 from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
 from tasks.settings.ingest import IngestSettings
@@ -36,6 +36,9 @@ Source = Annotated[
 """A path or an address; the server runs no validator: by the pattern it refuses credentials in one, and keeps them nowhere."""
 
 
+AskedSettings = Annotated[IngestSettings, settings_over_preset(AllSettings.for_ingest)]
+
+
 class IngestRequest(BaseModel):
     """What to read, and into which corpus. Prefect's UI shows it as a form."""
 
@@ -52,9 +55,31 @@ class IngestRequest(BaseModel):
         None, description="a file of passwords, a line each: NAME, a tab, PASSWORD"
     )
     preset: Preset = "default"
-    settings: Annotated[IngestSettings, settings_over_preset(AllSettings.for_ingest)] = Field(
-        default_factory=lambda asked: method_of(asked["preset"]).for_ingest()
-    )
+    settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
+
+
+STAGES = ("analyze", "embed", "evolve")
+"""What is made anew of a document whose file is not read again."""
+
+
+class EvolveRequest(BaseModel):
+    """Of which documents of a corpus to make the graph anew, and how. Prefect's UI shows it as a form."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    corpus: str = Field("default", description="the corpus whose documents are made anew")
+    paths: tuple[Source, ...] = Field((), description="only documents whose file was read from here; all, where none is named")
+    preset: Preset = "default"
+    settings: AskedSettings = Field(default_factory=lambda asked: method_of(asked["preset"]).for_ingest())
+
+
+ReadingRequest = IngestRequest | EvolveRequest
+
+
+def recorded(request: ReadingRequest) -> dict[str, Any]:
+    """Return what lineage keeps of a request besides its settings; one that reads no file has its `stages` there."""
+    stages = {"stages": list(STAGES)} if isinstance(request, EvolveRequest) else {}
+    return request.model_dump(mode="json", exclude={"settings"}) | stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +89,20 @@ class Survey:
     found: Discovery
     plan: Plan
 
+    @property
+    def documents(self) -> set[str]:
+        """The ids of the documents that were asked about."""
+        return {
+            *(file.document_id for file in self.found.files),
+            *(work.document_id for work in self.plan.work),
+            *self.plan.unchanged,
+        }
 
-def look(request: IngestRequest, announce: Announce = lambda _ahead: None) -> Discovery:
+
+def look(request: ReadingRequest, announce: Announce = lambda _ahead: None) -> Discovery:
     """Find what is asked for; of object stores what is new is fetched and announced before, else nothing is written."""
+    if isinstance(request, EvolveRequest):
+        return Discovery((), ())
     addresses = [source for source in request.paths if is_address(source)]
     paths = [Path(source) for source in request.paths if not is_address(source)]
     return discover(paths, include=request.include, exclude=request.exclude) | discover_objects(
@@ -79,15 +115,18 @@ def look(request: IngestRequest, announce: Announce = lambda _ahead: None) -> Di
 
 
 def survey(
-    request: IngestRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
+    request: ReadingRequest, found: Discovery, published: Sequence[DocumentRecord], embedder: EmbedderIdentity, reader: str
 ) -> Survey:
     """Compare what was found with what is published. `reader` is `reader_identity`."""
+    roots, settings = [_root(source) for source in request.paths], request.settings
+    if isinstance(request, EvolveRequest):
+        return Survey(found, plan_again(published=published, roots=roots, settings=settings, embedder=embedder, reader=reader))
     plan = plan_reading(
         files=found.files,
-        roots=[_root(source) for source in request.paths],
+        roots=roots,
         listed=found.listed,
         published=published,
-        settings=request.settings,
+        settings=settings,
         embedder=embedder,
         reader=reader,
         passwords=read_passwords(request.password_file),
@@ -95,11 +134,11 @@ def survey(
     return Survey(found=found, plan=plan)
 
 
-def survey_for(request: IngestRequest, announce: Announce = lambda _ahead: None) -> Survey:
+def survey_for(request: ReadingRequest, announce: Announce = lambda _ahead: None) -> Survey:
     """Look at files and at the corpus that they are to be read into, whatever state that is in; nothing else is written.
 
-    A damaged corpus is mended by the run itself, which then sees what there is to do. What is fetched from object stores is
-    announced before.
+    A damaged corpus is mended by the run itself, which then sees what there is to do; where no file is read, the error of opening
+    it is raised. What is fetched from object stores is announced before.
     """
     from tasks.ingest.model import reader_identity
 
@@ -108,6 +147,8 @@ def survey_for(request: IngestRequest, announce: Announce = lambda _ahead: None)
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
             return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
+        if isinstance(request, EvolveRequest):
+            raise
         return survey(request, found, (), embedder_for(None), reader)
 
 

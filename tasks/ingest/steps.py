@@ -78,6 +78,10 @@ def page_vectors(*, pages: Sequence[Page], nodes: Sequence[Node], vectors: Vecto
     return mean
 
 
+class NotKeptError(RuntimeError):
+    """What was read of a document is wanted again, and not kept any more: the document stays as it is until its file is read."""
+
+
 class UnansweredError(RuntimeError):
     """Too many nodes got no usable reply: the document fails, what came is kept, and the next ingest asks for the rest."""
 
@@ -113,7 +117,9 @@ def _note(outcomes: Counter[str], what: str) -> str:
 
 @step("parse", version="1", retries=ONCE, cache_key=parse_key, codec=PARSED, tag=lambda *_: PARSE)
 def parse(work: DocumentWork, tools: Tools) -> ParsedDocument:
-    """Read a file into pages of blocks, in a child process."""
+    """Read a file into pages of blocks, in a child process; raise NotKeptError where no file is to be read."""
+    if not work.path:
+        raise NotKeptError("what was read of it is not kept for these settings; ingest its file with them")
     return parse_file(
         path=Path(work.path),
         document_id=work.document_id,

@@ -17,7 +17,7 @@ from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from tasks.events import RunKilled, emit
 from tasks.finding.plan import displayed
-from tasks.ingest.request import IngestRequest
+from tasks.ingest.request import ReadingRequest, recorded
 from tasks.lineage.records import RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
@@ -108,12 +108,16 @@ NAMES = {RunKind.INGEST: "ingest", RunKind.EVALUATE: "evaluation", RunKind.ASK: 
 
 @dataclass(frozen=True, slots=True)
 class KilledRun:
-    """A run whose process is gone. `began` is an ISO 8601 time in UTC; `paths` are those of an ingest that still exist."""
+    """A run whose process is gone. `began` is an ISO 8601 time in UTC; `paths` are those of an ingest that still exist.
+
+    One with `stages` reads no file.
+    """
 
     run_id: str
     kind: RunKind
     began: str
     paths: tuple[str, ...]
+    stages: bool = False
 
     @property
     def message(self) -> str:
@@ -122,7 +126,7 @@ class KilledRun:
 
     @property
     def goes_on(self) -> bool:
-        return self.kind is RunKind.INGEST and bool(self.paths)
+        return self.kind is RunKind.INGEST and bool(self.paths or self.stages)
 
 
 def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
@@ -131,11 +135,12 @@ def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
     for run in killed_runs(location):
         history = _history(run.path)
         there = tuple(path for path in _paths(history) if is_address(path) or os.path.lexists(path))
-        found.append(KilledRun(history.head.run_id, history.head.kind, utc_moment(run.began), there))
+        stages = "stages" in history.parameters
+        found.append(KilledRun(history.head.run_id, history.head.kind, utc_moment(run.began), there, stages))
     return tuple(found)
 
 
-def rest_of(location: CorpusLocation, request: IngestRequest) -> list[Path]:
+def rest_of(location: CorpusLocation, request: ReadingRequest) -> list[Path]:
     """Return the files of the killed ingests that read nothing but what this one reads too."""
     return [each.path for each in killed_runs(location) if _is_covered(_history(each.path), request)]
 
@@ -161,11 +166,15 @@ def _paths(history: RunHistory) -> Sequence[str]:
     return [str(path) for path in history.parameters.get("paths", ())] if history.head.kind is RunKind.INGEST else ()
 
 
-def _is_covered(history: RunHistory, request: IngestRequest) -> bool:
-    chosen = {name: list(getattr(request, name)) for name in ("include", "exclude")}
-    if history.head.kind is not RunKind.INGEST or any(history.parameters.get(name, []) != given for name, given in chosen.items()):
+def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
+    asked, paths = recorded(request), _paths(history)
+    chosen = ("include", "exclude", "stages")
+    if history.head.kind is not RunKind.INGEST or any(history.parameters.get(name, []) != asked.get(name, []) for name in chosen):
         return False
-    return all(any(Path(path).is_relative_to(named) for named in request.paths) for path in _paths(history))
+    # Without paths every document is made anew.
+    return not request.paths or (
+        bool(paths) and all(any(Path(path).is_relative_to(named) for named in request.paths) for path in paths)
+    )
 
 
 def report_killed(location: CorpusLocation) -> None:

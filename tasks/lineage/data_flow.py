@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from storage.records.answers import Answer
 from tasks.finding.plan import displayed
-from tasks.ingest.request import IngestRequest
+from tasks.ingest.request import ReadingRequest
 from tasks.lineage.names import Sources
 from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import documents_used
@@ -36,7 +36,7 @@ def asset_key(namespace: str, name: str) -> str:
     return f"{namespace}://{OTHER_SIGNS.sub('_', name)}"[:LONGEST_KEY]
 
 
-def ingested(request: IngestRequest, sources: Sources, walked: RunWalk) -> DataFlow:
+def ingested(request: ReadingRequest, sources: Sources, walked: RunWalk) -> DataFlow:
     """Return what an ingest read, and the documents that it published and that can be read now."""
     ids = [each.document.id for each in walked.documents if sources.is_readable(each.document.id)]
     inputs = [asset_key("file", displayed(path)) for path in request.paths]

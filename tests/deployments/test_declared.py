@@ -31,7 +31,7 @@ def served(monkeypatch):
 
 def test_every_deployment_is_named_after_its_flow_and_is_a_form(served):
     deployments = served()
-    assert list(deployments) == ["ingest", "ask", "evaluate", "maintain"]
+    assert list(deployments) == ["ingest", "evolve", "ask", "evaluate", "maintain"]
     for name, one in deployments.items():
         assert one.flow_name == name and one.enforce_parameter_schema and one.description
         assert list(one._parameter_openapi_schema.properties) == ["request"]
@@ -39,7 +39,7 @@ def test_every_deployment_is_named_after_its_flow_and_is_a_form(served):
 
 def test_without_a_folder_or_a_dataset_only_maintenance_is_scheduled(served):
     active = {name: [schedule.active for schedule in one.schedules] for name, one in served().items()}
-    assert active == {"ingest": [False], "ask": [], "evaluate": [False], "maintain": [True]}
+    assert active == {"ingest": [False], "evolve": [], "ask": [], "evaluate": [False], "maintain": [True]}
     assert "paths" not in served()["ingest"].parameters["request"], "a run without a folder is refused"
 
 
@@ -61,7 +61,7 @@ def test_an_address_among_the_folders_stays_as_it_is(served, tmp_path, monkeypat
 
 
 def test_a_scheduled_flow_never_runs_twice_at_once(served):
-    assert {name for name, one in served().items() if one.concurrency_limit == 1} == {"ingest", "evaluate", "maintain"}
+    assert {name for name, one in served().items() if one.concurrency_limit == 1} == {"ingest", "evolve", "evaluate", "maintain"}
 
 
 def test_the_file_is_one_that_prefect_deploy_takes():
@@ -98,9 +98,10 @@ def test_every_deployment_is_made_and_nothing_is_fetched(server, tmp_path):
             [sys.executable, "-m", "prefect", *arguments], env=server, capture_output=True, text=True, timeout=200
         )
         assert done.returncode == 0, done.stdout + done.stderr
-    for name in ("ingest", "ask", "evaluate", "maintain"):
+    for name in ("ingest", "evolve", "ask", "evaluate", "maintain"):
         with urllib.request.urlopen(f"{server['PREFECT_API_URL']}/deployments/name/{name}/{name}", timeout=30) as reply:
             made = json.loads(reply.read())
         pool = "flowreader-questions" if name == "ask" else "flowreader"
         assert (made["work_pool_name"], made["pull_steps"], made["path"]) == (pool, [], None)
-        assert [schedule["active"] for schedule in made["schedules"]] == {"maintain": [True], "ask": []}.get(name, [False])
+        active = [schedule["active"] for schedule in made["schedules"]]
+        assert active == {"maintain": [True], "ask": [], "evolve": []}.get(name, [False])

@@ -40,7 +40,7 @@ def up(library, tmp_path_factory):
 @pytest.mark.torture
 def test_the_address_is_shown_and_the_ui_is_there(up):
     said = (
-        "ready: ingest/ingest, evaluate/evaluate, maintain/maintain, ask/ask\n"
+        "ready: ingest/ingest, evolve/evolve, evaluate/evaluate, maintain/maintain, ask/ask\n"
         f"questions: http://{up.environment['FLOWREADER_ASK_ADDRESS']}\n"
         f"Prefect's UI: {up.api.removesuffix('/api')}\n"
     )

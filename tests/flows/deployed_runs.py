@@ -47,14 +47,14 @@ async def assets(client):
 
 
 async def graphs(client):
-    """Return what Prefect's UI draws of the first runs of ingest and ask: each task with those that it waited for."""
+    """Return what Prefect's UI draws of the first runs of these flows: each task with those that it waited for."""
     drawn = {}
     for run in sorted(await client.read_flow_runs(), key=lambda run: run.start_time):
         graph = (await client._client.get(f"/flow_runs/{run.id}/graph-v2")).json()
         nodes = {name: node for name, node in graph["nodes"]}
         waited = {node["label"]: sorted({nodes[one["id"]]["label"] for one in node["parents"]}) for node in nodes.values()}
         drawn.setdefault((await client.read_flow(run.flow_id)).name, waited)
-    return {name: drawn[name] for name in ("ingest", "ask")}
+    return {name: drawn[name] for name in ("ingest", "ask", "evolve")}
 
 
 async def tried_again(client):
@@ -162,6 +162,7 @@ async def main():
 
     from flows.ask_deployed import answer, ask_deployed
     from flows.evaluate import evaluate
+    from flows.evolve import evolve
     from flows.ingest import ingest
     from flows.maintain import maintain
     from flows.prefect_runs import pages as answer_pages
@@ -170,7 +171,8 @@ async def main():
     from tasks.evaluation.arms import EvaluationRequest
     from tasks.ingest.maintenance import MaintainRequest
     from tasks.ingest.removing import remove_document
-    from tasks.ingest.request import IngestRequest
+    from tasks.ingest.request import EvolveRequest, IngestRequest
+    from tasks.settings.ingest import IngestSettings
 
     answer_pages.RENEW_SECONDS = 0.05
     folder = home() / "in"
@@ -205,6 +207,9 @@ async def main():
         reading = ingest(IngestRequest(paths=(str(plain),), corpus="plain"), return_state=True)
         told["without pages"] = await without_pages(client, reading)
         told["assets"] = await assets(client)
+        one_round = IngestSettings.model_validate({"reading": {"evolution": {"rounds": 1}}})
+        told["evolve"] = await ran(evolve(EvolveRequest(corpus="tides", settings=one_round), return_state=True))
+        told["evolve nothing"] = await ran(evolve(EvolveRequest(corpus="tidse"), return_state=True))
         told["graphs"] = await graphs(client)
         told["tried again"] = await tried_again(client)
         told["limited"] = await limited(client)

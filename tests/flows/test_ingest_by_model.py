@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from storage.runs.views import read_run
 from tasks.finding.plan import UNFINISHED
 from tasks.ingest.keys import Tools
 from tasks.ingest.model import reader_identity, reading_model
-from tasks.ingest.request import IngestRequest, look, survey
+from tasks.ingest.request import EvolveRequest, IngestRequest, look, survey
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatServerDownError
 from tasks.models.embedding.embedder import default_identity, open_embedder
@@ -72,14 +73,14 @@ def server(monkeypatch):
         yield serving
 
 
-def read(folder, published=()):
+def read(folder, published=(), asked=IngestRequest):
     """Read every document of the folder as the flow does, one after the other, without publishing; return how each ended."""
     settings, location = load_settings(folder.parent / "model.toml").for_ingest(), corpus_location("default")
     told = {"parameters": {}, "settings": {}, "run_id": "", "snapshot": lambda: 0}
     with lineage_of_run(location, **told) as place, working_at(place), reading_model(settings, writing_calls(place)) as chat:
         embedder = open_embedder(default_identity())
         tools = Tools(settings, ArtifactStore(artifacts_folder()), embedder, chat)
-        request = IngestRequest(paths=(str(folder),), settings=settings)
+        request = asked(paths=(str(folder),), settings=settings)
         found = survey(request, look(request), published, embedder.identity, reader_identity(settings, chat.name))
         return [asyncio.run(read_document(work, tools=tools)) for work in found.plan.work]
 
@@ -111,11 +112,36 @@ def test_a_document_is_described_linked_and_costs_nothing_a_second_time(folder, 
     assert {call["subject"] for call in calls} == {record.id} and all(call["input_tokens"] > 100 for call in calls)
     again = command(folder, home=home, check=0)
     assert server.calls == asked and "calls of the model" not in again.stderr
+    anew_without_its_file(folder, home.with_name("other"), exported=documents(home))
     # A home that has lost all but the replies makes the same of them, and asks nobody.
     (outcome,) = read(folder)
-    assert list(outcome.graph.nodes) == list(nodes) and server.calls == asked
+    assert list(outcome.graph.nodes) == list(nodes) and server.calls == 2 * asked, "the other home asked as well"
     gone = json.loads(flowreader("documents", "remove", MANUAL, "--json", home=home, check=0).stdout)
     assert gone["document"]["id"] == record.id and kept() == {}
+
+
+def documents(home):
+    return flowreader("documents", "export", home=home, check=0).stdout
+
+
+def anew_without_its_file(folder, home, exported):
+    """Have a document that rules read made anew by the model: it is as the model reads it at once, and nothing is left to do."""
+    flowreader("ingest", folder, home=home, check=0)
+    (folder / MANUAL).rename(folder.parent / MANUAL)
+    assert "no document of corpus 'default' was read from there" in anew(folder, "elsewhere", home=home, check=2).stderr
+    anew(folder, home=home, check=0)
+    (folder.parent / MANUAL).rename(folder / MANUAL)
+    assert documents(home) == exported
+    runs = set(home.glob("corpora/default/runs/*"))
+    anew(folder, ".", home=home, check=0)
+    command(folder, home=home, check=0)
+    assert set(home.glob("corpora/default/runs/*")) == runs, "there was nothing left to do"
+
+
+def anew(folder, *arguments, **more):
+    """Run with `--stages`, in their other order; the arguments name paths below the folder."""
+    paths = [folder / each for each in arguments]
+    return flowreader("ingest", *paths, "--stages", "analyze,evolve,embed", "--settings", folder.parent / "model.toml", **more)
 
 
 def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the_end(folder, server, home):
@@ -225,6 +251,17 @@ def test_too_many_failures_fail_the_document_and_the_next_time_it_is_whole(folde
     server.misbehave = lambda _request: None
     (mended,) = read(folder, published=[outcome.record])
     assert mended.record.state is DocumentState.READY
+
+
+def test_a_document_of_which_nothing_is_kept_is_not_made_anew_and_stays_as_it_is(folder, server, home):
+    (outcome,) = read(folder)
+    before = replace(outcome.record, version="0" * 64)
+    kept_steps(home).forget(before.id)
+    (stays,) = read(folder, published=[before], asked=EvolveRequest)
+    assert stays.graph is None and stays.state is DocumentState.FAILED and "ingest its file with them" in stays.record.notes[0]
+    assert stays.record == replace(before, notes=stays.record.notes)
+    (mended,) = read(folder, published=[stays.record])
+    assert mended.record == outcome.record and mended.graph is not None
 
 
 def test_orders_in_a_document_change_nothing_but_the_words_that_are_described(folder, server):

@@ -22,6 +22,16 @@ def test_the_steps_of_a_document_lead_to_its_publishing(deployed):
     }
 
 
+def test_a_graph_is_made_anew_by_the_same_steps_and_no_file_is_read(deployed):
+    assert deployed["graphs"]["evolve"] == chain((*DOCUMENT[:6], "evolve"), "tides.html") | {
+        "publish 1 documents": ["evolve tides.html"],
+        "index full text": ["publish 1 documents"],
+    }
+    done = deployed["evolve"]["returned"]
+    assert " read=1 " in done and " steps_remembered=3 " in done, "parse, read-words and embed"
+    assert deployed["evolve nothing"]["state"] == "Failed" and "tidse" in deployed["evolve nothing"]["message"]
+
+
 def test_the_steps_of_a_question_lead_to_its_answer_and_to_no_other(deployed):
     drawn = {name: before for name, before in deployed["graphs"]["ask"].items() if name.startswith(QUESTION)}
     assert drawn == chain(QUESTION, shortened(TORQUE)) | chain(QUESTION, WEIGHT)
