@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity, SourceFile
-from tasks.finding.plan import UNFINISHED, displayed, document_version, plan_reading
+from tasks.finding.plan import UNFINISHED, displayed, document_version, plan_again, plan_reading
 from tasks.settings.ingest import IngestSettings
 
 EMBEDDER = EmbedderIdentity("tiny", "float32", 4)
@@ -49,6 +49,28 @@ def test_a_new_document_is_work_and_an_unchanged_one_is_not():
     assert [work.name for work in made.work] == ["b.pdf"]
     assert made.unchanged == ("a" * 64,) and not made.nothing_to_do
     assert plan([source("/in/a.pdf", "a")], [record("a", "/in/a.pdf")]).nothing_to_do
+
+
+def test_documents_are_made_anew_where_the_settings_make_another_version_of_them():
+    changed = IngestSettings.model_validate({"reading": {"ocr": {"enabled": False}}})
+    published = [
+        record("a", "/in/a.pdf"),
+        record("b", "/in/b.pdf", settings=changed),
+        record("c", "/in/c.pdf", state=DocumentState.FAILED),
+        record("d", "/out/d.pdf", settings=changed, attempt=UNFINISHED),
+    ]
+
+    def again(*roots):
+        return plan_again(published=published, roots=roots, settings=changed, embedder=EMBEDDER, reader="")
+
+    made = again()
+    assert [(work.document_id[0], work.path, work.paths, work.published) for work in made.work] == [
+        ("a", "", ("/in/a.pdf",), published[0]),
+        ("d", "", ("/out/d.pdf",), published[3]),
+    ]
+    assert made.work[0] == replace(plan([source("/in/a.pdf", "a")], published, changed).work[0], path="")
+    assert made.unchanged == ("b" * 64,) and not (made.renamed or made.outdated or made.vanished)
+    assert [work.name for work in again("/out").work] == ["d.pdf"] and again("/in/b.pdf").nothing_to_do
 
 
 def test_the_same_bytes_under_two_names_are_one_document_with_two_paths():

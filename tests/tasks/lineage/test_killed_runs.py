@@ -10,7 +10,7 @@ from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.runs.at_work import at_work, sign_of
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run
-from tasks.ingest.request import IngestRequest
+from tasks.ingest.request import STAGES, EvolveRequest, IngestRequest, recorded
 from tasks.lineage.at_work import (
     RunProgress,
     close_what_cannot_go_on,
@@ -84,6 +84,18 @@ def test_an_ingest_does_the_rest_of_those_that_read_nothing_but_what_it_reads(lo
     assert set(rest_of(location, request(tmp_path))) == {whole, part}
     assert rest_of(location, request(tmp_path / "a")) == [part]
     assert rest_of(location, request(tmp_path, include=("*.pdf",))) == [chosen]
+
+
+def test_a_run_that_reads_no_file_is_gone_on_with_by_its_like_alone(location, tmp_path):
+    stages = {"stages": list(STAGES)}
+    whole, part = kill(location, "r1", paths=[], **stages), kill(location, "r2", paths=[str(tmp_path / "gone")], **stages)
+    kill(location, "r3", paths=[str(tmp_path)])
+    assert [(run.goes_on, run.paths) for run in killed(location)[:2]] == [(True, ()), (True, ())]
+    assert "the ingest that began" in killed(location)[0].message and "the same command" in killed(location)[0].message
+    assert recorded(EvolveRequest())["stages"] == list(STAGES)
+    assert set(rest_of(location, EvolveRequest())) == {whole, part}
+    assert rest_of(location, EvolveRequest(paths=(str(tmp_path),))) == [part]
+    assert whole not in rest_of(location, request(tmp_path)) and part not in rest_of(location, request(tmp_path))
 
 
 def test_who_takes_over_says_so_and_so_does_the_one_that_was_killed(location, tmp_path):

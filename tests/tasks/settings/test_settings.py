@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from tasks.asking.request import AskRequest
 from tasks.evaluation.arms import EvaluationRequest
-from tasks.ingest.request import IngestRequest
+from tasks.ingest.request import EvolveRequest, IngestRequest
 from tasks.settings.ask import PAPER, AllSettings, AskSettings, ScoreSettings, SettingsError, load_settings, method_of
 from tasks.settings.base import dotted, leaves
 from tasks.settings.ingest import IngestSettings, ReadingSettings
@@ -115,6 +115,7 @@ def test_a_missing_file_is_named(tmp_path):
 REQUESTS = {
     AskRequest: ({"questions": ["why?"]}, {"selection": {"read": 3}}, {"score": {"damping": 0.5}}),
     IngestRequest: ({"paths": ["/in"]}, {"limits": {"memory_megabytes": 500}}, {"reading": {"evolution": {"rounds": 1}}}),
+    EvolveRequest: ({}, {"limits": {"memory_megabytes": 500}}, {"reading": {"evolution": {"rounds": 1}}}),
     EvaluationRequest: ({}, {"ask": {"selection": {"read": 3}}}, {"ask": {"score": {"damping": 0.5}}}),
 }
 
