@@ -22,7 +22,7 @@ from flows.cluster import Workers, runner_at_work
 from flows.document_graph import make_graph
 from flows.prefect_runs.interruption import end_all_work, ending_in_order
 from flows.prefect_runs.labels import begin_again, folder_read, tag_run
-from flows.prefect_runs.pages import leave_ingest_pages, shown_in_prefect
+from flows.prefect_runs.pages import leave_ingest_pages, reading_key, shown_in_prefect
 from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import CorpusWriter, open_for_writing
 from storage.locations import corpus_location, home
@@ -161,7 +161,7 @@ async def read_and_publish(found: Survey, context: IngestContext) -> State[None]
     published: tuple[UUID, ...] = ()
     try:
         async with (
-            shown_in_prefect(found.plan.work, corpus=request.corpus, by_model=context.chat is not None),
+            shown_in_prefect(found.plan.work, key=reading_key(request), by_model=context.chat is not None),
             aclosing(documents_read(found.plan.work, context)) as finished,
         ):
             async for outcomes in finished:

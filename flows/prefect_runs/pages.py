@@ -26,7 +26,7 @@ from storage.records.answers import Answer, Citation
 from storage.runs.answer_json import answer_from_json
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
-from tasks.ingest.request import ReadingRequest
+from tasks.ingest.request import EvolveRequest, ReadingRequest
 from tasks.lineage.data_flow import DataFlow, answered, ingested
 from tasks.lineage.documents import document_histories
 from tasks.lineage.names import Sources, opened_sources
@@ -105,13 +105,17 @@ DONE = "done"
 LOGGER = logging.getLogger(__name__)
 
 
+def reading_key(request: ReadingRequest) -> str:
+    return corpus_key("evolve" if isinstance(request, EvolveRequest) else "ingest", request.corpus)
+
+
 @contextlib.asynccontextmanager
-async def shown_in_prefect(work: Sequence[DocumentWork], *, corpus: str, by_model: bool) -> AsyncIterator[None]:
+async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: bool) -> AsyncIterator[None]:
     """Show in the run at work how far these documents are, inside the block; nothing where there are none."""
     if not work:
         yield
         return
-    meter, key = WorkMeter(work, by_model=by_model), corpus_key("ingest", corpus) + PROGRESS
+    meter, key = WorkMeter(work, by_model=by_model), key + PROGRESS
     artifact: UUID | None = None
 
     async def show(percent: float, words: str) -> None:
@@ -188,12 +192,12 @@ async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> N
     """Leave the pages and the asset events of the ingest at work, and renew the page of its corpus; log what cannot be kept."""
     links: list[str] = []
     with failures_logged("its lineage"):
-        links.append(page_link(HOW, corpus_key("ingest", request.corpus) + LINEAGE, await leave_lineage(request)))
+        links.append(page_link(HOW, reading_key(request) + LINEAGE, await leave_lineage(request)))
     with failures_logged("the table of documents"):
         links.append(page_link("Each document", corpus_key("documents", request.corpus), await leave_documents(request.corpus)))
     with failures_logged("the page of this ingest"):
         page = report_markdown(report, (*links, corpus_link(request.corpus)))
-        await leave_page(corpus_key("ingest", request.corpus), page, done_in_words(report))
+        await leave_page(reading_key(request), page, done_in_words(report))
     with failures_logged("the page of the corpus"):
         await renew_corpus_page(request.corpus)
 
@@ -205,9 +209,9 @@ async def leave_lineage(request: ReadingRequest) -> UUID:
         walked = await asyncio.to_thread(run_walk, sources, str(run_id))
         emit_assets(ingested(request, sources, walked), flow_run_id=run_id)
         page = await asyncio.to_thread(run_page, sources, walked)
-    back = " · ".join((page_link("The ingest", corpus_key("ingest", request.corpus)), corpus_link(request.corpus)))
+    back = " · ".join((page_link("Counts and times", reading_key(request)), corpus_link(request.corpus)))
     return await leave_page(
-        corpus_key("ingest", request.corpus) + LINEAGE,
+        reading_key(request) + LINEAGE,
         f"{page}\n\n{back}\n",
         f"How corpus {as_text(request.corpus)} was read in: documents, steps and models",
     )

@@ -53,8 +53,10 @@ class IngestReport(BaseModel):
 def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workplace, took_over: Sequence[str] = ()) -> IngestReport:
     """Sum up a run from what the corpus holds now, what was planned, the run's own lineage, and what it took over, in words."""
     documents = corpus.documents()
-    worked_on = {work.document_id for work in survey.plan.work}
-    mine = [record for record in documents if record.id in worked_on]
+    wanted = {work.document_id: work.version for work in survey.plan.work}
+    mine = [record for record in documents if record.version == wanted.get(record.id)]
+    ready = [record for record in documents if record.state is DocumentState.READY]
+    as_before = [record for record in ready if record.version != wanted.get(record.id, record.version)]
     run = read_run(place.log.path)
     if run.unreadable:
         raise OSError(f"the run's own file {str(place.log.path)!r} cannot be read: {run.unreadable}")
@@ -74,7 +76,8 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
             Failure(name=record.name, state=record.state, reason=record.reason)
             for record in documents
             if record.state is not DocumentState.READY
-        ),
+        )
+        + tuple(Failure(name=record.name, state="as before", reason="; ".join(record.notes)) for record in as_before),
         skipped=len(survey.found.skipped),
         vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,

@@ -48,7 +48,7 @@ def test_a_server_that_hangs_holds_up_no_ingest_that_ends_early(monkeypatch):
 
     async def stopped():
         work = [DocumentWork("d" * 64, "v" * 64, "/in/a.pdf", ("/in/a.pdf",), 3, "")]
-        async with answer_pages.shown_in_prefect(work, corpus="x", by_model=False):
+        async with answer_pages.shown_in_prefect(work, key="x", by_model=False):
             raise KeyError("why it ended")
 
     began = time.monotonic()
