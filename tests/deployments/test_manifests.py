@@ -1,6 +1,7 @@
 """Dockerfile, compose file and Kubernetes manifests: what they name exists, what they open is not open, and no secret is in them.
 
-The manifests are held against the schemas of Kubernetes 1.34, strictly. No image was built and no cluster was started.
+They are held against the schemas of Kubernetes 1.34, strictly, and of compose. tests/torture/test_container_commands.py runs the commands
+on this machine. No image was built and no cluster was started.
 """
 
 import functools
@@ -14,6 +15,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 
@@ -59,6 +61,17 @@ def test_kubernetes_knows_every_field(manifest):
     kubernetes_validate.validate(manifest, KUBERNETES_VERSION, strict=True)
     with pytest.raises(kubernetes_validate.ValidationError):
         kubernetes_validate.validate({**manifest, "metdata": {}}, KUBERNETES_VERSION, strict=True)
+
+
+@pytest.mark.parametrize("folder", ["docker", "vllm"])
+def test_compose_knows_every_field(folder):
+    schemas = pytest.importorskip("check_jsonschema")
+    schema = json.loads((Path(schemas.__file__).parent / "builtin_schemas" / "vendor" / "compose-spec.json").read_text("utf-8"))
+    written = yaml.safe_load((DEPLOYMENTS / folder / "compose.yaml").read_text("utf-8"))
+    jsonschema.validate(written, schema)
+    for service in written["services"].values():
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**written, "services": {"one": {**service, "comand": []}}}, schema)
 
 
 def test_every_command_of_a_manifest_names_what_exists():
