@@ -34,9 +34,9 @@ TIME = "CAST(TRY_CAST({0} AS TIMESTAMPTZ) AS TIMESTAMP) AS {0}"
 ERROR = "nullif(split_part(error, ':', 1), '') AS error"
 USED = "TRY_CAST(line->>'$.usage.{0}' AS {1}) AS {0}"
 TABLES = {
-    # The kind is what tasks.lineage.runs makes of the same parameters.
     "runs": f"""SELECT run_id, CASE WHEN starts_with(run_id, 'ask-') THEN 'ask'
-            WHEN json_exists(parameters, '$.paths') THEN 'ingest' WHEN json_exists(parameters, '$.what') THEN 'evaluate'
+            WHEN json_exists(parameters, '$.stages') THEN 'evolve' WHEN json_exists(parameters, '$.paths') THEN 'ingest'
+            WHEN json_exists(parameters, '$.what') THEN 'evaluate'
             ELSE 'unknown' END AS kind,
         {TIME.format("began")}, coalesce(outcome, if(list_contains($at_work, run_id), '{STILL_GOING}', '{KILLED}')) AS outcome,
         snapshot, code_version, unreadable_lines

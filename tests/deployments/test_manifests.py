@@ -1,7 +1,7 @@
 """Dockerfile, compose file and Kubernetes manifests: what they name exists, what they open is not open, and no secret is in them.
 
-They are held against the schemas of Kubernetes 1.34, strictly, and of compose. tests/torture/test_container_commands.py runs the commands
-on this machine. No image was built and no cluster was started.
+They are held against the schemas of Kubernetes 1.34, strictly, and of compose; test_container_commands.py runs what the containers
+run on this machine. No image was built and no cluster was started.
 """
 
 import functools

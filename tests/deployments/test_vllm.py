@@ -1,6 +1,8 @@
 """What serves the models: the files agree with each other, keep to themselves, and are what the README says."""
 
+import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -141,6 +143,17 @@ def test_the_key_comes_from_a_secret(compose, manifest):
         (key,) = (variable for variable in container_of(deployment)["env"] if variable["name"] == "VLLM_API_KEY")
         secret = key["valueFrom"]["secretKeyRef"]
         assert "value" not in key and f"generic {secret['name']} --from-literal={secret['key']}=" in README
+
+
+def test_the_key_of_the_file_is_in_the_environment_of_what_the_shell_starts(compose, tmp_path):
+    (tmp_path / "api_key").write_text("sesame\n")
+    (tmp_path / "vllm").write_text('#!/bin/sh\necho "$VLLM_API_KEY" "$@"\n')
+    (tmp_path / "vllm").chmod(0o755)
+    shell, flag, line = compose["x-vllm"]["entrypoint"]
+    line = line.replace("$$", "$").replace("/run/secrets/api_key", str(tmp_path / "api_key"))
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run([shell, flag, line], env={"PATH": path}, capture_output=True, text=True, check=True)
+    assert done.stdout == "sesame serve --config /etc/vllm/serve.yaml --host 0.0.0.0 --port 8000\n"
 
 
 def test_each_server_says_when_it_is_well(compose, manifest):

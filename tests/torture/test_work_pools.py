@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("ingest", "evaluate", "maintain")
+NAMES = ("ingest", "evolve", "evaluate", "maintain")
 pytestmark = pytest.mark.torture
 
 

@@ -29,7 +29,7 @@ def location(tmp_path_factory):
     log.step(step(INGEST, "parse", PAPER.document_id, error="ParseError: it is torn: secret.pdf", cache_hit=True))
     log.step(step(INGEST, "embed", PAPER.document_id, error="StoppedError: stopped"))
     log.step(step(INGEST, "embed", PAPER.document_id, cache_hit=True))
-    ingest_run(place, REPORT, run_id="killed", ended=False)
+    ingest_run(place, REPORT, run_id="killed", ended=False, stages=["evolve"])
     usage = replace(
         answer("report").usage, calls=3, input_tokens=200, output_tokens=40, cost=0.25, seconds={"read": 1.5, "judge": 0.5}
     )
@@ -46,7 +46,7 @@ def test_runs_steps_calls_and_answers_are_tables(location):
     assert rows(location, "SELECT run_id, kind, outcome, snapshot FROM runs ORDER BY ALL") == [
         [INGEST, "ingest", "ended", 3],
         ["ask-aa00bb", "ask", "ended", 3],
-        ["killed", "ingest", "killed", None],
+        ["killed", "evolve", "killed", None],
     ]
     assert rows(location, f"SELECT outcome, error, count(*) FROM steps WHERE run_id = '{INGEST}' GROUP BY ALL ORDER BY ALL") == [
         ["done", None, 5],
