@@ -42,6 +42,7 @@ from tasks.models.chat.errors import ChatEndedError
 from tasks.models.embedding.embedder import open_question_embedder
 from tasks.progress import StoppedError, report
 from tasks.reading.choice import chat_server_of, open_reader
+from tasks.watching.markdown import as_text
 
 ask_unkept = partial(answer_one, kept=False)
 """An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
@@ -126,9 +127,9 @@ async def show_in_prefect(evaluation: Evaluation, pictures: Sequence[Path]) -> N
     # Pictures stand in the page itself: as artifacts of their own the UI shows all their bytes as a link, too.
     shown = [f"![{path.stem}](data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()})" for path in pictures]
     await acreate_markdown_artifact(
-        key=key, markdown="\n\n".join([evaluation_markdown(evaluation), *shown]), description=f"Evaluation of {measured}"
+        key=key, markdown="\n\n".join([evaluation_markdown(evaluation), *shown]), description=as_text(f"Evaluation of {measured}")
     )
     questions = pl.format("{} ({})", "group", "questions").alias("questions")
     ends = (pl.col(name).round(4).alias(shown) for name, shown in {"value": "mean", "low": "from", "high": "to"}.items())
     rows = evaluation.figures.select("arm", questions, "metric", *ends).to_dicts()
-    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=f"All figures of {measured}")
+    await acreate_table_artifact(key=f"{key}-figures", table=rows, description=as_text(f"All figures of {measured}"))

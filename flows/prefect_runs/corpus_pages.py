@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import logging
+import math
 import os
+import time
 from collections.abc import Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -28,6 +32,9 @@ from tasks.watching.page_keys import LINEAGE, answer_key, corpus_key, page_link
 DOCUMENTS_IN_TABLE = 500
 ANSWERS_SHOWN, QUESTION_SHOWN = 10, 100
 FORM = "ask/ask"
+RENEW_SECONDS = 10.0
+"""A renewal takes 0.1 s of work here and about as much of the server: where questions come in a row, the page waits so long."""
+LOGGER = logging.getLogger(__name__)
 
 
 async def leave_page(
@@ -112,7 +119,7 @@ async def renew_corpus_page(corpus: str) -> None:
         return
     key = corpus_key("corpus", corpus)
     answers = [answer_key(answer) for answer in now.answers]
-    of_corpus = [corpus_key(kind, corpus) for kind in ("ingest", "evolve", "documents")]
+    of_corpus = [corpus_key(kind, corpus) for kind in ("ingest", "documents")]
     lineage = [name + LINEAGE for name in (*answers, *of_corpus)]
     async with get_client() as client:
         pages = await latest_pages(client, [key, *answers, *of_corpus, *lineage])
@@ -123,6 +130,32 @@ async def renew_corpus_page(corpus: str) -> None:
         else:
             # Of no run: it outlives the runs that the server forgets.
             await client.create_artifact(ArtifactCreate(key=key, type="markdown", description=words, data=text))
+
+
+_renewed: dict[str, float] = {}
+_renewing: dict[str, asyncio.Task[None]] = {}
+
+
+async def renew_corpus_page_at_times(corpus: str) -> None:
+    """Renew the page now; where that was done a moment ago, once for all, a while later and beside what goes on."""
+    wait = _renewed.get(corpus, -math.inf) + RENEW_SECONDS - time.monotonic()
+    if wait <= 0:
+        _renewed[corpus] = time.monotonic()
+        await renew_corpus_page(corpus)
+    elif corpus not in _renewing:
+        # The run at work, with its log and its client, is over by then.
+        _renewing[corpus] = asyncio.create_task(_renew_later(corpus, wait), context=Context())
+
+
+async def _renew_later(corpus: str, seconds: float) -> None:
+    try:
+        await asyncio.sleep(seconds)
+    finally:
+        del _renewing[corpus]
+    try:
+        await renew_corpus_page_at_times(corpus)
+    except Exception as error:
+        LOGGER.debug("the page of corpus %s was not renewed (%s)", corpus, type(error).__name__)
 
 
 async def form_of_questions(client: PrefectClient) -> str:
@@ -149,20 +182,17 @@ def corpus_markdown(now: CorpusNow, pages: Mapping[str, ArtifactCollection], for
 
 def _last_read(corpus: str, pages: Mapping[str, ArtifactCollection]) -> list[str]:
     """Return when and how documents were last read in, as the page of that says it, with links."""
-    found = []
-    for kind, title in (("ingest", "Last ingest"), ("evolve", "Last evolution")):
-        key = corpus_key(kind, corpus)
-        if key not in pages:
-            continue
-        page = pages[key]
-        links = [page_link("counts and times", key, page.latest_id)]
-        if key + LINEAGE in pages:
-            links.append(page_link("how it came to be", key + LINEAGE, pages[key + LINEAGE].latest_id))
-        if page.flow_run_id:
-            links.append(f"[its run](/runs/flow-run/{page.flow_run_id})")
-        when = f"{page.created:%Y-%m-%d %H:%M} UTC" if page.created else ""
-        found += [f"## {title}", f"{when}: {page.description or ''}", " · ".join(links)]
-    return found
+    key = corpus_key("ingest", corpus)
+    if key not in pages:
+        return []
+    page = pages[key]
+    links = [page_link("counts and times", key, page.latest_id)]
+    if key + LINEAGE in pages:
+        links.append(page_link("how it came to be", key + LINEAGE, pages[key + LINEAGE].latest_id))
+    if page.flow_run_id:
+        links.append(f"[its run](/runs/flow-run/{page.flow_run_id})")
+    when = f"{page.updated:%Y-%m-%d %H:%M} UTC: " if page.updated else ""
+    return ["## Last ingest", f"{when}{page.description or ''}", " · ".join(links)]
 
 
 def _documents(now: CorpusNow, pages: Mapping[str, ArtifactCollection]) -> str:

@@ -17,7 +17,14 @@ from prefect.runtime import flow_run as run_at_work
 
 from flows.display.lineage_tables import Line, heading, history_lines, markdown_of, walk_lines
 from flows.display.progress import WorkMeter
-from flows.prefect_runs.corpus_pages import latest_pages, leave_documents, leave_page, renew_corpus_page, report_link
+from flows.prefect_runs.corpus_pages import (
+    latest_pages,
+    leave_documents,
+    leave_page,
+    renew_corpus_page,
+    renew_corpus_page_at_times,
+    report_link,
+)
 from flows.prefect_runs.labels import failures_logged
 from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
@@ -69,7 +76,7 @@ async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID | No
                 await client.update_artifact(page.latest_id, ArtifactUpdate(data=str(page.data).replace(unknown, known)))
     for corpus in {answer.corpus for answer in answers}:
         with failures_logged("the page of the corpus"):
-            await renew_corpus_page(corpus)
+            await renew_corpus_page_at_times(corpus)
 
 
 HOW = "How it came to be"
@@ -181,7 +188,7 @@ def _picture(graph: str) -> str:
     return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"
 
 
-async def keep_page(answer: Answer, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+async def keep_page(answer: Answer, flow_run_id: UUID | None = None, *, task_run_id: UUID | None = None) -> None:
     """Write the answer's report to the disk, and leave its page with the run at work, or with the named one."""
     kept = await asyncio.to_thread(keep_report, answer)
     page = answer_markdown(answer, kept)

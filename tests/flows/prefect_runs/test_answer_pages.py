@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from flows.prefect_runs import corpus_pages
 from flows.prefect_runs import pages as answer_pages
 from flows.prefect_runs.corpus_pages import DOCUMENTS_IN_TABLE, CorpusNow, corpus_markdown, document_rows, report_link
 from flows.prefect_runs.pages import DOCUMENTS_SHOWN, PICTURE_BYTES, answer_markdown, run_page
@@ -232,3 +233,21 @@ def test_the_report_is_linked_where_its_address_is_known_and_wants_no_token(monk
     assert f"[The report]({address})" in answer_markdown(answer("report"), KEPT)
     monkeypatch.setenv("FLOWREADER_ASK_TOKEN", "secret")
     assert report_link(answer("report")) == ""
+
+
+def test_answers_in_a_row_renew_the_page_of_their_corpus_at_once_and_once_more(monkeypatch):
+    renewed = []
+
+    async def renew(corpus):
+        renewed.append(corpus)
+
+    monkeypatch.setattr(corpus_pages, "renew_corpus_page", renew)
+    monkeypatch.setattr(corpus_pages, "RENEW_SECONDS", 0.1)
+
+    async def answered():
+        for _ in range(5):
+            await corpus_pages.renew_corpus_page_at_times("asked in a row")
+        await asyncio.sleep(0.5)
+
+    asyncio.run(answered())
+    assert renewed == ["asked in a row"] * 2
