@@ -9,6 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
+from urllib.parse import quote
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient, get_client
@@ -119,11 +120,11 @@ async def renew_corpus_page(corpus: str) -> None:
         return
     key = corpus_key("corpus", corpus)
     answers = [answer_key(answer) for answer in now.answers]
-    of_corpus = [corpus_key(kind, corpus) for kind in ("ingest", "documents")]
+    of_corpus = [corpus_key(kind, corpus) for kind in ("ingest", "evolve", "documents")]
     lineage = [name + LINEAGE for name in (*answers, *of_corpus)]
     async with get_client() as client:
         pages = await latest_pages(client, [key, *answers, *of_corpus, *lineage])
-        text = corpus_markdown(now, pages, await form_of_questions(client))
+        text = corpus_markdown(now, pages, await form_of_questions(client, corpus))
         words = f"Start here: the documents of {as_text(corpus)}, its newest answers, and how to ask"
         if key in pages:
             await client.update_artifact(pages[key].latest_id, ArtifactUpdate(data=text, description=words))
@@ -158,18 +159,21 @@ async def _renew_later(corpus: str, seconds: float) -> None:
         LOGGER.debug("the page of corpus %s was not renewed (%s)", corpus, type(error).__name__)
 
 
-async def form_of_questions(client: PrefectClient) -> str:
-    """Return where the form of questions is in the UI, "" where none is deployed."""
+async def form_of_questions(client: PrefectClient, corpus: str) -> str:
+    """Return where the UI has the form of a question to the corpus, "" where none is deployed."""
     try:
-        return f"/deployments/deployment/{(await client.read_deployment_by_name(FORM)).id}/run"
+        deployment = (await client.read_deployment_by_name(FORM)).id
     except ObjectNotFound:
         return ""
+    filled_in = quote(json.dumps({"request": {"questions": [""], "corpus": corpus}}))
+    return f"/deployments/deployment/{deployment}/run?parameters={filled_in}"
 
 
 def corpus_markdown(now: CorpusNow, pages: Mapping[str, ArtifactCollection], form: str) -> str:
     parts = [
         f"# Corpus {as_text(now.corpus)}",
-        *_last_read(now.corpus, pages),
+        *_last_run("Last ingest", corpus_key("ingest", now.corpus), pages),
+        *_last_run("Made anew", corpus_key("evolve", now.corpus), pages),
         "## Documents",
         _documents(now, pages),
         "## Newest answers",
@@ -180,9 +184,8 @@ def corpus_markdown(now: CorpusNow, pages: Mapping[str, ArtifactCollection], for
     return "\n\n".join(parts) + "\n"
 
 
-def _last_read(corpus: str, pages: Mapping[str, ArtifactCollection]) -> list[str]:
-    """Return when and how documents were last read in, as the page of that says it, with links."""
-    key = corpus_key("ingest", corpus)
+def _last_run(title: str, key: str, pages: Mapping[str, ArtifactCollection]) -> list[str]:
+    """Return when documents were last read in or made anew, and what came of it as the page of that says it, with links."""
     if key not in pages:
         return []
     page = pages[key]
@@ -192,7 +195,7 @@ def _last_read(corpus: str, pages: Mapping[str, ArtifactCollection]) -> list[str
     if page.flow_run_id:
         links.append(f"[its run](/runs/flow-run/{page.flow_run_id})")
     when = f"{page.updated:%Y-%m-%d %H:%M} UTC: " if page.updated else ""
-    return ["## Last ingest", f"{when}{page.description or ''}", " · ".join(links)]
+    return [f"## {title}", f"{when}{page.description or ''}", " · ".join(links)]
 
 
 def _documents(now: CorpusNow, pages: Mapping[str, ArtifactCollection]) -> str:
@@ -219,7 +222,7 @@ def _answers(answers: Sequence[Answer], pages: Mapping[str, ArtifactCollection])
 def _how_to_ask(corpus: str, form: str) -> str:
     ways = [f'- on the command line: `flowreader ask "QUESTION" --corpus {corpus}`; `--server` asks the query service']
     if form:
-        ways.insert(0, f"- here: [the form]({form}), where `corpus` is `{corpus}`")
+        ways.insert(0, f"- here: write the question into [the form]({form})")
     if service := query_service():
         ways.append(f'- over HTTP: `POST {service}/ask` with `{{"questions": ["QUESTION"], "corpus": "{corpus}"}}`')
     return "\n".join(ways)

@@ -4,14 +4,14 @@ import asyncio
 import base64
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactUpdate
-from prefect.client.schemas.objects import FlowRun, State
+from prefect.client.schemas.objects import ArtifactCollection, FlowRun, State
 from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
@@ -59,11 +59,12 @@ async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID | No
     lead to each other, and the page of the corpus to both.
     """
     async with get_client() as client:
-        pages = await latest_pages(client, [answer_key(answer) for answer in answers])
+        of_corpora = [corpus_key("corpus", answer.corpus) for answer in answers]
+        pages = await latest_pages(client, [*of_corpora, *map(answer_key, answers)])
         for answer in answers:
             key = answer_key(answer)
-            page = pages.get(key)
-            back = " · ".join((page_link("The answer", key, page.latest_id if page else None), corpus_link(answer.corpus)))
+            page, corpus = pages.get(key), corpus_link(answer.corpus, pages)
+            back = " · ".join((page_link("The answer", key, page.latest_id if page else None), corpus))
             lineage = await leave_page(
                 key + LINEAGE,
                 f"{await asyncio.to_thread(answer_lineage, answer)}\n\n{back}\n",
@@ -72,18 +73,21 @@ async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID | No
                 of_task=task_run_id,
             )
             if page:
-                unknown, known = (page_link(HOW, key + LINEAGE, found) for found in (None, lineage))
-                await client.update_artifact(page.latest_id, ArtifactUpdate(data=str(page.data).replace(unknown, known)))
-    for corpus in {answer.corpus for answer in answers}:
+                unknown, known = page_link(HOW, key + LINEAGE), page_link(HOW, key + LINEAGE, lineage)
+                data = str(page.data).replace(unknown, known).replace(corpus_link(answer.corpus), corpus)
+                await client.update_artifact(page.latest_id, ArtifactUpdate(data=data))
+    for name in {answer.corpus for answer in answers}:
         with failures_logged("the page of the corpus"):
-            await renew_corpus_page_at_times(corpus)
+            await renew_corpus_page_at_times(name)
 
 
 HOW = "How it came to be"
 
 
-def corpus_link(corpus: str) -> str:
-    return page_link("All of the corpus", corpus_key("corpus", corpus))
+def corpus_link(corpus: str, pages: Mapping[str, ArtifactCollection] | None = None) -> str:
+    key = corpus_key("corpus", corpus)
+    page = (pages or {}).get(key)
+    return page_link("All of the corpus", key, page.latest_id if page else None)
 
 
 def answer_lineage(answer: Answer) -> str:
@@ -203,7 +207,9 @@ async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> N
     with failures_logged("the table of documents"):
         links.append(page_link("Each document", corpus_key("documents", request.corpus), await leave_documents(request.corpus)))
     with failures_logged("the page of this ingest"):
-        page = report_markdown(report, (*links, corpus_link(request.corpus)))
+        async with get_client() as client:
+            pages = await latest_pages(client, [corpus_key("corpus", request.corpus)])
+        page = report_markdown(report, (*links, corpus_link(request.corpus, pages)))
         await leave_page(reading_key(request), page, done_in_words(report))
     with failures_logged("the page of the corpus"):
         await renew_corpus_page(request.corpus)

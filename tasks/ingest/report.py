@@ -16,6 +16,10 @@ from tasks.step import Workplace
 from tasks.watching.markdown import as_text, table_row
 
 
+AS_BEFORE = "as before"
+"""The state of a document that was to be made anew, and could not be: it is ready as it was."""
+
+
 class Failure(BaseModel):
     model_config = ConfigDict(frozen=True)
 
@@ -77,7 +81,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
             for record in documents
             if record.state is not DocumentState.READY
         )
-        + tuple(Failure(name=record.name, state="as before", reason="; ".join(record.notes)) for record in as_before),
+        + tuple(Failure(name=record.name, state=AS_BEFORE, reason="; ".join(record.notes)) for record in as_before),
         skipped=len(survey.found.skipped),
         vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,
@@ -114,7 +118,8 @@ def report_markdown(report: IngestReport, links: Sequence[str] = ()) -> str:
 
 
 def done_in_words(report: IngestReport) -> str:
-    failed = f", {len(report.failures):,} not ready" if report.failures else ""
+    counted = sum(failure.state != AS_BEFORE for failure in report.failures)
+    failed = f", {counted:,} not ready" if counted else ""
     return (
         f"{report.read} documents read ({report.pages} pages, {report.nodes} nodes); "
         f"{report.unchanged} unchanged, {report.renamed} renamed, {report.skipped} skipped{failed}"
