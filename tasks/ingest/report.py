@@ -15,7 +15,6 @@ from tasks.models.chat.errors import Outcome
 from tasks.step import Workplace
 from tasks.watching.markdown import as_text, table_row
 
-
 AS_BEFORE = "as before"
 """The state of a document that was to be made anew, and could not be: it is ready as it was."""
 

@@ -209,7 +209,7 @@ async def main():
         told["assets"] = await assets(client)
         one_round = IngestSettings.model_validate({"reading": {"evolution": {"rounds": 1}}})
         told["evolve"] = await ran(evolve(EvolveRequest(corpus="tides", settings=one_round), return_state=True))
-        told["evolve page"] = (await pages(client))["evolve-tides"]
+        told["evolve page"], told["index after evolve"] = map((await pages(client)).get, ("evolve-tides", "corpus-tides"))
         told["evolve nothing"] = await ran(evolve(EvolveRequest(corpus="tidse"), return_state=True))
         told["graphs"] = await graphs(client)
         told["tried again"] = await tried_again(client)

@@ -124,6 +124,7 @@ def test_the_page_of_a_corpus_leads_to_its_last_ingest_its_documents_and_its_new
     _, small, _ = deployed["pages"]["corpus-small"]
     for given in deployed["ask"]["returned"]:
         assert re.search(rf"\| {re.escape(as_text(given['question']))} \| evidence \| \[answer\]\(/artifacts/artifact/", small)
+    assert "## Made anew" in deployed["index after evolve"][1] and "## Made anew" not in tides
     assert "| removed |" in deployed["index after removal"] and "| removed |" not in small
 
 
