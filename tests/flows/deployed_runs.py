@@ -184,7 +184,9 @@ async def main():
     told["ask nobody"] = await ran(ask_deployed(AskRequest(questions=("?",), corpus="small"), return_state=True))
     told["task"] = await ran(answer({"questions": [TORQUE], "corpus": "small"}, return_state=True))
     told["task nobody"] = await ran(answer({"questions": ["?"], "corpus": "small"}, return_state=True))
-    told["ingest"] = await ran(ingest(IngestRequest(paths=(str(folder),), corpus="tides"), return_state=True))
+    # Published together, however slow the machine is.
+    patient = IngestSettings.model_validate({"work": {"publish_seconds": 600}})
+    told["ingest"] = await ran(ingest(IngestRequest(paths=(str(folder),), corpus="tides", settings=patient), return_state=True))
     told["evaluate"] = await ran(
         evaluate(EvaluationRequest(what="probe", corpus="small", limit=2, resamples=100, readers=("top-k",)), return_state=True)
     )
