@@ -12,8 +12,8 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import ValidationError
 
-from deployments.intake import RETRY_SECONDS, FullError, Intake, NotHandedOverError
-from flows.ask_deployed import ServiceEndsError, waiting
+from deployments.intake import RETRY_SECONDS, FullError, Intake
+from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from storage.artifacts import kept_artifacts
 from storage.corpus.snapshot import open_for_reading
@@ -52,7 +52,7 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
 
     @app.get(HEALTH)
     async def health() -> dict[str, int]:
-        return {"waiting": len(waiting), "room": intake.room}
+        return {"waiting": len(intake.waiting), "room": intake.room}
 
     @app.middleware("http")
     async def guarded(request: Request, call: Callable[[Request], Awaitable[Response]]) -> Response:
@@ -127,8 +127,7 @@ REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]]
     FullError: (Refusal.FULL, 503, {"Retry-After": str(RETRY_SECONDS)}),
     WrongTokenError: (Refusal.TOKEN, 401, {"WWW-Authenticate": "Bearer"}),
     WrongHostError: (Refusal.HOST, 400, None),
-    NotHandedOverError: (Refusal.NOT_HANDED_OVER, 502, None),
-    ServiceEndsError: (Refusal.CANNOT, 503, None),
+    QuestionStoppedError: (Refusal.CANNOT, 503, None),
 }
 """Why a question is refused, the status and the headers; of other errors `_kind` decides."""
 

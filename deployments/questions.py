@@ -1,7 +1,7 @@
 """Answers questions in a process that stays, so that nothing is loaded anew: `PREFECT_API_URL=... python -m deployments.questions`.
 
-Three ways lead in: the deployment `ask/ask` (the form in Prefect's UI, `run_deployment`), the task `answer`, and HTTP, which
-`flowreader ask --server` uses and which calls that task. SIGTERM ends it in order.
+The deployment `ask/ask` (the form in Prefect's UI, `run_deployment`) and HTTP, which `flowreader ask --server` uses, lead to runs
+of one flow in this process. SIGTERM ends it in order.
 """
 
 import asyncio
@@ -11,39 +11,37 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import FrameType
-from typing import Any
-from uuid import UUID
 
 import anyio.abc
 import httpx
 import uvicorn
-from prefect import Flow
-from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.objects import FlowRun
+from prefect.context import AsyncClientContext
 from prefect.events.clients import get_events_subscriber
 from prefect.events.filters import EventFilter, EventNameFilter, EventRelatedFilter
 from prefect.events.schemas.events import ResourceSpecification
-from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
-from prefect.flow_engine import run_flow_async
+from prefect.exceptions import ObjectAlreadyExists
 from prefect.settings import PREFECT_WORKER_QUERY_SECONDS, temporary_settings
-from prefect.states import Cancelled, Crashed
-from prefect.task_worker import TaskWorker
 from prefect.workers.base import BaseJobConfiguration, BaseVariables, BaseWorker, BaseWorkerResult
+from websockets.exceptions import WebSocketException
 
 from deployments.children import say_ready
 from deployments.declared import declared_deployment
 from deployments.front_door import web_app
-from deployments.intake import Intake
+from deployments.intake import Intake, say
 from deployments.question_settings import listen, required_token, room
-from flows.ask_deployed import AT_ONCE, answer, ask_deployed
+from deployments.runs_here import RunsHere
+from flows.ask_deployed import AT_ONCE
 from flows.cli.ask_server_commands import address
 from flows.prefect_runs.interruption import end_all_work
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
+from storage.codec import without_sign_in
 from storage.errors import ExpectedError
 from tasks.address import address_of
 from tasks.asking.opening import warm_up_questions
@@ -51,13 +49,9 @@ from tasks.settings.environment import check_environment
 from tasks.watching.json_log import LogFileError
 from tasks.watching.watching import watched
 
-STOPPED = "stopped; what was answered is kept"
-LOOK_SECONDS = 1.0
-"""A run that takes longer checks so often whether it was cancelled."""
-
 
 class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerResult]):
-    """Runs one flow, as often as its work pool asks for it; a run that is cancelled ends at its next await."""
+    """Hands what its work pool is asked for over to this process."""
 
     type = "flowreader-resident"
     job_configuration = BaseJobConfiguration
@@ -65,9 +59,9 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
     _description = "Answers questions in a process that stays: `python -m deployments.questions` starts it."
     _display_name = "FlowReader, resident"
 
-    def __init__(self, flow: Flow[..., Any], *, work_pool_name: str, limit: int) -> None:
-        super().__init__(work_pool_name=work_pool_name, limit=limit)
-        self._flow = flow
+    def __init__(self, intake: Intake) -> None:
+        super().__init__(work_pool_name=POOL, limit=AT_ONCE)
+        self._intake = intake
 
     async def wake_up(self) -> None:
         """Take runs as soon as the server announces them: to ask for them that often would keep its database busy."""
@@ -84,31 +78,12 @@ class ResidentWorker(BaseWorker[BaseJobConfiguration, BaseVariables, BaseWorkerR
         configuration: BaseJobConfiguration,
         task_status: anyio.abc.TaskStatus[int] | None = None,
     ) -> BaseWorkerResult:
-        work = asyncio.ensure_future(
-            run_flow_async(self._flow, flow_run=flow_run, parameters=flow_run.parameters, return_type="state")
-        )
+        answering = self._intake.runs.begin(self._intake.answer_run(flow_run))
         if task_status is not None:
             task_status.started(1)
-        try:
-            while not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0]:
-                # Prefect signals the process of a run that is to end; here that process is this one, so that it gets none.
-                if await self._is_to_end(flow_run.id):
-                    work.cancel()
-        finally:
-            work.cancel()
-        if work.cancelled():
-            # Prefect calls a run that was cancelled from within crashed.
-            await self.client.set_flow_run_state(flow_run.id, Cancelled(message=STOPPED), force=True)
-        elif error := work.exception():
-            await self.client.set_flow_run_state(flow_run.id, Crashed(message=f"{type(error).__name__}: {error}"), force=True)
+        # What is wrong with it the run itself says.
+        await asyncio.wait([answering])
         return BaseWorkerResult(status_code=0, identifier=str(flow_run.id))
-
-    async def _is_to_end(self, flow_run_id: UUID) -> bool:
-        try:
-            run = await self.client.read_flow_run(flow_run_id)
-        except (httpx.HTTPError, ObjectNotFound):
-            return False
-        return run.state is not None and run.state.is_cancelling()
 
 
 SPARE_THREADS = 32
@@ -121,6 +96,9 @@ POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
+NEWS_SECONDS = 30.0
+"""The same trouble is said once, and again where all was well for so long."""
+
 POOL = "flowreader-questions"
 PATIENCE_SECONDS = 8.0
 
@@ -136,7 +114,8 @@ def main() -> int:
         end_all_work()
         loop.call_soon_threadsafe(stopping.set)
 
-    logging.getLogger("prefect.task_runs").addFilter(WithoutTraceback())
+    # A dozen lines a question, which the server would keep: the run shows its tasks.
+    logging.getLogger("prefect.task_runs").setLevel(logging.WARNING)
     try:
         check_environment()
         host, port = address()
@@ -152,30 +131,27 @@ def main() -> int:
     return 0
 
 
-class WithoutTraceback(logging.Filter):
-    """Has Prefect log a question that failed in one line: most are asked wrongly, and a traceback helps no user."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.exc_info = None
-        return True
-
-
 async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -> None:
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "questions"))
-    async with get_client() as prefect:
+    address = address_of(*listening.getsockname()[:2])
+    # One client for all runs: each would open connections of its own, and ask the server for its version.
+    async with AsyncClientContext() as prefect:
         with suppress(ObjectAlreadyExists):
-            await prefect.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
-        await declared_deployment("ask").aapply(work_pool_name=POOL)
+            await prefect.client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
+        deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
+        runs = RunsHere(prefect.client, f"{socket.gethostname()} {address}")
+        await runs.end_what_was_killed()
         await warmed_up()
-        app = web_app(Intake(prefect, room=room()), token=token)
-        web = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1))
+        intake = Intake(runs, deployment, room())
+        web = uvicorn.Server(uvicorn.Config(web_app(intake, token=token), log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
-            asyncio.ensure_future(staying("the worker of ask/ask", serve_runs)),
-            asyncio.ensure_future(staying("the task worker", lambda: TaskWorker(answer, limit=None).astart())),
+            asyncio.ensure_future(staying("what takes runs of ask/ask", lambda: serve_runs(intake))),
+            asyncio.ensure_future(staying("what makes the pages", intake.make_pages)),
         ]
-        say_ready("questions", f"http://{address_of(*listening.getsockname()[:2])}")
+        say_ready("questions", f"http://{address}")
         await stopping.wait()
+        await runs.end()
         web.should_exit = True
         for way in ways:
             way.cancel()
@@ -189,23 +165,37 @@ async def warmed_up() -> None:
         ended.result()
 
 
-async def serve_runs() -> None:
+async def serve_runs(intake: Intake) -> None:
     with temporary_settings({PREFECT_WORKER_QUERY_SECONDS: POLL_SECONDS}):
-        worker = ResidentWorker(ask_deployed, work_pool_name=POOL, limit=AT_ONCE)
+        worker = ResidentWorker(intake)
         async with asyncio.TaskGroup() as both:
             both.create_task(worker.start(printer=lambda *_words: None))
-            both.create_task(staying("the subscription to runs of ask/ask", worker.wake_up))
+            both.create_task(staying("what hears of new runs of ask/ask", worker.wake_up))
 
 
 async def staying(name: str, work: Callable[[], Awaitable[None]]) -> None:
     """Have the work done for ever: a Prefect server that is gone for a while ends what listens to it."""
+    said = ""
     while True:
+        began = time.monotonic()
         try:
             await work()
         except Exception as error:
-            sys.stdout.write(f"{name} ended ({type(error).__name__}: {error}), and begins again\n")
-            sys.stdout.flush()
+            words = in_words(error)
+            if words != said or time.monotonic() - began > NEWS_SECONDS:
+                say(f"{name} stopped: {words}; it tries again until it can go on")
+            said = words
         await asyncio.sleep(PAUSE_SECONDS)
+
+
+def in_words(error: BaseException) -> str:
+    """Return what went wrong; of a group of errors the first that is none."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    kind = type(error).__name__
+    if isinstance(error, httpx.TransportError | ConnectionError | WebSocketException | TimeoutError):
+        return f"Prefect's server is not there ({kind})"
+    return without_sign_in(f"{kind}: {error}")
 
 
 if __name__ == "__main__":

@@ -1,36 +1,88 @@
-"""The question flow as a task that a living process serves: everything stays loaded, and Prefect's UI sees each question.
+"""The question flow as the query service runs it: whatever way a question comes by, it is a run of the flow `ask`.
 
-The answers are given as soon as they are there; the page in Prefect and the report on the disk are made after.
+The answers are given to what waits for them the moment they stand; their pages are a run of `ask-pages`, made after.
 """
 
 import asyncio
-import time
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
+from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
 
-from prefect import flow, task
+from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.runtime import task_run
+from prefect.runtime import flow_run
 from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
 from flows.display.output import CommandError
-from flows.prefect_runs.interruption import ending_in_order
-from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
-from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page, leave_lineage_of_answers
+from flows.prefect_runs.labels import question_asked, tag_run
+from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
+from storage.errors import ExpectedError
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer
 from storage.runs.answer_json import answer_json
-from storage.runs.answers import find_answer
-from storage.system import check_writable
+from storage.runs.answers import UnknownAnswerError, find_answer
 from tasks.asking.request import AskRequest
-from tasks.events import QueueSeen, emit
 from tasks.lineage.data_flow import answered
-from tasks.models.chat.errors import ChatEndedError
 from tasks.progress import StoppedError
+
+Answers = list[dict[str, Any]]
+
+STOPPED = "stopped; what was answered is kept"
+
+AT_ONCE = 8
+"""Questions that are answered side by side: where a model reads, they wait for it most of the time."""
+
+seats = asyncio.Semaphore(AT_ONCE)
+"""Seats are for questions whose corpus is open."""
+
+
+class QuestionStoppedError(CommandError):
+    """The question was ended before it was answered: its run was cancelled, or the service ends."""
+
+
+class Asked:
+    """What a request of this process waits for: `begun` when a question is being answered, `answers` when all of them stand."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.begun: asyncio.Future[None] = loop.create_future()
+        self.answers: asyncio.Future[Answers] = loop.create_future()
+        self.given: list[Answer] = []
+        self.note = ""
+        # Nobody may be left to hear of an error: the client is gone, or the run came from the form.
+        self.answers.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def fail(self, error: BaseException) -> None:
+        """Give an error instead of the answers; the end of the task or of the service is one in words."""
+        if self.answers.done():
+            return
+        if isinstance(error, StoppedError) or not isinstance(error, Exception):
+            what = "the question was stopped: its run was cancelled, or the service ends"
+            error = QuestionStoppedError(what, "", "ask it again, when the service is up")
+        self.answers.set_exception(error)
+
+
+asked_here: ContextVar[Asked] = ContextVar("asked_here")
+
+
+async def answers_of(request: AskRequest) -> Answers:
+    """Answer each question from one snapshot, and give all answers, or what ended them, to the request that waits for them."""
+    asked = asked_here.get(None) or Asked()
+    asked.begun.set_result(None)
+    try:
+        async with aclosing(ask(request, seats)) as answers:
+            async for answer in answers:
+                asked.given.append(answer)
+        shown = [answer_json(answer) for answer in asked.given]
+    except BaseException as error:
+        asked.fail(error)
+        raise
+    asked.answers.set_result(shown)
+    return shown
 
 
 @flow(
@@ -39,141 +91,43 @@ from tasks.progress import StoppedError
     persist_result=True,
     result_serializer="json",
     result_storage=reports_folder(),
-    on_completion=[leave_lineage_of_answers],
 )
-async def ask_deployed(request: AskRequest) -> list[dict[str, Any]] | State[None]:
-    """Answer each question from one snapshot, and return the answers as `flowreader ask --json` shows them."""
+async def ask_deployed(request: AskRequest) -> Answers | State[None]:
+    """Answer questions of one corpus, each by itself, and return the answers as `flowreader ask --json` shows them."""
     await tag_run(request.corpus, request.reader)
-    check_writable(reports_folder())
-    answered: list[dict[str, Any]] = []
-    with ending_in_order():
-        try:
-            async with aclosing(ask(request)) as answers:
-                async for answer in answers:
-                    with failures_logged("the page of an answer"):
-                        await keep_page(answer)
-                    answered.append(answer_json(answer))
-        except StoppedError:
-            return Cancelled(message=f"stopped; {len(answered)} of {len(request.questions)} answers are kept")
-        except ChatEndedError as error:
-            return Failed(message=str(error))
-    return answered
+    try:
+        return await answers_of(request)
+    except StoppedError:
+        return Cancelled(message=STOPPED)
+    except (ExpectedError, OSError) as error:
+        return Failed(message=str(error))
 
 
-Answers = list[dict[str, Any]]
-
-AT_ONCE = 8
-"""Questions that are answered side by side: where a model reads, they wait for it most of the time."""
-
-LOOK_SECONDS = 0.05
-PAGES_WAIT_SECONDS = 120.0
-"""Where questions keep coming, the pages of those that were answered are made in between."""
+ask_over_http = flow(name="ask", persist_result=False, result_storage=reports_folder())(ask_deployed.fn)
+"""The same for a request that waits in this process: its run has its name and tags already, and nobody reads a result on disk."""
 
 
-class ServiceEndsError(CommandError):
-    """The query service ends before it has answered."""
-
-
-class Waiting:
-    """What waits for which task run, in this process."""
-
-    def __init__(self) -> None:
-        self._futures: dict[UUID, asyncio.Future[Answers]] = {}
-        self._begun: set[UUID] = set()
-
-    def __len__(self) -> int:
-        return len(self._futures)
-
-    def for_run(self, run_id: UUID) -> asyncio.Future[Answers]:
-        """Return what will hold the answers of a run that is about to start; it is forgotten when it has them."""
-        future = asyncio.get_running_loop().create_future()
-        self._futures[run_id] = future
-        future.add_done_callback(lambda _done: self._forget(run_id))
-        emit(QueueSeen(len(self)))
-        return future
-
-    def _forget(self, run_id: UUID) -> None:
-        self._futures.pop(run_id, None)
-        self._begun.discard(run_id)
-        emit(QueueSeen(len(self)))
-
-    def give(self, run_id: UUID, outcome: Answers | Exception) -> None:
-        """Give the run's answers, or the error that ended it, to what waits for them."""
-        future = self._futures.get(run_id)
-        if future is None or future.done():
-            return
-        if isinstance(outcome, Exception):
-            future.set_exception(outcome)
-        else:
-            future.set_result(outcome)
-
-    def begin(self, run_id: UUID) -> None:
-        if run_id in self._futures:
-            self._begun.add(run_id)
-
-    def has_begun(self, run_id: UUID) -> bool:
-        return run_id in self._begun
-
-    async def until_idle(self, *, seconds: float) -> None:
-        """Return when nothing waits any more, or after so long."""
-        deadline = time.monotonic() + seconds
-        while self._futures and time.monotonic() < deadline:
-            await asyncio.sleep(LOOK_SECONDS)
-
-
-waiting = Waiting()
-seats, page_maker = asyncio.Semaphore(AT_ONCE), asyncio.Lock()
-"""Seats are for questions whose corpus is open; pages are made one at a time, of what is answered, while no question waits."""
-
-
-def still_shown(given: Sequence[Answer]) -> list[Answer]:
-    """Return the answers, all of one corpus, as `flowreader answers show` shows them now: without the words of what was removed.
+def still_shown(corpus: str, answer_ids: Sequence[str]) -> list[Answer]:
+    """Return kept answers as `flowreader answers show` shows them now: without the words of what was removed.
 
     A corpus that was removed since has none.
     """
-    if not given:
-        return []
-    location = corpus_location(given[0].corpus)
-    try:
-        with open_for_reading(location) as snapshot:
-            present = {record.id for record in snapshot.documents()}
-    except UnknownCorpusError:
-        return []
-    return [find_answer(location, one.answer_id, present=present) for one in given]
+    location, shown = corpus_location(corpus), []
+    with suppress(UnknownCorpusError), open_for_reading(location) as snapshot:
+        present = {record.id for record in snapshot.documents()}
+        for answer_id in answer_ids:
+            with suppress(UnknownAnswerError):
+                shown.append(find_answer(location, answer_id, present=present))
+    return shown
 
 
-@task(
-    name="answer",
-    task_run_name=question_asked,
-    persist_result=True,
-    result_serializer="json",
-    result_storage=reports_folder(),
-)
-async def answer(request: dict[str, Any]) -> Answers:
-    """Answer the questions of an AskRequest in JSON; the answers are as `flowreader ask --json` shows them."""
-    run_id = UUID(task_run.id)
-    waiting.begin(run_id)
-    try:
-        async with aclosing(ask(AskRequest.model_validate(request), seats)) as answers:
-            given = [one async for one in answers]
-        answers_given = [answer_json(one) for one in given]
-    except BaseException as error:
-        reason = (
-            error
-            if isinstance(error, Exception)
-            else ServiceEndsError("the question was stopped, for the service ends", "", "ask it again when the service is up")
-        )
-        waiting.give(run_id, reason)
-        raise
-    waiting.give(run_id, answers_given)
-    patience = time.monotonic() + PAGES_WAIT_SECONDS
-    async with page_maker:
-        await waiting.until_idle(seconds=patience - time.monotonic())
-        # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
-        shown = await asyncio.to_thread(still_shown, given)
-        for one in shown:
-            with failures_logged("the page of an answer"):
-                await keep_page(one)
-                await keep_answer_pages([one], task_run_id=run_id)
-                emit_assets(answered(one), task_run_id=run_id)
-    return [answer_json(one) for one in shown]
+@flow(name="ask-pages", persist_result=False)
+async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) -> None:
+    """Make the report on the disk, the page and the lineage of kept answers; the pages stand with the run that answered."""
+    made_for = run or UUID(flow_run.id)
+    # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
+    shown = await asyncio.to_thread(still_shown, corpus, answers)
+    for answer in shown:
+        await keep_page(answer, flow_run_id=made_for)
+        emit_assets(answered(answer), flow_run_id=made_for)
+    await keep_answer_pages(shown, flow_run_id=made_for)

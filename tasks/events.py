@@ -104,13 +104,12 @@ class QueueSeen:
 
 
 class Refusal(StrEnum):
-    """Why: no room; another token, or none; a name of the web; what was asked; no Prefect server or worker; the service itself."""
+    """Why: no room; another token, or none; a name of the web; what was asked; the service itself."""
 
     FULL = "full"
     TOKEN = "token"
     HOST = "host"
     REQUEST = "request"
-    NOT_HANDED_OVER = "not-handed-over"
     CANNOT = "cannot"
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun, State
 from prefect.logging import get_run_logger
-from prefect.runtime import flow_run, task_run
+from prefect.runtime import flow_run
 
 from storage.codec import shortened
-from tasks.asking.request import AskRequest, clean
+from tasks.asking.request import clean
 from tasks.evaluation.plan import probed_corpus
 
 AGAIN = "begun again"
@@ -46,9 +46,8 @@ LONGEST_NAME = 120
 
 
 def question_asked() -> str:
-    """Return the name of a flow's or a task's run that asks: its question, and how many come after it."""
-    request = flow_run.parameters.get("request") or task_run.parameters["request"]
-    return first_of(request.questions if isinstance(request, AskRequest) else request["questions"])
+    """Return the name of a run that asks: its question, and how many come after it."""
+    return first_of(flow_run.parameters["request"].questions)
 
 
 def folder_read() -> str:
@@ -75,6 +74,8 @@ def first_of(things: Sequence[str]) -> str:
 
 
 async def tag_run(*tags: str) -> None:
-    wanted = sorted({*flow_run.tags, *tags})
-    async with get_client() as client:
-        await client.update_flow_run(flow_run.id, tags=wanted)
+    """Add tags to the run at work; where it has them, the server is not asked."""
+    wanted = {*flow_run.tags, *tags}
+    if wanted != set(flow_run.tags):
+        async with get_client() as client:
+            await client.update_flow_run(flow_run.id, tags=sorted(wanted))

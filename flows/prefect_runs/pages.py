@@ -5,13 +5,12 @@ import base64
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from prefect.artifacts import acreate_progress_artifact, aupdate_progress_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import ArtifactUpdate
-from prefect.client.schemas.objects import ArtifactCollection, FlowRun, State
+from prefect.client.schemas.objects import ArtifactCollection
 from prefect.events import emit_event
 from prefect.runtime import flow_run as run_at_work
 
@@ -30,11 +29,10 @@ from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
 from storage.records.answers import Answer, Citation
-from storage.runs.answer_json import answer_from_json
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import EvolveRequest, ReadingRequest
-from tasks.lineage.data_flow import DataFlow, answered, ingested
+from tasks.lineage.data_flow import DataFlow, ingested
 from tasks.lineage.documents import document_histories
 from tasks.lineage.names import Sources, opened_sources
 from tasks.lineage.records import RunWalk
@@ -52,7 +50,7 @@ PICTURE_BYTES = 250_000
 """A larger graph is left to the report."""
 
 
-async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
+async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID) -> None:
     """Leave a page for each answer that leads from it to its paths, nodes, boxes and pages, and to what read them.
 
     The run may be over: the answers are given before these pages are made. The answer's own page, where it is there, and this one
@@ -70,7 +68,6 @@ async def keep_answer_pages(answers: Sequence[Answer], *, flow_run_id: UUID | No
                 f"{await asyncio.to_thread(answer_lineage, answer)}\n\n{back}\n",
                 f"How the answer came to be: {as_text(answer.question)}",
                 of_flow=flow_run_id,
-                of_task=task_run_id,
             )
             if page:
                 unknown, known = page_link(HOW, key + LINEAGE), page_link(HOW, key + LINEAGE, lineage)
@@ -192,11 +189,11 @@ def _picture(graph: str) -> str:
     return f"![evidence graph](data:image/svg+xml;base64,{base64.b64encode(graph.encode()).decode()})"
 
 
-async def keep_page(answer: Answer, flow_run_id: UUID | None = None, *, task_run_id: UUID | None = None) -> None:
-    """Write the answer's report to the disk, and leave its page with the run at work, or with the named one."""
+async def keep_page(answer: Answer, *, flow_run_id: UUID) -> None:
+    """Write the answer's report to the disk, and leave its page with the run that answered."""
     kept = await asyncio.to_thread(keep_report, answer)
     page = answer_markdown(answer, kept)
-    await leave_page(answer_key(answer), page, as_text(answer.question), of_flow=flow_run_id, of_task=task_run_id)
+    await leave_page(answer_key(answer), page, as_text(answer.question), of_flow=flow_run_id)
 
 
 async def leave_ingest_pages(request: ReadingRequest, report: IngestReport) -> None:
@@ -230,17 +227,8 @@ async def leave_lineage(request: ReadingRequest) -> UUID:
     )
 
 
-async def leave_lineage_of_answers(flow: Any, flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ANN401 - Prefect names the arguments
-    """As a hook of a flow that completed: the answers are given before this is made. Prefect logs what goes wrong in it."""
-    answers = [answer_from_json(each) for each in await state.aresult()]
-    for answer in answers:
-        emit_assets(answered(answer), flow_run_id=flow_run.id)
-    await keep_answer_pages(answers, flow_run_id=flow_run.id)
-
-
-def emit_assets(data: DataFlow, *, flow_run_id: UUID | None = None, task_run_id: UUID | None = None) -> None:
-    kind = "flow-run" if flow_run_id else "task-run"
-    made_by = {"prefect.resource.id": f"prefect.{kind}.{flow_run_id or task_run_id}", "prefect.resource.role": kind}
+def emit_assets(data: DataFlow, *, flow_run_id: UUID) -> None:
+    made_by = {"prefect.resource.id": f"prefect.flow-run.{flow_run_id}", "prefect.resource.role": "flow-run"}
     made_of = [{"prefect.resource.id": key, "prefect.resource.role": "asset"} for key in data.inputs]
     for key in data.inputs:
         emit_event("prefect.asset.referenced", resource={"prefect.resource.id": key}, related=[made_by])

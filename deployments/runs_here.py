@@ -1,0 +1,122 @@
+"""Runs of flows in this process, which stays: each in an asyncio task of its own, with nothing of another run in its context."""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import httpx
+from prefect import Flow
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.filters import (
+    FlowFilter,
+    FlowFilterName,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import FlowRun, State, StateType
+from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
+from prefect.flow_engine import run_flow_async
+from prefect.states import Cancelled, Completed, Crashed
+
+from flows.ask_deployed import STOPPED, Asked, ask_deployed, ask_pages, asked_here
+from storage.codec import without_sign_in
+
+LOOK_SECONDS = 1.0
+"""A run that takes longer checks so often whether it was cancelled."""
+
+SETTLE_SECONDS = 10.0
+"""Between tries to have the server know how a run ended."""
+
+LABEL = "flowreader.service"
+AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
+KILLED = "the query service was killed; what was answered is kept"
+
+
+@dataclass(frozen=True)
+class RunsHere:
+    """The runs of the service that listens at `address`, which no other process does at the same time."""
+
+    prefect: PrefectClient
+    address: str
+    context: Context = field(default_factory=copy_context)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def labels(self) -> dict[str, Any]:
+        return {LABEL: self.address}
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work, context=self.context.copy())
+        self.tasks.add(task)
+        task.add_done_callback(self._forget)
+        return task
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self.tasks.discard(task)
+        if not task.cancelled():
+            # Whoever wants to know has asked before; asyncio would print it as one that nobody did.
+            task.exception()
+
+    async def run(self, flow: Flow[..., Any], run: FlowRun, parameters: Mapping[str, Any], asked: Asked | None = None) -> None:
+        """Run a flow to its end, and have the server know it. Where the run is cancelled, it ends at its next await.
+
+        Raise what Prefect raises where its server is gone: what is `asked` may have been answered nevertheless.
+        """
+        if asked:
+            asked_here.set(asked)
+        work = asyncio.ensure_future(run_flow_async(flow, flow_run=run, parameters=dict(parameters), return_type="state"))
+        while not work.done():
+            try:
+                # Prefect signals the process of a run that is to end; here that process is this one, so that it gets none.
+                if not (await asyncio.wait([work], timeout=LOOK_SECONDS))[0] and await self._is_to_end(run.id):
+                    work.cancel()
+            except asyncio.CancelledError:
+                work.cancel()
+        error = None if work.cancelled() else work.exception()
+        if work.cancelled():
+            # Prefect calls a run that was cancelled from within crashed.
+            self.begin(self._settled(run.id, Cancelled(message=STOPPED)))
+        elif error:
+            has_answers = asked is not None and asked.answers.done() and not asked.answers.exception()
+            message = without_sign_in(f"{type(error).__name__}: {error}")
+            self.begin(self._settled(run.id, Completed() if has_answers else Crashed(message=message)))
+            raise error
+
+    async def _is_to_end(self, run_id: UUID) -> bool:
+        try:
+            run = await self.prefect.read_flow_run(run_id)
+        except (httpx.HTTPError, ObjectNotFound):
+            return False
+        return run.state is not None and run.state.is_cancelling()
+
+    async def _settled(self, run_id: UUID, state: State[Any]) -> None:
+        while True:
+            try:
+                await self.prefect.set_flow_run_state(run_id, state, force=True)
+            except ObjectNotFound:
+                return
+            except (httpx.TransportError, PrefectHTTPStatusError):
+                await asyncio.sleep(SETTLE_SECONDS)
+            else:
+                return
+
+    async def end(self) -> None:
+        """End what is at work, and return when Prefect knows it."""
+        for task in self.tasks:
+            task.cancel()
+        while self.tasks:
+            await asyncio.wait(self.tasks)
+
+    async def end_what_was_killed(self) -> None:
+        """Have Prefect know which runs ended with the process that was this service before."""
+        killed = await self.prefect.read_flow_runs(
+            flow_filter=FlowFilter(name=FlowFilterName(any_=[ask_deployed.name, ask_pages.name])),
+            flow_run_filter=FlowRunFilter(state=FlowRunFilterState(type=FlowRunFilterStateType(any_=AT_WORK))),
+        )
+        for run in killed:
+            if run.labels.get(LABEL) == self.address:
+                await self.prefect.set_flow_run_state(run.id, Crashed(message=KILLED), force=True)
