@@ -60,11 +60,6 @@ def reports_folder(of: Path | None = None) -> Path:
     return (of or home()) / "reports"
 
 
-def called_with_folder() -> Path:
-    """Return the folder of what questions to the task worker were called with, in a file each until they are answered."""
-    return reports_folder() / "parameters"
-
-
 def mirrors_folder(of: Path | None = None) -> Path:
     """Return the folder of copies of what lies in object stores, in a folder for each address that is read."""
     return (of or home()) / "mirrors"

@@ -17,7 +17,7 @@ from prefect.client.schemas.actions import ArtifactCreate, ArtifactUpdate
 from prefect.client.schemas.filters import ArtifactCollectionFilter, ArtifactCollectionFilterKey
 from prefect.client.schemas.objects import ArtifactCollection
 from prefect.exceptions import ObjectNotFound
-from prefect.runtime import flow_run, task_run
+from prefect.runtime import flow_run
 
 from flows.display.answer_tables import state
 from storage.codec import shortened
@@ -38,13 +38,10 @@ RENEW_SECONDS = 10.0
 LOGGER = logging.getLogger(__name__)
 
 
-async def leave_page(
-    key: str, data: str, description: str, *, kind: str = "markdown", of_flow: UUID | None = None, of_task: UUID | None = None
-) -> UUID:
+async def leave_page(key: str, data: str, description: str, *, kind: str = "markdown", of_flow: UUID | None = None) -> UUID:
     """Leave a page with the run at work, or with the named one; return its id."""
-    if of_flow is None and of_task is None:
-        of_flow, of_task = (UUID(str(run.id)) if run.id else None for run in (flow_run, task_run))
-    made = ArtifactCreate(key=key, type=kind, description=description, data=data, flow_run_id=of_flow, task_run_id=of_task)
+    made_by = of_flow or (UUID(flow_run.id) if flow_run.id else None)
+    made = ArtifactCreate(key=key, type=kind, description=description, data=data, flow_run_id=made_by)
     async with get_client() as client:
         return (await client.create_artifact(made)).id
 

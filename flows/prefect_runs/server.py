@@ -39,8 +39,6 @@ QUIET = {
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
     "PREFECT_CLI_COLORS": "false",
-    # A question of the query service is a task without a flow: that its log reaches no page is nothing to warn of each time.
-    "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
     # A run without its process is noticed after five of them (deployments/automations.yaml); Prefect's own are three minutes apart.
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     # Finished runs go after 90 days with their logs and pages, or its database would grow for ever; our own ledger keeps them.

@@ -14,14 +14,7 @@ from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
 from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import CorpusWriter
-from storage.locations import (
-    CORPUS_NAME,
-    CorpusLocation,
-    called_with_folder,
-    corpora_folder,
-    corpus_location,
-    reports_folder,
-)
+from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location, reports_folder
 from storage.records.documents import Finding
 from storage.runs.answers import answer_ids
 from tasks.ingest.publishing import CleanedUp, look_after
@@ -55,27 +48,24 @@ PAGE = ".html"
 
 
 class AgedOut(BaseModel):
-    """How many files went: pages of answers that no corpus keeps, results kept by Prefect, what questions were called with."""
+    """How many files went: pages of answers that no corpus keeps, and results kept by Prefect."""
 
     model_config = ConfigDict(frozen=True)
 
     reports: int = 0
     results: int = 0
-    called_with: int = 0
     bytes_freed: int = 0
 
 
 def age_out() -> AgedOut:
     """Delete what is older than a month and no answer's that a corpus of this home keeps; return what went."""
     before = time.time() - KEEP_UNNAMED_SECONDS
-    old, called_with = list(_older(reports_folder(), before)), list(_older(called_with_folder(), before))
+    old = list(_older(reports_folder(), before))
     pages = [path for path in old if path.suffix == PAGE]
     kept = {answer for corpus in corpora_in(corpora_folder()) for answer in answer_ids(corpus)} if pages else set()
     reports, of_reports = delete_files(path for path in pages if path.stem not in kept)
     results, of_results = delete_files(path for path in old if path.suffix != PAGE)
-    calls, of_calls = delete_files(called_with)
-    size = of_reports + of_results + of_calls
-    return AgedOut(reports=len(reports), results=len(results), called_with=len(calls), bytes_freed=size)
+    return AgedOut(reports=len(reports), results=len(results), bytes_freed=of_reports + of_results)
 
 
 def _older(folder: Path, before: float) -> Iterator[Path]:
@@ -160,8 +150,8 @@ def summary(done: Sequence[Maintenance]) -> str:
 def summary_of_age(aged: AgedOut) -> str:
     days = f"{KEEP_UNNAMED_SECONDS / 86_400:.0f} days"
     return (
-        f"Deleted for their age, {days}: {aged.reports} reports of answers that no corpus keeps, {aged.results} results "
-        f"that Prefect kept, what {aged.called_with} killed questions were called with; {aged.bytes_freed:,} bytes."
+        f"Deleted for their age, {days}: {aged.reports} reports of answers that no corpus keeps, and {aged.results} results "
+        f"that Prefect kept; {aged.bytes_freed:,} bytes."
     )
 
 

@@ -3,16 +3,20 @@
 import asyncio
 import json
 import shutil
+import socket
 from contextlib import aclosing
+from uuid import uuid4
 
 import httpx
 import pytest
+from prefect.client.orchestration import PrefectClient
 from starlette.testclient import TestClient
 
 from deployments.front_door import LARGEST_BODY, refusal, web_app
 from deployments.intake import Intake
+from deployments.runs_here import RunsHere
 from flows.ask import ask
-from flows.ask_deployed import ServiceEndsError
+from flows.ask_deployed import QuestionStoppedError
 from flows.cli.main import main
 from flows.display.output import CommandError
 from storage.locations import LocationError
@@ -23,24 +27,13 @@ from tasks.watching.json_log import logging_to
 from tests.hung_corpus import HungCorpus
 
 
-class NoServer:
-    """A Prefect server that is gone."""
-
-    api_url = "http://127.0.0.1:1/api"
-
-    async def create_task_run(self, *_given, **_more):
-        raise ConnectionError("gone")
-
-
-class Forgetful(NoServer):
-    """A Prefect server that takes questions and forgets them, as one that is started again does."""
-
-    async def create_task_run(self, *_given, **_more):
-        return None
+def intake(room=4, api="http://127.0.0.1:1/api"):
+    """The service where Prefect's server is gone, or at another address."""
+    return Intake(RunsHere(PrefectClient(api), "here"), uuid4(), room)
 
 
 def client(*, room=4, token="", host="127.0.0.1:4280"):
-    return TestClient(web_app(Intake(NoServer(), room=room), token=token), base_url=f"http://{host}")
+    return TestClient(web_app(intake(room), token=token), base_url=f"http://{host}")
 
 
 def error(reply, status):
@@ -70,12 +63,11 @@ QUESTION = {"json": {"questions": ["How deep is the xylophone?"]}}
         (QUESTION, {"host": "evil.example"}, "host"),
         ({"json": {"questions": ["How deep is the xylophone?"], "colour": "xylophone"}}, {}, "request"),
         ({"content": b"xylophone"}, {}, "request"),
-        (QUESTION, {}, "not-handed-over"),
+        (QUESTION, {}, "request"),
     ],
 )
 def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_path, monkeypatch, asked, service, reason):
     happened, log = [], tmp_path / "log"
-    monkeypatch.setattr("deployments.intake.PATIENCE_SECONDS", ())
     with logging_to(str(log)), subscribed(happened.append):
         client(**service).post("/ask", **asked)
         client(**service).get("/answers/00000000/report?corpus=small")
@@ -85,19 +77,52 @@ def test_each_refusal_is_an_event_with_its_reason_and_without_a_word(home, tmp_p
     assert "xylophone" not in line and set(json.loads(line)) == {"time", "level", "event", "reason"}
 
 
-def test_without_a_prefect_server_it_says_so_and_keeps_nothing(home):
-    said = error(client().post("/ask", json={"questions": ["How deep?"]}), 502)
-    assert said["value"] == NoServer.api_url and "without --server" in said["remedy"]
-    assert client().get("/health").json()["waiting"] == 0
-    assert list((home / "reports" / "parameters").iterdir()) == []
+@pytest.fixture
+def small(library, tmp_path, monkeypatch):
+    """A home with the corpus `small`."""
+    monkeypatch.setenv("FLOWREADER_HOME", str(shutil.copytree(library, tmp_path / "home")))
 
 
-def test_a_question_that_the_server_forgot_gives_its_place_back(home, monkeypatch):
-    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", 0.2)
-    door = TestClient(web_app(Intake(Forgetful(), room=1)), base_url="http://localhost")
-    for _again in range(2):
-        assert "no worker took the question" in error(door.post("/ask", json={"questions": ["How deep?"]}), 502)["what"]
-    assert door.get("/health").json()["waiting"] == 0
+WEIGHT = {"json": {"questions": ["What is the weight of an MT-3 without its base?"], "corpus": "small"}}
+
+
+def test_without_a_prefect_server_a_question_is_answered_all_the_same_with_a_note(small, capsys):
+    door = client()
+    (answer,) = door.post("/ask", **WEIGHT).json()["answers"]
+    assert answer["status"] == "evidence"
+    assert "server at http://127.0.0.1:1/api/ took no run (ConnectError)" in answer["notes"][-1]
+    assert answer["notes"][-1] in capsys.readouterr().out and door.get("/health").json()["waiting"] == 0
+    assert door.get(f"/answers/{answer['answer_id']}/report?corpus=small").status_code == 200
+
+
+def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, monkeypatch):
+    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as hung:
+        door = TestClient(web_app(intake(1, f"http://127.0.0.1:{hung.getsockname()[1]}/api")), base_url="http://localhost")
+        (answer,) = door.post("/ask", **WEIGHT).json()["answers"]
+    assert "let no run begin in 0 s" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
+
+
+def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_nobody_waiting(small, home):
+    async def world():
+        service, heard = intake(), []
+        request = AskRequest.model_validate(WEIGHT["json"])
+        with subscribed(heard.append):
+            leaving = asyncio.create_task(service.ask(request))
+            await asyncio.sleep(0)
+            leaving.cancel()
+            while service.waiting:
+                await asyncio.sleep(0.01)
+        assert [each for each in heard if isinstance(each, QueueSeen)] == [QueueSeen(1), QueueSeen(0)]
+        assert service.unmade.get_nowait()[0][0].citations
+        staying = [asyncio.create_task(service.ask(request)) for _ in range(2)]
+        await asyncio.sleep(0)
+        await asyncio.wait_for(service.runs.end(), 5)
+        for each in staying:
+            with pytest.raises(QuestionStoppedError, match="the service ends"):
+                await each
+
+    asyncio.run(world())
 
 
 def test_too_many_questions_in_one_request_are_refused():
@@ -168,7 +193,7 @@ def test_a_corpus_whose_disk_hangs_keeps_nobody_else_waiting(library, tmp_path, 
         for _each in far:
             await asyncio.wait_for(disk.asked(), 30)
         near = asyncio.create_task(asked("small"))
-        door = httpx.ASGITransport(web_app(Intake(NoServer(), room=4)))
+        door = httpx.ASGITransport(web_app(intake()))
         async with httpx.AsyncClient(transport=door, base_url="http://localhost") as web:
             health = await asyncio.wait_for(web.get("/health"), 2)
         (answer,) = await asyncio.wait_for(near, 30)
@@ -184,6 +209,6 @@ def test_an_unexpected_error_is_not_hidden():
     with pytest.raises(ZeroDivisionError):
         refusal(ZeroDivisionError(), of_question=True)
     assert refusal(CommandError("no"), of_question=True).status_code == 400
-    assert refusal(ServiceEndsError("no"), of_question=True).status_code == 503
+    assert refusal(QuestionStoppedError("no"), of_question=True).status_code == 503
     assert refusal(LocationError("'x' is no name; take another"), of_question=True).status_code == 400
     assert refusal(DiskFullError(28, "disk full at '/x'; make room"), of_question=True).status_code == 503

@@ -1,13 +1,12 @@
 """The query service: what is wrong in its settings is an error before anything begins, and nothing that hangs keeps it shut."""
 
 import asyncio
-import logging
 import socket
 
 import pytest
 
 from deployments.question_settings import MOST_ROOM, USUAL_ROOM, check_question_settings, listen, required_token, room
-from deployments.questions import WithoutTraceback, warmed_up
+from deployments.questions import staying, warmed_up
 from flows.display.output import CommandError
 from tests.hung_corpus import HungCorpus
 
@@ -91,6 +90,27 @@ def test_a_disk_that_hangs_does_not_keep_the_doors_shut(home, monkeypatch):
     asyncio.run(world())
 
 
-def test_a_question_that_was_asked_wrongly_is_logged_in_one_line():
-    record = logging.LogRecord("prefect.task_runs", logging.ERROR, "x.py", 1, "no", (), (ValueError, ValueError("no"), None))
-    assert WithoutTraceback().filter(record) and record.exc_info is None
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ExceptionGroup("", [ExceptionGroup("", [ConnectionRefusedError(111, "no")])]), "Prefect's server is not there"),
+        (ValueError("http://me:secret@server"), "ValueError: http://server"),
+    ],
+)
+def test_what_loses_the_server_is_said_in_words_once_and_tried_again(monkeypatch, capsys, error, words):
+    monkeypatch.setattr("deployments.questions.PAUSE_SECONDS", 0.0)
+    tries = []
+
+    async def work():
+        tries.append(1)
+        if len(tries) == 3:
+            raise asyncio.CancelledError
+        raise error
+
+    async def world():
+        with pytest.raises(asyncio.CancelledError):
+            await staying("what makes the pages", work)
+
+    asyncio.run(world())
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith(f"what makes the pages stopped: {words}") and "it tries again" in line and "secret" not in line

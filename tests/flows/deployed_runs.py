@@ -134,6 +134,84 @@ async def limited(client):
     return {"most at once": most[0], "tags": tags}
 
 
+async def error_of(asking):
+    try:
+        await asking
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+async def served(client):
+    """Tell what came of questions to the query service: from the form, by HTTP, one that is cancelled."""
+    from prefect.client.schemas.actions import WorkPoolCreate
+
+    from deployments.declared import declared_deployment
+    from deployments.intake import Intake
+    from deployments.questions import POOL, ResidentWorker
+    from deployments.runs_here import RunsHere
+    from tasks.asking.request import AskRequest
+
+    await client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
+    deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
+    intake = Intake(RunsHere(client, "here"), deployment, room=4)
+
+    async def from_the_form(*questions):
+        request = {"questions": questions, "corpus": "small"}
+        run = await client.create_flow_run_from_deployment(deployment, parameters={"request": request})
+        await intake.answer_run(run)
+        return (await client.read_flow_run(run.id)).state
+
+    def by_http(*questions, **more):
+        return intake.ask(AskRequest(questions=questions, corpus="small", **more))
+
+    told = {
+        "ask": await ran(from_the_form(TORQUE, WEIGHT)),
+        "ask nobody": await ran(from_the_form("?")),
+        "http": await by_http(WEIGHT, reader="top-k"),
+        "http nobody": await error_of(by_http("!")),
+        "cancelled": await cancelled(client, by_http(*(TORQUE,) * 200)),
+    }
+    making_pages = asyncio.ensure_future(intake.make_pages())
+    while intake.unmade.qsize() or intake.runs.tasks:
+        await asyncio.sleep(0.2)
+    making_pages.cancel()
+    await killed(client, intake.runs, deployment)
+    flows = {flow.id: flow.name for flow in await client.read_flows()}
+    runs = await client.read_flow_runs()
+    told["served"] = {run.name: [flows[run.flow_id], run.state.name, run.state.message or "", str(run.id)] for run in runs}
+    told["pages of runs"] = {page.key: str(page.flow_run_id) for page in await client.read_artifacts()}
+    return told
+
+
+async def cancelled(client, asking):
+    """Return what comes of asking 200 questions that are cancelled in the middle, and after how many seconds."""
+    from prefect.states import Cancelling
+
+    waiting = asyncio.ensure_future(error_of(asking))
+    runs = []
+    while not runs:
+        await asyncio.sleep(0.05)
+        found = await client.read_flow_runs()
+        runs = [run for run in found if run.name.endswith("and 199 more") and run.state.name == "Running"]
+    await client.set_flow_run_state(runs[0].id, Cancelling())
+    began = time.monotonic()
+    return [await waiting, time.monotonic() - began]
+
+
+async def killed(client, service, deployment):
+    """Leave a run of this service and one of another at work, and have this one begin again."""
+    from prefect.states import Running
+
+    from deployments.runs_here import LABEL
+
+    for address in ("here", "there"):
+        run = await client.create_flow_run_from_deployment(
+            deployment, name=f"killed {address}", parameters={"request": {"questions": ["?"]}}, labels={LABEL: address}
+        )
+        await client.set_flow_run_state(run.id, Running(), force=True)
+    await service.end_what_was_killed()
+
+
 async def without_pages(client, called):
     """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
     from prefect.client.schemas.filters import LogFilter, LogFilterLevel
@@ -159,15 +237,14 @@ async def without_pages(client, called):
 
 async def main():
     from prefect.client.orchestration import get_client
+    from prefect.context import AsyncClientContext
 
-    from flows.ask_deployed import answer, ask_deployed
     from flows.evaluate import evaluate
     from flows.evolve import evolve
     from flows.ingest import ingest
     from flows.maintain import maintain
     from flows.prefect_runs import pages as answer_pages
     from flows.prefect_runs.corpus_pages import renew_corpus_page
-    from tasks.asking.request import AskRequest
     from tasks.evaluation.arms import EvaluationRequest
     from tasks.ingest.maintenance import MaintainRequest
     from tasks.ingest.removing import remove_document
@@ -180,10 +257,8 @@ async def main():
     (folder / "tides.html").write_text("<h1>Tides</h1><p>The tide turns twice a day and never asks why.</p>")
     (folder / "empty.pdf").touch()
     told = {}
-    told["ask"] = await ran(ask_deployed(AskRequest(questions=(TORQUE, WEIGHT), corpus="small"), return_state=True))
-    told["ask nobody"] = await ran(ask_deployed(AskRequest(questions=("?",), corpus="small"), return_state=True))
-    told["task"] = await ran(answer({"questions": [TORQUE], "corpus": "small"}, return_state=True))
-    told["task nobody"] = await ran(answer({"questions": ["?"], "corpus": "small"}, return_state=True))
+    async with AsyncClientContext() as context:
+        told |= await served(context.client)
     # Published together, however slow the machine is.
     patient = IngestSettings.model_validate({"work": {"publish_seconds": 600}})
     told["ingest"] = await ran(ingest(IngestRequest(paths=(str(folder),), corpus="tides", settings=patient), return_state=True))

@@ -18,9 +18,9 @@ def test_the_home_is_where_the_environment_says(monkeypatch, tmp_path):
         locations.evaluations_file,
         locations.evaluations_folder,
         locations.prefect_folder,
+        locations.reports_folder,
     )
     assert {folder().parent for folder in folders} == {tmp_path}
-    assert locations.called_with_folder().parent == locations.reports_folder()
 
 
 def test_without_the_environment_the_home_is_the_users(monkeypatch):

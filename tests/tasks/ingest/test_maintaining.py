@@ -10,7 +10,7 @@ from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import UnknownCorpusError
 from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import open_for_writing
-from storage.locations import called_with_folder, corpus_location, reports_folder
+from storage.locations import corpus_location, reports_folder
 from storage.memo import StepMemo
 from storage.records.documents import Finding
 from storage.runs.answer_json import answer_json
@@ -97,13 +97,13 @@ def test_what_is_out_of_bounds_is_refused_by_the_form(wrong):
 
 
 def test_every_corpus_has_a_row_and_its_details_with_remedies():
-    page = maintenance_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, called_with=1, bytes_freed=12_000))
+    page = maintenance_markdown([WELL, BUSY, BROKEN], AgedOut(reports=2, results=3, bytes_freed=12_000))
     assert page.splitlines()[2] == "2 corpora looked after, 1 skipped, 1 finding"
     assert "| reports | well | 3 | 4\\,500 | 0 |" in page and "## reports" not in page
     assert "| busy | skipped |" in page and "- skipped\\: corpus" in page and "- the ingest of \\/in was killed" in page
     assert "| broken | 1 finding |" in page and "- mended\\: CURRENT was cut" in page and "clean\\-up waits\\: corpus" in page
     assert "- counts\\: 5 nodes\\, not \\<6\\>\\; read it again" in page
-    assert "30 days\\: 2 reports" in page and "3 results" in page and "what 1 killed" in page and "12\\,000 bytes" in page
+    assert "30 days\\: 2 reports" in page and "3 results" in page and "12\\,000 bytes" in page
     assert (
         summary([]) == "there is no corpus yet"
         and "|" not in maintenance_markdown([])
@@ -130,11 +130,10 @@ def kept(home):
 
 
 def test_what_is_old_and_unused_goes_and_is_counted(kept):
-    stays = [left(folder / name, old=False) for folder in (reports_folder(), called_with_folder()) for name in ("a.html", "b")]
+    stays = [left(reports_folder() / name, old=False) for name in ("a.html", "b")]
     stays.append(left(reports_folder() / f"{kept}.html"))
     page = left(reports_folder() / f"{'f' * 32}.html")
     result, partial = left(reports_folder() / "0b7c0f6a"), left(reports_folder() / ".partial-x")
-    called = left(called_with_folder() / "5c1b")
-    assert age_out() == AgedOut(reports=1, results=2, called_with=1, bytes_freed=20)
-    assert not any(path.exists() for path in (page, result, partial, called)) and age_out() == AgedOut()
+    assert age_out() == AgedOut(reports=1, results=2, bytes_freed=15)
+    assert not any(path.exists() for path in (page, result, partial)) and age_out() == AgedOut()
     assert all(path.exists() for path in stays)
