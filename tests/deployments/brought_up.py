@@ -19,7 +19,7 @@ TORQUE = "With which torque are the bolts between blade root and hub of the MT-2
 BUSY_SECONDS = 30.0
 READY_SECONDS, RUN_SECONDS = 150.0, 180.0
 ASK = """
-import asyncio, json, sys
+import asyncio, json, sys, time
 from prefect.client.orchestration import get_client
 from prefect.deployments import run_deployment
 
@@ -27,8 +27,12 @@ async def main():
     request = json.loads(sys.argv[2])
     run = await run_deployment(sys.argv[1], parameters={"request": request}, timeout=180, poll_interval=0.2, as_subflow=False)
     returned = await run.state.aresult(raise_on_failure=False) if sys.argv[1] == "ask/ask" else None
+    pages, deadline = [], time.monotonic() + 60
     async with get_client() as client:
-        pages = [page.key for page in await client.read_artifacts() if page.flow_run_id == run.id and page.key]
+        # Those of a question are made after it.
+        while not pages and time.monotonic() < deadline:
+            await asyncio.sleep(0.5)
+            pages = [page.key for page in await client.read_artifacts() if page.flow_run_id == run.id and page.key]
     print(json.dumps({"name": run.name, "state": run.state.name, "returned": returned, "pages": pages}))
 
 asyncio.run(main())

@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from flows.prefect_runs.server import prefect_server
 from storage.locations import artifacts_folder, corpus_location, home
+from tests.hung_corpus import HungCorpus
 
 TORQUE = "With which torque are the bolts between blade root and hub of the MT-2 tightened?"
 WEIGHT = "What is the weight of an MT-3 without its base?"
@@ -142,7 +143,7 @@ async def error_of(asking):
 
 
 async def served(client):
-    """Tell what came of questions to the query service: from the form, by HTTP, one that is cancelled."""
+    """Tell what came of questions to the query service: from the form, by HTTP, and of one that is cancelled."""
     from prefect.client.schemas.actions import WorkPoolCreate
 
     from deployments.declared import declared_deployment
@@ -169,7 +170,7 @@ async def served(client):
         "ask nobody": await ran(from_the_form("?")),
         "http": await by_http(WEIGHT, reader="top-k"),
         "http nobody": await error_of(by_http("!")),
-        "cancelled": await cancelled(client, by_http(*(TORQUE,) * 200)),
+        "cancelled": await cancelled(client, intake.ask(AskRequest(questions=("How far?",), corpus="far"))),
     }
     making_pages = asyncio.ensure_future(intake.make_pages())
     while intake.unmade.qsize() or intake.runs.tasks:
@@ -184,18 +185,18 @@ async def served(client):
 
 
 async def cancelled(client, asking):
-    """Return what comes of asking 200 questions that are cancelled in the middle, and after how many seconds."""
+    """Return what comes of asking a corpus that hangs, where that is cancelled, and after how many seconds."""
     from prefect.states import Cancelling
 
-    waiting = asyncio.ensure_future(error_of(asking))
-    runs = []
-    while not runs:
-        await asyncio.sleep(0.05)
-        found = await client.read_flow_runs()
-        runs = [run for run in found if run.name.endswith("and 199 more") and run.state.name == "Running"]
-    await client.set_flow_run_state(runs[0].id, Cancelling())
+    disk, waiting = HungCorpus("far"), asyncio.ensure_future(error_of(asking))
+    await disk.asked()
+    (run,) = [run for run in await client.read_flow_runs() if run.name == "How far?"]
+    await client.set_flow_run_state(run.id, Cancelling())
     began = time.monotonic()
-    return [await waiting, time.monotonic() - began]
+    told = [await waiting, time.monotonic() - began]
+    disk.end()
+    shutil.rmtree(corpus_location("far").folder)
+    return told
 
 
 async def killed(client, service, deployment):

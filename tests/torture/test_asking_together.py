@@ -37,8 +37,8 @@ def asked(question, **more):
     return answer, time.monotonic() - began
 
 
-def runs_named(serving, kind, name):
-    return [run for run in serving.request(f"/{kind}/filter", {}) if run["name"] == name]
+def runs_named(serving, name):
+    return [run for run in serving.request("/flow_runs/filter", {}) if run["name"] == name]
 
 
 def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
@@ -50,12 +50,20 @@ def test_the_command_line_asks_the_service_and_prefect_sees_it(here):
     key = answer_key(answer_from_json(answer))
     wait_until(lambda: here.request("/artifacts/filter", {"artifacts": {"key": {"any_": [key]}}}))
     wait_until(lambda: (home_of(here) / "reports" / f"{answer['answer_id']}.html").exists())
-    (run,) = wait_until(lambda: runs_named(here, "task_runs", TORQUE))
-    assert "small" in run["tags"]
+    (run,) = runs_named(here, TORQUE)
+    assert {"small", "flow"} <= set(run["tags"]) and run["deployment_id"] == here.deployment("ask/ask")["id"]
+    (pages,) = wait_until(lambda: [run for run in runs_named(here, f"pages of {TORQUE}") if run["state"]["type"] == "COMPLETED"])
+    assert "small" in pages["tags"]
 
 
 def home_of(serving):
     return Path(serving.environment["FLOWREADER_HOME"])
+
+
+def settled(runs):
+    """Return the states of runs that are all over, nothing before."""
+    states = [run["state"]["type"] for run in runs]
+    return [] if {"PENDING", "RUNNING"} & set(states) else states
 
 
 def test_many_at_once_are_all_answered(here, tell):
@@ -66,7 +74,9 @@ def test_many_at_once_are_all_answered(here, tell):
     assert len({answer["answer_id"] for answer, _seconds in done}) == TOGETHER
     seconds = sorted(seconds for _answer, seconds in done)
     tell(f"{TOGETHER} at once: p50 {seconds[TOGETHER // 2]:.1f} s, the last {seconds[-1]:.1f} s; none lost")
-    assert list((home_of(here) / "reports" / "parameters").iterdir()) == []
+    wanted = {"flow_runs": {"name": {"any_": [TORQUE, WEIGHT]}}}
+    states = wait_until(lambda: settled(here.request("/flow_runs/filter", wanted)))
+    assert len(states) >= TOGETHER and states == ["COMPLETED"] * len(states), "Prefect saw each of them"
 
 
 def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answered(here, tell):

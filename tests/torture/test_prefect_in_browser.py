@@ -105,10 +105,10 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
         wanted = {"flow_runs": {"deployment_id": {"any_": [deployment]}, "state": {"type": {"any_": ["COMPLETED"]}}}}
         run = until(lambda: serving.request("/flow_runs/filter", wanted), "the run that the form asked for")[0]
     assert run["name"] == TORQUE or run["parameters"]["request"]["questions"] == [TORQUE]
-    pages = pages_of(serving, run["id"], "flow")
+    # They are made when the run has ended.
+    pages = until(lambda: pages_of(serving, run["id"], "flow"), "the page of the answer")
     (page,) = [page for key, page in pages.items() if not key.endswith("-lineage")]
     look_at(chromium, serving, page, [TORQUE, "Evidence", "maintenance_manual.docx"], tmp_path / "answer.png", picture=True)
-    # it is made when the run has ended
 
     def lineage_page():
         return next((page for key, page in pages_of(serving, run["id"], "flow").items() if key.endswith("-lineage")), None)
@@ -125,6 +125,6 @@ def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypa
     wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer))]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
     look_at(chromium, serving, page["id"], [question, "Evidence"], tmp_path / "asked.png", picture=True)
-    with chromium.page(address(serving, f"/runs/task-run/{page['task_run_id']}"), width=1280, height=900) as opened:
-        until(lambda: shows(opened, [question, "Completed"]), "the task run")
+    with chromium.page(address(serving, f"/runs/flow-run/{page['flow_run_id']}"), width=1280, height=900) as opened:
+        until(lambda: shows(opened, [question, "Completed"]), "its run")
         opened.screenshot(tmp_path / "asked-run.png")

@@ -141,11 +141,10 @@ def test_the_server_keeps_what_was_made_of_what(deployed):
     folder = f"file://{deployed['home']}/in"
     (tides,) = [asset for asset in made if asset.startswith("flowreader://tides/")]
     assert folder in made[tides] and any(name.startswith("prefect.flow-run.") for name in made[tides])
-    for way, run in (("ask", "prefect.flow-run."), ("task", "prefect.task-run.")):
-        for given in deployed[way]["returned"]:
-            related = made[f"flowreader://small/answers/{given['answer_id']}"]
-            assert f"flowreader://small/{given['citations'][0]['document']['id']}" in related
-            assert any(name.startswith(run) for name in related)
+    for given in (*deployed["ask"]["returned"], *deployed["http"]):
+        related = made[f"flowreader://small/answers/{given['answer_id']}"]
+        assert f"flowreader://small/{given['citations'][0]['document']['id']}" in related
+        assert any(name.startswith("prefect.flow-run.") for name in related)
     assert {asset for event, asset, _ in deployed["assets"] if event == "prefect.asset.referenced"} >= {folder}
 
 
