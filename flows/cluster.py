@@ -27,7 +27,7 @@ from tasks.lineage.writing import working_at, workplace_of
 from tasks.models.embedding.embedder import UnopenedEmbedder
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.ingest import IngestSettings, WorkSettings
-from tasks.step import Workplace
+from tasks.step import Chain, Workplace, chain, chained
 
 if TYPE_CHECKING:
     from prefect.client.schemas.objects import State
@@ -60,6 +60,7 @@ class Workers:
         account = await _done_elsewhere(self.runner, cluster_job)
         for record in account.steps:
             self.place.note(record)
+        chain.get(Chain()).last = account.task_runs
         return account
 
 
@@ -104,14 +105,14 @@ def read_apart(cluster_job: ClusterJob) -> Account:
     place = workplace_of(cluster_job.run_id, RunLog(Path(os.devnull)).holding())
     tools = Tools(settings=settings, artifacts=place.artifacts, embedder=UnopenedEmbedder(cluster_job.embedder, settings.models))
     error = None
-    with working_at(place) as steps:
+    with working_at(place) as steps, chained() as own:
         try:
             require_same_installation(cluster_job, settings)
             by_rules = settings.reading.analysis.by == "rules"
             asyncio.run((make_graph if by_rules else read_pages)(cluster_job.work, tools))
         except Exception as problem:
             error = problem
-    return Account(tuple(steps), error)
+    return Account(tuple(steps), error, own.last)
 
 
 CONNECT_SECONDS = 5

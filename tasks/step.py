@@ -294,14 +294,15 @@ def step(
 
 
 def _inside_a_prefect_run() -> bool:
-    """Say whether a flow runs here and no task does: a step within a step is called as it is."""
+    """Say whether a flow runs here and no step does: one within a step is called as it is, one within a cluster's job is not."""
     import sys
 
     if "prefect" not in sys.modules:
         return False
     from prefect.context import FlowRunContext, TaskRunContext
 
-    return FlowRunContext.get() is not None and TaskRunContext.get() is None
+    task_run = TaskRunContext.get()
+    return FlowRunContext.get() is not None and not (task_run and isinstance(task_run.parameters.get("work"), TaskWork))
 
 
 def _task_run_name(parameters: dict[str, Any]) -> str:

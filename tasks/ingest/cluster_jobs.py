@@ -1,6 +1,7 @@
 """What a process of a cluster is sent to read a document, and what it sends back; the document itself travels as artifacts."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from storage.errors import ExpectedError
 from storage.memo import StepMemo
@@ -26,10 +27,14 @@ class ClusterJob:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The steps that were done, each with the names of its artifacts, and what ended them early."""
+    """The steps that were done, each with the names of its artifacts, and what ended them early.
+
+    `task_runs` are those of the last step: what follows it, here, waits for them.
+    """
 
     steps: tuple[StepRecord, ...]
     error: Exception | None = None
+    task_runs: tuple[UUID, ...] = ()
 
 
 def require_same_installation(cluster_job: ClusterJob, settings: IngestSettings) -> None:

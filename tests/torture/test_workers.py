@@ -5,6 +5,7 @@ import signal
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from storage.runs.views import read_run
@@ -49,6 +50,22 @@ def test_two_processes_make_the_same_graph_and_every_step_is_in_the_log(home, ch
     made = {(name, False) for name in ("parse", "read-words", "structure", "analyze", "embed", "evolve-round", "evolve")}
     read = [steps for steps in by_document.values() if ("parse", False) in steps]
     assert len(read) == 4 and all(made | {("evolve", True)} == set(steps) for steps in read)
+    assert_drawn(home, server)
+
+
+def assert_drawn(home, server):
+    """Prefect's own graph has every step of each document as a task that waited for the one before, and publishing for the last."""
+    (path,) = location(home).runs.glob("*.jsonl")
+    nodes = dict(httpx.get(f"{server}/flow_runs/{path.stem}/graph-v2").raise_for_status().json()["nodes"])
+    before = {node["label"]: {nodes[one["id"]]["label"] for one in node["parents"]} for node in nodes.values()}
+    assert {node["state_type"] for node in nodes.values()} == {"COMPLETED"}
+    names = {label.removeprefix("read ") for label in before if label.startswith("read ")}
+    rounds = [label for label in before if label.startswith("evolve-round")]
+    assert len(names) == 4 and len(rounds) == 12
+    for name in names:
+        assert before[f"parse {name}"] == set() and before[f"analyze {name}"] == {f"structure {name}"}
+        assert before[f"evolve {name}"] == {f"evolve-round 3 {name}"}
+        assert any(f"evolve {name}" in waited for label, waited in before.items() if label.startswith("publish"))
 
 
 def test_the_document_of_a_killed_process_is_read_by_another(home, cheap, by_dask, server, tell):
