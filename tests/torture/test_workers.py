@@ -59,13 +59,16 @@ def assert_drawn(home, server):
     nodes = dict(httpx.get(f"{server}/flow_runs/{path.stem}/graph-v2").raise_for_status().json()["nodes"])
     before = {node["label"]: {nodes[one["id"]]["label"] for one in node["parents"]} for node in nodes.values()}
     assert {node["state_type"] for node in nodes.values()} == {"COMPLETED"}
+    published = {
+        nodes[one["id"]]["label"] for node in nodes.values() if node["label"].startswith("publish") for one in node["parents"]
+    }
     names = {label.removeprefix("read ") for label in before if label.startswith("read ")}
     rounds = [label for label in before if label.startswith("evolve-round")]
     assert len(names) == 4 and len(rounds) == 12
+    assert published == {f"evolve {name}" for name in names}
     for name in names:
         assert before[f"parse {name}"] == set() and before[f"analyze {name}"] == {f"structure {name}"}
         assert before[f"evolve {name}"] == {f"evolve-round 3 {name}"}
-        assert any(f"evolve {name}" in waited for label, waited in before.items() if label.startswith("publish"))
 
 
 def test_the_document_of_a_killed_process_is_read_by_another(home, cheap, by_dask, server, tell):
