@@ -73,7 +73,7 @@ def assert_drawn(home, server):
 
 def test_the_document_of_a_killed_process_is_read_by_another(home, cheap, by_dask, server, tell):
     run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
-    killed = wait_until(lambda: readers_below(run))[0]
+    killed = wait_until(lambda: readers_below(run), 180)[0]
     os.kill(killed, signal.SIGKILL)
     run.ended(0)
     tell(f"killed process {killed} of the cluster")
@@ -84,7 +84,7 @@ def test_the_document_of_a_killed_process_is_read_by_another(home, cheap, by_das
 
 def test_ctrl_c_ends_the_cluster_and_another_run_goes_on(home, cheap, by_dask, server, tell):
     run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
-    wait_until(lambda: readers_below(run))
+    wait_until(lambda: readers_below(run), 180)
     run.interrupt()
     began = time.monotonic()
     code = run.wait(30)
@@ -106,6 +106,6 @@ def test_ctrl_c_while_the_cluster_starts_ends_it_too(home, cheap, by_dask, serve
 
 def test_the_cluster_of_a_killed_run_ends_with_it(home, cheap, by_dask, server):
     run = ingest(cheap.documents, home=home, server=server, settings=by_dask)
-    wait_until(lambda: readers_below(run))
+    wait_until(lambda: readers_below(run), 180)
     run.kill()
     assert run.survivors(10) == []
