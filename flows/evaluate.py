@@ -44,7 +44,7 @@ from tasks.progress import StoppedError, report
 from tasks.reading.choice import chat_server_of, open_reader
 from tasks.watching.markdown import as_text
 
-ask_unkept = partial(answer_one, kept=False)
+ask_unkept = partial(answer_one, recorded=False)
 """An evaluation's answers lie where a removal looks for them, and are no answers of the user's."""
 
 

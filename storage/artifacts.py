@@ -26,27 +26,32 @@ def hash_bytes(data: bytes) -> str:
 PARTIAL = ".partial-"
 
 
-def write_durably(path: Path, data: bytes) -> None:
+def write_durably(path: Path, data: bytes, *, synced: bool = True) -> None:
     """Replace the file by `data`, as `written_durably` does."""
-    with written_durably(path) as stream:
+    with written_durably(path, synced=synced) as stream:
         stream.write(data)
 
 
 @contextmanager
-def written_durably(path: Path) -> Iterator[io.BufferedRandom]:
-    """Replace the file by what the block writes, in one step that survives a power cut: write, fsync, rename, fsync the folder."""
+def written_durably(path: Path, *, synced: bool = True) -> Iterator[io.BufferedRandom]:
+    """Replace the file by what the block writes, in one step that survives a power cut: write, fsync, rename, fsync the folder.
+
+    Where it is not `synced` it survives a kill only: for what is checked when it is read and can be made again.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(prefix=PARTIAL, dir=path.parent)
     try:
         with os.fdopen(descriptor, "w+b") as stream:
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
+            if synced:
+                stream.flush()
+                os.fsync(stream.fileno())
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if synced:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -60,9 +65,10 @@ def sync_folder(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ArtifactStore:
-    """A folder of artifacts, each under the hash of its bytes."""
+    """A folder of artifacts, each under the hash of its bytes; `synced` ones survive a power cut."""
 
     folder: Path
+    synced: bool = True
 
     def path(self, name: str) -> Path:
         """Return where the artifact lies, whether or not it is there."""
@@ -79,7 +85,7 @@ class ArtifactStore:
             sound = False
         if not sound:
             with full_disk_explained(self.folder, len(data)):
-                write_durably(path, data)
+                write_durably(path, data, synced=self.synced)
         return name
 
     def read(self, name: str) -> bytes:

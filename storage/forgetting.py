@@ -8,6 +8,7 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.catalog.catalog import CatalogDamagedError
+from storage.catalog.current import forget_asked
 from storage.catalog.in_use import corpora_in, delete_files, in_use
 from storage.locations import CorpusLocation, calls_folder, mirrors_folder, reports_folder
 from storage.lock import lock_file, taken
@@ -58,7 +59,12 @@ def entries(folder: Path) -> list[Path]:
 
 
 def forget_told(location: CorpusLocation, gone: Collection[str]) -> int:
-    """Take the words of these documents out of all answers, replies and reports; return how many answers lost some."""
+    """Take the words of these documents out of all answers, replies and reports; return how many answers lost some.
+
+    Answers that are kept to be given again hold words of many documents, and go all.
+    """
+    if gone:
+        forget_asked(location.asked)
     forget_replies(location, gone)
     forget_reports(location.home, gone)
     return erase_quotes(location, gone)

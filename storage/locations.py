@@ -139,6 +139,14 @@ class CorpusLocation:
         return self.folder / "runs"
 
     @property
+    def asked(self) -> Path:
+        """What questions made that may be asked again: a folder for each snapshot, with answers that quote the documents."""
+        return self.folder / "asked"
+
+    def asked_of(self, snapshot: int) -> Path:
+        return self.asked / str(snapshot)
+
+    @property
     def evaluations(self) -> Path:
         """What evaluations asked already: one file for each arm, with answers that quote the documents."""
         return self.folder / "evaluations"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore, write_durably
 from storage.codec import CodecError, from_json, to_json
-from storage.locations import artifacts_folder, steps_folder
+from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 
 HEXADECIMAL = re.compile(r"[0-9a-f]{64}")
 
@@ -33,8 +33,9 @@ class StepMemo:
     artifacts: ArtifactStore
 
     def remember(self, document_id: str, step: str, key: str, outputs: Mapping[str, str], within: Iterable[str] = ()) -> None:
-        """Note, durably, what the step made; hashes by name, as in Note."""
-        write_durably(self.path(document_id, step, key), to_json(Note(outputs, tuple(sorted(set(within))))))
+        """Note, as durably as the artifacts are, what the step made; hashes by name, as in Note."""
+        note = to_json(Note(outputs, tuple(sorted(set(within)))))
+        write_durably(self.path(document_id, step, key), note, synced=self.artifacts.synced)
 
     def lookup(self, document_id: str, step: str, key: str) -> dict[str, str] | None:
         """Return the step's artifacts; None where it was not done, or where one of them, or one within, is damaged."""
@@ -66,6 +67,12 @@ class StepMemo:
 
 def kept_steps(home: Path) -> StepMemo:
     return StepMemo(steps_folder(home), ArtifactStore(artifacts_folder(home)))
+
+
+def asked_steps(location: CorpusLocation, snapshot: int) -> StepMemo:
+    """Return the memory of what questions made of one snapshot, in a folder that goes with it."""
+    folder = location.asked_of(snapshot)
+    return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False))
 
 
 def read_note(path: Path) -> Note | None:

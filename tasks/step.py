@@ -51,13 +51,17 @@ On Prefect's server an operator may limit how many tasks with a tag run at once,
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where the steps of a run keep and remember what they make; `listener` gets the record of each step, as the log does."""
+    """Where the steps of a run keep and remember what they make; `listener` gets the record of each step, as the log does.
+
+    Where it does not remember, the memo is neither read nor written.
+    """
 
     artifacts: ArtifactStore
     memo: StepMemo
     log: RunLog
     run_id: str
     listener: Callable[[StepRecord], None] = lambda _record: None
+    remembers: bool = True
 
     def note(self, record: StepRecord) -> None:
         self.log.step(record)
@@ -78,12 +82,17 @@ class Codec(Generic[R]):
 class StepKey:
     """What a step works on: `subject` (a document's id, a question's) owns the result, `inputs` names all that decides it.
 
-    `name` is shown.
+    `name` is shown. The result is remembered for the `owner`: a question that is asked again has another id.
     """
 
     subject: str
     inputs: str
     name: str
+    owner: str = ""
+
+    @property
+    def remembered_for(self) -> str:
+        return self.owner or self.subject
 
 
 workplace: ContextVar[Workplace] = ContextVar("workplace")
@@ -166,13 +175,26 @@ class Step(Generic[P, R]):
     def recall(self, key: StepKey, attempt: int = 1) -> R | None:
         """Return what this step made for this key before, None where it did not or the artifact is damaged."""
         place, clock = workplace.get(), time.monotonic()
-        record = self._begun(place, key, attempt)
-        names = place.memo.lookup(key.subject, self.name, record.key) if self.codec else None
+        names = self.remembered(key, place.memo) if self.codec and place.remembers else None
         if not (self.codec and names):
             return None
-        result: R = self.codec.decode([place.artifacts.read(names[part]) for part in sorted(names, key=int)])
-        place.note(replace(record, seconds=_since(clock), cache_hit=True, outputs=dict(names)))
+        result: R = self.codec.decode([place.memo.artifacts.read(names[part]) for part in sorted(names, key=int)])
+        place.note(replace(self._begun(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
         return result
+
+    def remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
+        """Return the artifacts of what the step made for this key before, None where it did not or one is damaged."""
+        return memo.lookup(key.remembered_for, self.name, self.identity(key))
+
+    def remember(self, key: StepKey, result: R, memo: StepMemo) -> Mapping[str, str]:
+        """Keep what the step made for this key, and return its artifacts; the step has a codec."""
+        assert self.codec is not None
+        names = {str(part): memo.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
+        memo.remember(key.remembered_for, self.name, self.identity(key), names, within=self.codec.pictures(result))
+        return names
+
+    def identity(self, key: StepKey) -> str:
+        return identify(self.name, self.version, key.inputs)
 
     def _begun(self, place: Workplace, key: StepKey, attempt: int) -> StepRecord:
         """Return the line of lineage of what begins now."""
@@ -180,7 +202,7 @@ class Step(Generic[P, R]):
             run_id=place.run_id,
             step=self.name,
             version=self.version,
-            key=identify(self.name, self.version, key.inputs),
+            key=self.identity(key),
             subject=key.subject,
             started=datetime.now(UTC).isoformat(),
             seconds=0.0,
@@ -255,11 +277,7 @@ class Step(Generic[P, R]):
             if recalled is not None:
                 return recalled, True
             result = self.function(*args, **kwargs)
-            if self.codec:
-                names = {str(part): place.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
-                place.memo.remember(key.subject, self.name, record.key, names, within=self.codec.pictures(result))
-            else:
-                names = self.summary(result)
+            names = self.remember(key, result, place.memo) if self.codec and place.remembers else self.summary(result)
             return result, False
         except BaseException as problem:
             error = f"{kind_of(problem)}: {problem}"

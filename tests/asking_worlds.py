@@ -171,7 +171,7 @@ def at_work(location: CorpusLocation, snapshot: Snapshot) -> Iterator[None]:
     """Give the steps inside the block a run to write to."""
     with (
         lineage_of_run(location, parameters={}, settings={}, run_id="ask-test", snapshot=lambda: snapshot.number) as place,
-        working_at(place),
+        working_at(replace(place, remembers=False)),
     ):
         yield
 
@@ -183,7 +183,7 @@ def at_place(context: AskContext, scope: Scope | None = None, **settings: dict[s
 
 
 def asked(text: str, context: AskContext) -> Question:
-    return understand("q", text, context)
+    return asyncio.run(understand("q", text, context))
 
 
 def ordinals_of(graph: CandidateGraph, context: AskContext) -> list[int]:
@@ -203,9 +203,10 @@ async def collected(answers: AsyncGenerator[Answer, None]) -> list[Answer]:
 
 
 def answers_to(*questions: str, corpus: str = "small", settings: dict[str, Any] | None = None, **limits: Any) -> list[Answer]:
-    """Ask the corpus of this process's home, as the command does."""
+    """Ask the corpus of this process's home, as the command does, anew."""
     chosen = AskSettings.model_validate(settings or {})
-    return asyncio.run(collected(ask(AskRequest(questions=questions, corpus=corpus, settings=chosen, **limits))))
+    asked = {"questions": questions, "corpus": corpus, "settings": chosen, "fresh": True} | limits
+    return asyncio.run(collected(ask(AskRequest(**asked))))
 
 
 def answer_to(question: str, **limits: Any) -> Answer:

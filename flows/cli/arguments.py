@@ -231,6 +231,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         help='many questions: one a line, or JSON Lines with a "question"; - reads standard input; empty lines and lines that '
         "begin with # are skipped",
     )
+    ask.add_argument("--fresh", action="store_true", help="ask anew, also what is kept from when the same was asked before")
     ask.add_argument("--report", type=Path, metavar="FILE.html", help="write the answer with its pages and its flow as a page")
     ask.add_argument(
         "--server",

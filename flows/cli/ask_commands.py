@@ -29,6 +29,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         pages=arguments.pages,
         modality=arguments.modality,
         reader=arguments.reader,
+        fresh=arguments.fresh,
         preset=arguments.preset,
         settings=settings.ask,
     )

@@ -142,6 +142,7 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "pages": arguments.pages,
         "modality": arguments.modality,
         "reader": arguments.reader,
+        "fresh": arguments.fresh,
         "preset": arguments.preset,
     }
     if arguments.settings:

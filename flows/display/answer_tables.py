@@ -6,7 +6,7 @@ from flows.display.output import Output
 from storage.codec import shortened
 from storage.records.answers import Answer, AnswerStatus
 from storage.runs.answer_json import answer_json
-from tasks.reading.judging import calls_in_words, head_of, place_of, verdict_of, words_of
+from tasks.reading.judging import calls_in_words, head_of, kept_in_words, place_of, verdict_of, words_of
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",
@@ -38,7 +38,8 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
     for note in answer.notes:
         output.paragraph(note, style="dim")
     spent = sum(answer.usage.seconds.values())
-    output.paragraph(f"answer {answer.answer_id[:8]}, {calls_in_words(answer.usage)}, {spent:.2f} s of work", style="dim")
+    made = f"answer {answer.answer_id[:8]}, {calls_in_words(answer.usage)}, {spent:.2f} s of work"
+    output.paragraph(made + kept_in_words(answer), style="dim")
     if with_question:
         output.line()
 

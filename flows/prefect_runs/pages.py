@@ -38,7 +38,7 @@ from tasks.lineage.names import Sources, opened_sources
 from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
-from tasks.reading.judging import calls_in_words, head_of, place_of, verdict_of, words_of
+from tasks.reading.judging import calls_in_words, head_of, kept_in_words, place_of, verdict_of, words_of
 from tasks.report.write import KeptReport, keep_report
 from tasks.watching.markdown import as_text, paragraphs
 from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
@@ -164,6 +164,7 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
 
 def answer_markdown(answer: Answer, kept: KeptReport) -> str:
     """Return the page; all that documents, models or people wrote stands there as text."""
+    made = calls_in_words(answer.usage) + kept_in_words(answer)
     parts = [
         f"# {as_text(answer.question)}",
         *([f"**{as_text(head)}**"] if (head := head_of(answer)) else []),
@@ -172,7 +173,7 @@ def answer_markdown(answer: Answer, kept: KeptReport) -> str:
         *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_text(note)}" for note in answer.notes),
-        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(calls_in_words(answer.usage))}. "
+        f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(made)}. "
         f"{report_link(answer) or 'The report'}, with the cited pages, is in {as_text(str(kept.path))}; "
         f"`flowreader answers show {answer.answer_id[:8]} --corpus {answer.corpus}` shows the answer again. "
         f"{page_link(HOW, answer_key(answer) + LINEAGE)} · {corpus_link(answer.corpus)}",

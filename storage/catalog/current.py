@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -134,13 +135,22 @@ def hold(path: Path) -> int | None:
     return None
 
 
+def forget_asked(folder: Path) -> None:
+    """Delete what is kept of questions below a folder, while others may be asking."""
+    for inner, _folders, names in os.walk(folder):
+        for name in names:
+            Path(inner, name).unlink(missing_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def drop_snapshot(location: CorpusLocation, number: int) -> bool:
-    """Remove a snapshot that no reader pins; say whether it is gone."""
+    """Remove a snapshot that no reader pins, after what is kept of the questions to it; say whether it is gone."""
     path = snapshot_path(location, number)
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if not taken(descriptor):
             return False
+        forget_asked(location.asked_of(number))
         path.unlink()
     finally:
         os.close(descriptor)

@@ -75,8 +75,10 @@ class Counts:
 class Snapshot:
     """The published corpus as it was when it was opened."""
 
-    def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead) -> None:
+    def __init__(self, location: CorpusLocation, connection: duckdb.DuckDBPyConnection, head: CatalogHead, sha256: str) -> None:
+        """Take the open catalog of the snapshot, and the hash of its file."""
         self.location = location
+        self.sha256 = sha256
         self._connection = connection
         self._head = head
 
@@ -280,7 +282,7 @@ def open_for_reading(location: CorpusLocation) -> Iterator[Snapshot]:
             )
         path = snapshot_path(location, current.snapshot)
         with catalog.opened(path, read_only=True) as connection:
-            yield Snapshot(location, connection, catalog.read_head(connection, path))
+            yield Snapshot(location, connection, catalog.read_head(connection, path), current.sha256)
 
 
 def remembered_embedder(location: CorpusLocation) -> EmbedderIdentity | None:

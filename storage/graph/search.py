@@ -126,7 +126,7 @@ def find_candidates(
     scope: Scope,
     *,
     vector: Vectors,
-    text_hits: TextHits,
+    words: Sequence[str],
     by_vector: int,
     by_text: int,
     hops: int,
@@ -134,11 +134,11 @@ def find_candidates(
     columns: Sequence[str],
     initial_vectors: bool = False,
 ) -> CandidateGraph:
-    """Return at most `limit` nodes of the scope: the best by the vector (d,) and of `text_hits`, then what hops from them reach.
+    """Return at most `limit` nodes of the scope: the best by the vector (d,) and by the words, then what hops from them reach.
 
     `columns` as in `load_scope`. Raise GraphDamagedError where a stored vector is not finite.
     """
-    seeds = _seeds(view, scope, vector, text_hits, by_vector, by_text)
+    seeds = _seeds(view, scope, vector, words, by_vector, by_text)
     positions = expand(view.adjacency, seeds, hops=hops, limit=limit, allowed=_mask(view, scope))
     return _graph(view, positions[np.argsort(view.adjacency.ids[positions])], columns, initial_vectors)
 
@@ -184,9 +184,12 @@ def _make_mask(view: GraphView, scope: Scope) -> Mask:
     return np.asarray(mask)
 
 
-def _seeds(view: GraphView, scope: Scope, vector: Vectors, text_hits: TextHits, by_vector: int, by_text: int) -> IntArray:
+def _seeds(view: GraphView, scope: Scope, vector: Vectors, words: Sequence[str], by_vector: int, by_text: int) -> IntArray:
     """Return the positions found by vector and by text, by turns, the best first."""
-    close, distances = nearest_nodes(view.graph, vector, limit=by_vector, where=scope.node_filter())
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(find_words, view, scope, words, limit=by_text)
+        close, distances = nearest_nodes(view.graph, vector, limit=by_vector, where=scope.node_filter())
+        text_hits = found.result()
     adjacency = view.adjacency
     return by_turns(
         ranked(adjacency, adjacency.positions_of_rows(close), -distances),

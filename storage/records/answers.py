@@ -116,7 +116,8 @@ class Answer:
     """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are where the chosen paths stand.
 
     `answer_by` is None where nothing was found; `why` gives the reason of the status in words. `top-k` has no paths and no gate.
-    `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to.
+    `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
+    the same was asked before; then `usage` is of giving it again.
     """
 
     answer_id: str
@@ -139,3 +140,4 @@ class Answer:
     settings: Mapping[str, Any]
     models: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    cached: bool = False

@@ -37,13 +37,13 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
         raise QuestionError(nothing_in(context.scope))
     settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
     columns = columns_for(question, context)
-    if question.text_hits is None:
+    if not is_large(context):
         return load_scope(context.snapshot.view, context.scope, columns=columns, initial_vectors=initial)
     return search_candidates(
         context.snapshot.view,
         context.scope,
         vector=question.vector,
-        text_hits=question.text_hits,
+        words=question.terms.words,
         by_vector=settings.by_vector,
         by_text=settings.by_text,
         hops=settings.hops,
@@ -53,10 +53,15 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     )
 
 
+def is_large(context: AskContext) -> bool:
+    """Say whether the scope holds so much that a question works on a part of it."""
+    return nodes_in_scope(context.snapshot.view, context.scope) > context.settings.candidates.whole_limit
+
+
 def columns_for(question: Question, context: AskContext) -> list[str]:
     """Return which of the nodes' columns a question needs; each costs milliseconds, so a large scope has no titles."""
     texts = ["search_text"] if context.settings.relevance.text == "content" else ["search_text", "summary", "keywords"]
-    return [*texts, *(["label", "section_id", "section_path"] if question.text_hits is None or question.places else [])]
+    return [*texts, *(["label", "section_id", "section_path"] if question.places or not is_large(context) else [])]
 
 
 @question_step("score", lambda scores: {"scores": hash_bytes(scores.combined.tobytes())})

@@ -9,6 +9,7 @@ from contextlib import ExitStack, asynccontextmanager
 from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import CorpusLocation, corpora_folder
+from tasks.asking.deciding import code_identity
 from tasks.models.embedding.embedder import open_question_embedder
 
 
@@ -27,9 +28,10 @@ SOLVERS = ("ortools.graph.python.max_flow", "ortools.graph.python.min_cost_flow"
 
 
 def warm_up_questions() -> None:
-    """Load the solvers, and the embedder and the graph of every corpus that can be read."""
+    """Load the solvers, what the kept answers go by, and the embedder and the graph of every corpus that can be read."""
     for name in SOLVERS:
         importlib.import_module(name)
+    code_identity()
     for location in corpora_in(corpora_folder()):
         try:
             warm_up_corpus(location)

@@ -1,23 +1,27 @@
 """A question on its way: what it says, and what its steps share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from storage.artifacts import hash_bytes
-from storage.codec import shortened, to_json
+from storage.codec import from_json, shortened, to_json
 from storage.corpus.snapshot import Snapshot
-from storage.graph.search import Scope, find_words, nodes_in_scope
+from storage.graph.search import Scope
 from storage.records.answers import NamedDocument
 from storage.records.documents import identify
-from tasks.algorithms.questions.places import named_places
-from tasks.algorithms.questions.terms import question_terms, with_keywords
+from storage.records.language import language
+from tasks.algorithms.questions.places import NamedPlace, named_places
+from tasks.algorithms.questions.terms import QuestionTerms, question_terms, with_keywords
+from tasks.asking.deciding import code_identity
 from tasks.asking.records import PathReader, Question
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.models.endpoints import SERVED
 from tasks.settings.ask import AskSettings
-from tasks.step import MODEL, OFTEN, Step, StepKey, step
+from tasks.step import MODEL, OFTEN, Codec, Step, StepKey, step
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -67,29 +71,55 @@ def model_tag(*inputs: Any) -> str:  # noqa: ANN401 - of any step of a question;
     return MODEL if inputs[-1].reader.model else ""
 
 
+def owner_of(text: str) -> str:
+    """Return who owns what is kept of a question, however often it is asked."""
+    return identify("question", text)
+
+
 def text_key(question_id: str, text: str, context: AskContext) -> StepKey:
-    return StepKey(question_id, identify(question_id, text, context.embedder.identity.key), shortened(text))
+    inputs = identify(text, context.embedder.identity.key, language(), code_identity())
+    return StepKey(question_id, inputs, shortened(text), owner_of(text))
+
+
+def encoded(question: Question) -> tuple[bytes, bytes, bytes]:
+    return to_json(question.terms), to_json(question.places), question.vector.tobytes()
+
+
+def decoded(parts: Sequence[bytes]) -> Question:
+    terms, places, vector = parts
+    return Question(
+        id="",
+        text="",
+        terms=from_json(QuestionTerms, terms),
+        places=from_json(tuple[NamedPlace, ...], places),
+        vector=np.frombuffer(vector, np.float32),
+    )
 
 
 @step(
     "keywords",
-    version="1",
+    version="2",
     retries=OFTEN,
     cache_key=text_key,
-    tag=lambda *of: MODEL if of[-1].embedder.identity.precision == SERVED else model_tag(*of),
-    summary=lambda question: {
-        "terms": hash_bytes(to_json(question.terms)),
-        "places": hash_bytes(to_json(question.places)),
-        "vector": hash_bytes(question.vector.tobytes()),
-    },
+    tag=lambda _id, _text, context: MODEL if context.embedder.identity.precision == SERVED else "",
+    codec=Codec(encoded, decoded),
+    summary=lambda question: dict(zip(("terms", "places", "vector"), map(hash_bytes, encoded(question)), strict=True)),
 )
-def understand(question_id: str, text: str, context: AskContext) -> Question:
-    """Find what a question looks for; full text searches, and a model that reads names words, while another embeds."""
-    view, settings = context.snapshot.view, context.settings.candidates
+def find_terms(question_id: str, text: str, context: AskContext) -> Question:
+    """Find what a question looks for: its terms, the places that it names, and its vector."""
     with ThreadPoolExecutor(1) as pool:
-        vectors = pool.submit(context.embedder.embed_query, text)
-        terms = with_keywords(question_terms(text), context.reader.keywords(text))
-        # Of a small scope all is looked at.
-        large = nodes_in_scope(view, context.scope) > settings.whole_limit
-        text_hits = find_words(view, context.scope, terms.words, limit=settings.by_text) if large else None
-        return Question(question_id, text, terms, named_places(text), vectors.result()[0], text_hits)
+        # The graph, which the next step needs, is opened meanwhile.
+        pool.submit(lambda: context.snapshot.view)
+        return Question(question_id, text, question_terms(text), named_places(text), context.embedder.embed_query(text)[0])
+
+
+@question_step("model-keywords", lambda question: {"terms": hash_bytes(to_json(question.terms))}, reads=True)
+def ask_for_keywords(question: Question, context: AskContext) -> Question:
+    """Have the model name more words to look for; its replies are kept."""
+    return replace(question, terms=with_keywords(question.terms, context.reader.keywords(question.text)))
+
+
+async def understand(question_id: str, text: str, context: AskContext) -> Question:
+    """Return what a question looks for; with the model's words where one reads."""
+    found = replace(await find_terms.submit(question_id, text, context), id=question_id, text=text)
+    return await ask_for_keywords.submit(found, context) if context.reader.model else found

@@ -7,7 +7,6 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from storage.graph.search import TextHits
 from storage.records.answers import AnswerStatus
 from storage.records.documents import Passage, TableRow
 from tasks.algorithms.arrays import FloatArray
@@ -18,17 +17,13 @@ from tasks.algorithms.questions.terms import QuestionTerms
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with what its words look for: terms for full text, places that it names, and its vector (d,).
-
-    `text_hits` is what full text has of the terms; None where the scope is so small that all of it is looked at.
-    """
+    """A question with what its words look for: terms for full text, places that it names, and its vector (d,)."""
 
     id: str
     text: str
     terms: QuestionTerms
     places: tuple[NamedPlace, ...]
     vector: npt.NDArray[np.float32]
-    text_hits: TextHits | None
 
 
 @dataclass(frozen=True, slots=True)

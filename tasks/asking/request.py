@@ -40,6 +40,7 @@ class AskRequest(BaseModel):
     pages: str | None = Field(None, description="only these pages, such as 3-7")
     modality: Modality | None = Field(None, description="only text, tables or figures")
     reader: Reader = Field("flow", description=READERS_HELP)
+    fresh: bool = Field(False, description="ask anew, also what is kept from when the same was asked before")
     preset: Preset = "default"
     settings: Annotated[AskSettings, settings_over_preset(lambda method: method.ask)] = Field(
         default_factory=lambda asked: method_of(asked["preset"]).ask

@@ -1,13 +1,10 @@
 """Asking a benchmark's questions, twenty to a step; what was asked before, of the same documents by the same code, is kept."""
 
 import asyncio
-import functools
-import importlib.metadata
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
@@ -18,6 +15,7 @@ from storage.records.documents import DocumentState, identify
 from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
 from storage.records.language import language
 from storage.runs.asked_questions import AskedQuestions
+from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
 from tasks.asking.request import AskRequest, checked_questions
@@ -26,40 +24,8 @@ from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
 from tasks.step import MODEL, ONCE, StepKey, Workplace, step, workplace
 
-ROOT = Path(__file__).resolve().parents[2]
-DECIDING = ("storage/**/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
-"""What an answer can depend on, the reading of its documents too: not how it is asked for."""
-
-ASKING = "tasks/evaluation/asking.py"
-EVALUATING = (
-    "tasks/evaluation/**/*.py",
-    "tasks/report/*.*",
-    "tasks/prompts/judge_answer.md",
-    "tasks/algorithms/metrics/*.py",
-)
-"""What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
-
-LIBRARIES = ("ortools", "numpy", "lancedb", "duckdb", "PyStemmer")
-
-
-@functools.cache
-def code_identity() -> str:
-    """Return a hash of what decides answers: code, prompts and schemas, and the versions of libraries."""
-    code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
-    return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
-
-
-def deciding_files() -> list[Path]:
-    deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
-    found = deciding - evaluating | ({ROOT / ASKING} & deciding)
-    return sorted(path for path in found if path.suffix in {".py", ".md", ".sql"})
-
-
 BATCH = 20
 """Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
-
-UNDECIDING = {"budget", "prices"}
-"""What models may cost decides no answer; how long they are waited for does, where they are slow."""
 
 AnswerOne = Callable[[str, AskRequest, AskContext, Workplace], Awaitable[Answer]]
 
@@ -80,7 +46,7 @@ class EvaluationContext:
 
     @property
     def name(self) -> str:
-        settings = self.arm.ask.model_dump_json(exclude={"models": UNDECIDING})
+        settings = deciding_settings(self.arm.ask)
         models = (self.reader.name, self.reader.model, self.embedder.identity.key)
         return identify(
             self.arm.reader, settings, *models, "corpus" if self.whole_corpus else "document", language(), code_identity()

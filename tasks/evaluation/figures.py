@@ -8,8 +8,8 @@ import polars as pl
 from storage.records.evaluations import FIGURES, BenchmarkQuestion, Evaluation
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval
+from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL
-from tasks.evaluation.asking import code_identity
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import (
     BASELINE,

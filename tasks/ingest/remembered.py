@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from storage.memo import StepMemo
-from storage.records.documents import DocumentGraph, DocumentRecord, identify
+from storage.records.documents import DocumentGraph, DocumentRecord
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.keys import version_key
 from tasks.ingest.outcomes import Outcome, ready
@@ -12,7 +12,7 @@ from tasks.ingest.steps import evolve
 
 def is_remembered(work: DocumentWork, memo: StepMemo) -> bool:
     """Say whether an earlier run made the finished graph, so that reading the document costs nothing."""
-    return memo.lookup(work.document_id, evolve.name, identify(evolve.name, evolve.version, work.version)) is not None
+    return evolve.remembered(version_key(work), memo) is not None
 
 
 def remembered_graph(work: DocumentWork) -> DocumentGraph | None:

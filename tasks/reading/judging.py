@@ -48,6 +48,12 @@ def calls_in_words(usage: Usage) -> str:
     return f"{calls} (of {usage.most_calls} at most{cached}), {usage.input_tokens:,} + {usage.output_tokens:,} tokens{money}"
 
 
+def kept_in_words(answer: Answer) -> str:
+    """Return what stands behind the calls of an answer that was kept: since when; nothing of one that was made now."""
+    moment = answer.asked.replace("T", " ")[:16]
+    return f"; kept from {moment} UTC, when the same was asked (--fresh asks anew)" if answer.cached else ""
+
+
 def money_in_words(cost: float) -> str:
     """Return "$0.0123", nothing at all as "$0"."""
     return f"${cost:,.4f}" if cost else "$0"

@@ -46,7 +46,7 @@ def test_the_same_question_has_the_same_answer_alone_again_and_among_others(read
 def test_another_process_with_other_hashes_says_the_same_and_loads_no_prefect(asked_home):
     code = (
         "import sys, json\nfrom flows.cli.main import main\n"
-        f"code = main(['ask', {COAST!r}, '--corpus', 'small', '--json'])\n"
+        f"code = main(['ask', {COAST!r}, '--corpus', 'small', '--json', '--fresh'])\n"
         "heavy = {'prefect', 'torch', 'mineru', 'transformers', 'httpx', 'openai', 'tasks.models.chat.model'}\n"
         "print(json.dumps(sorted(heavy & sys.modules.keys())))\n"
         "sys.exit(code)"
@@ -76,7 +76,7 @@ def test_every_step_leaves_its_record_and_its_seconds():
 
 def test_a_run_that_is_left_early_is_closed():
     async def first_only():
-        async with aclosing(ask(AskRequest(questions=(COAST, WEIGHT), corpus="small"))) as answers:
+        async with aclosing(ask(AskRequest(questions=(COAST, WEIGHT), corpus="small", fresh=True))) as answers:
             return await anext(answers)
 
     answer = asyncio.run(first_only())

@@ -206,7 +206,7 @@ def test_people_see_the_calls_their_tokens_and_what_went_wrong(own_home, setting
         monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
         command = ("ask", COAST, "--corpus", "small", "--settings", settings_file)
         said = flowreader(*command, home=own_home, check=0).stdout
-        told = json.loads(flowreader(*command, "--json", home=own_home, check=0).stdout)
+        told = json.loads(flowreader(*command, "--json", "--fresh", home=own_home, check=0).stdout)
     assert "1,150 MW" in said and f"{server.calls} model calls (of 48 at most), " in said and " tokens, " in said
     assert told["usage"]["calls"] == 0 and told["usage"]["cached"] == server.calls and told["usage"]["most_calls"] == 48
     assert told["models"]["chat"] == "scripted" and told["models"]["prompt worker"] and told["models"]["reader"] == "model"

@@ -58,7 +58,7 @@ def test_a_question_answers_from_the_snapshot_it_began_with_while_others_ingest_
 
     async def asking(writer):
         answers = []
-        async with aclosing(ask(AskRequest(questions=(COAST, WEIGHT, COAST), corpus="small"))) as given:
+        async with aclosing(ask(AskRequest(questions=(COAST, WEIGHT, COAST), corpus="small", fresh=True))) as given:
             async for answer in given:
                 answers.append(answer)
                 if len(answers) == 1:

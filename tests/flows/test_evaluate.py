@@ -219,6 +219,10 @@ def test_a_probe_makes_its_own_questions_and_shows_how_many_pages_came_back(seri
     assert all(line["gold_pages"][0] in line["ranked_pages"] for line in found)
 
 
+def test_no_evaluation_keeps_what_questions_are_answered_from_again(series, asked_home):
+    assert list(asked_home.glob("corpora/*/evaluations")) and not list(asked_home.glob("corpora/*/asked"))
+
+
 def test_every_evaluation_is_kept_as_it_was_printed(series, call):
     listed = json.loads(call("list", "--json"))["evaluations"]
     assert [one["what"] for one in listed] == ["probe", "ablations", "answers", "retrieval", "retrieval", "retrieval"]

@@ -17,10 +17,10 @@ def test_a_model_of_another_dimension_makes_a_corpus_of_its_own(home, monkeypatc
     assert answer["pages"][0]["document"]["name"] == document.name
 
     monkeypatch.setenv("FLOWREADER_EMBED_MODEL", str(write_tiny_bert(tmp_path / "other" / "tiny-bert", seed=2)))
-    refused = flowreader("ask", QUESTION, home=home, check=2)
+    refused = flowreader("ask", QUESTION, "--fresh", home=home, check=2)
     assert "embedded by tiny-bert@" in refused.stderr and "FLOWREADER_EMBED_MODEL is tiny-bert@" in refused.stderr
     monkeypatch.delenv("FLOWREADER_EMBED_MODEL")
-    refused = flowreader("ask", QUESTION, home=home, check=2)
+    refused = flowreader("ask", QUESTION, "--fresh", home=home, check=2)
     assert "FLOWREADER_EMBED_MODEL is not set\nset it to the folder or name of that model" in refused.stderr
     refused = flowreader("ingest", document, home=home, check=2)
     assert "ingest into a new corpus with --corpus NAME" in refused.stderr

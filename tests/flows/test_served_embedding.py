@@ -53,7 +53,7 @@ def test_nothing_of_a_server_that_errs_is_stored_and_the_same_command_goes_on_wi
     assert len(server.requests) >= 2 and server.requests[0]["model"] == "m"
     answer, _ = served(spread(8), "ask", "What is the budget for travel?", "--json", check=0)
     assert json.loads(answer.stdout)["status"] != "not_found"
-    refused, _ = served(spread(5), "ask", "What is the budget for travel?", check=2)
+    refused, _ = served(spread(5), "ask", "What is the budget for travel?", "--fresh", check=2)
     assert "shape (5,) where 8 numbers were expected" in refused.stderr
     healthy, _ = served(spread(8), "doctor", check=0)
     assert "nothing is wrong" in healthy.stdout

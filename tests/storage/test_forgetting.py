@@ -4,8 +4,9 @@ from pathlib import Path
 
 from storage.artifacts import ArtifactStore
 from storage.catalog.current import snapshot_path
-from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_words
+from storage.forgetting import forget_questions, forget_replies, forget_reports, forget_told, forget_words
 from storage.locations import calls_folder, reports_folder
+from storage.memo import asked_steps
 from storage.records.documents import identify
 from storage.runs.asked_questions import AskedQuestions
 from storage.runs.replies import CachedReply, CallCache
@@ -31,6 +32,15 @@ def test_what_evaluations_asked_and_models_replied_to_questions_goes(tmp_path):
     forget_questions(place)
     assert AskedQuestions(place.evaluations).recall(identify("flow")) == {}
     assert CallCache(calls_folder(tmp_path)).subjects() == [REPORT.document_id]
+
+
+def test_what_is_kept_of_questions_goes_with_any_document_that_is_gone(tmp_path):
+    place = corpus_in(tmp_path)
+    asked_steps(place, 3).artifacts.put(b"words of report")
+    forget_told(place, ())
+    assert any(path.is_file() for path in place.asked.rglob("*"))
+    forget_told(place, [PAPER.document_id])
+    assert not place.asked.exists()
 
 
 def test_replies_about_a_document_stay_where_another_corpus_has_it_unless_that_is_damaged(tmp_path):

@@ -1,8 +1,8 @@
 import pytest
 
 from storage.artifacts import ArtifactStore
-from storage.memo import StepMemo
-from tests.storage.worlds import document_id
+from storage.memo import StepMemo, asked_steps
+from tests.storage.worlds import corpus_in, document_id
 
 DOCUMENT, KEY = document_id("report"), document_id("key")
 
@@ -50,3 +50,11 @@ def test_a_forgotten_document_has_no_notes(memo):
     memo.forget(DOCUMENT)
     memo.forget(DOCUMENT)
     assert memo.documents() == []
+
+
+def test_what_questions_of_a_snapshot_made_is_written_without_waiting_for_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("storage.artifacts.os.fsync", None)
+    kept = asked_steps(corpus_in(tmp_path), 7)
+    kept.remember(DOCUMENT, "answer", KEY, {"0": kept.artifacts.put(b"answer")})
+    assert kept.artifacts.read(kept.lookup(DOCUMENT, "answer", KEY)["0"]) == b"answer"
+    assert asked_steps(corpus_in(tmp_path), 8).lookup(DOCUMENT, "answer", KEY) is None

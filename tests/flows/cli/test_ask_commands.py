@@ -27,7 +27,7 @@ PARTS = {
         "pages",
         "evidence_pages",
     ),
-    *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes"),
+    *("gate", "usage", "corpus", "snapshot", "scope", "settings", "models", "notes", "cached"),
 }
 
 
@@ -58,9 +58,16 @@ def test_people_read_the_evidence_its_places_and_that_no_model_read_it(call):
     assert "Evidence found, not read by a model:" in said and ", 0 model calls, " in said
 
 
+def test_an_answer_that_was_kept_says_so_and_fresh_asks_anew(call):
+    (anew,) = told(call, "ask", WEIGHT, "--fresh")
+    (kept,) = told(call, "ask", WEIGHT)
+    assert (anew["cached"], kept["cached"]) == (False, True) and kept["answer_id"] == anew["answer_id"]
+    assert f"kept from {anew['asked'][:10]}" in call("ask", WEIGHT).out and "kept from" not in call("ask", WEIGHT, "--fresh").out
+
+
 @pytest.mark.parametrize("reader", ["flow", "top-k"])
 def test_programs_get_one_object_with_every_part(call, reader):
-    (answer,) = told(call, "ask", COAST, "--reader", reader)
+    (answer,) = told(call, "ask", COAST, "--reader", reader, "--fresh")
     assert set(answer) == PARTS and answer["reader"] == reader and (answer["status"], answer["answer_by"]) == ("evidence", "rules")
     assert all(set(citation["document"]) == {"id", "name"} for citation in answer["citations"])
     assert all(citation["page"] >= 1 and len(citation["box"] or [0] * 4) == 4 for citation in answer["citations"])
@@ -166,7 +173,7 @@ def test_a_question_and_a_batch_exclude_each_other_and_a_batch_has_no_report(cal
 
 
 def test_a_report_is_written_with_the_answer_and_again_later(call, tmp_path):
-    said = call("ask", COAST, "--report", "now.html", "--json")
+    said = call("ask", COAST, "--report", "now.html", "--json", "--fresh")
     answer = json.loads(said.out)
     assert "now.html" in said.err
     call("report", answer["answer_id"][:8], "--output", "later.html")
@@ -177,8 +184,8 @@ def test_a_report_is_written_with_the_answer_and_again_later(call, tmp_path):
 
 
 def test_answers_are_listed_the_newest_first_and_shown_byte_for_byte(call):
-    first = call("ask", COAST, "--json").out
-    second = call("ask", TORQUE, "--reader", "top-k", "--json").out
+    first = call("ask", COAST, "--json", "--fresh").out
+    second = call("ask", TORQUE, "--reader", "top-k", "--json", "--fresh").out
     (listed,) = told(call, "answers", "list")
     assert listed["corpus"] == "small"
     assert [answer["answer_id"] for answer in listed["answers"][:2]] == [json.loads(each)["answer_id"] for each in (second, first)]

@@ -25,7 +25,7 @@ def no_token(monkeypatch):
 
 def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     with service(slowly_in_reverse(ANSWERS), monkeypatch) as running:
-        code = main(["ask", "How deep?", "--server", "--corpus", "small", "--pages", "2-3", "--document", "report.pdf"])
+        code = main(["ask", "How deep?", "--server", "--fresh", "--corpus", "small", "--pages", "2-3", "--document", "report.pdf"])
     shown = capsys.readouterr().out
     assert code == 0 and "[1] report.pdf, page 2" in shown and "words of report" in shown
     ((method, path, headers, asked),) = running.heard
@@ -33,7 +33,7 @@ def test_an_answer_is_shown_with_its_citations(monkeypatch, capsys):
     assert headers["Content-Type"] == "application/json" and "Authorization" not in headers
     assert asked == {
         "corpus": "small", "documents": ["report.pdf"], "pages": "2-3", "modality": None, "reader": "flow",
-        "preset": "default",
+        "fresh": True, "preset": "default",
         "questions": ["How deep?"],
     }  # fmt: skip
 

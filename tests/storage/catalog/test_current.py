@@ -2,6 +2,7 @@ import pytest
 
 from storage.catalog import current
 from storage.catalog.current import CurrentDamagedError, drop_snapshot, held, hold, snapshot_numbers, snapshot_path
+from storage.memo import asked_steps
 from storage.system import DiskFullError
 from tests.storage.worlds import corpus_in, graph, publish, writing
 
@@ -27,10 +28,13 @@ def test_a_corpus_that_is_not_there_has_no_snapshots(tmp_path):
 
 
 def test_a_pinned_snapshot_is_not_dropped(place):
+    for number in (1, 2):
+        asked_steps(place, number).artifacts.put(b"words of an answer")
     with held(place) as pinned:
         assert not drop_snapshot(place, pinned.snapshot)
     assert drop_snapshot(place, 1)
     assert snapshot_numbers(place) == [2]
+    assert [path.name for path in place.asked.iterdir()] == ["2"], "what was asked goes with its snapshot"
 
 
 def test_a_reader_that_loses_the_race_with_clean_up_looks_again(place, monkeypatch):

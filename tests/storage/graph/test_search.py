@@ -14,7 +14,6 @@ from storage.graph.search import (
     by_turns,
     expand,
     find_candidates,
-    find_words,
     load_scope,
     nodes_in_scope,
     scope_sample,
@@ -129,8 +128,7 @@ def inside(scope: Scope) -> list[str]:
 
 def ask(snapshot, scope=SCOPES[0], **changes) -> CandidateGraph:
     asked = {"vector": REPORT.vectors[4], "words": ("letter",), "by_vector": 5, "by_text": 5, "hops": 2, "limit": 1000} | changes
-    text_hits = find_words(snapshot.view, scope, asked.pop("words"), limit=asked["by_text"])
-    return find_candidates(snapshot.view, scope, **asked, text_hits=text_hits, columns=TEXTS)
+    return find_candidates(snapshot.view, scope, **asked, columns=TEXTS)
 
 
 def same(one: CandidateGraph, other: CandidateGraph) -> bool:

@@ -75,7 +75,7 @@ class Counting:
         self.texts.append(text)
         self.at_once += 1
         self.most_at_once = max(self.most_at_once, self.at_once)
-        answer = await partial(answer_one, kept=False)(text, *more)
+        answer = await partial(answer_one, recorded=False)(text, *more)
         self.at_once -= 1
         return answer
 

@@ -15,8 +15,8 @@ from storage.runs.asked_questions import AskedQuestions
 from storage.runs.log import EntryKind
 from storage.runs.views import read_run
 from tasks.algorithms.metrics.answers import MatchKind
+from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL, EvaluationRequest
-from tasks.evaluation.asking import code_identity
 from tasks.evaluation.figures import (
     ABLATED,
     ALL,

@@ -23,6 +23,8 @@ EDITS = (GraphEdit("source", "a", "", 0.0, 0.5),)
 class Joining:
     """A reader that puts answers in a row."""
 
+    model = ""
+
     def keywords(self, _question):
         return ()
 

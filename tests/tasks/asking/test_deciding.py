@@ -4,14 +4,14 @@ import ast
 import importlib.metadata
 from pathlib import Path
 
-from tasks.evaluation import asking as benchmark_asking
-from tasks.evaluation.asking import (
+from tasks.asking import deciding
+from tasks.asking.deciding import (
     EVALUATING,
     LIBRARIES,
     ROOT,
     deciding_files,
 )
-from tasks.evaluation.asking import code_identity as identity_of_code
+from tasks.asking.deciding import code_identity as identity_of_code
 
 
 def imported_by(path: Path) -> set[Path]:
@@ -68,7 +68,7 @@ def identities(folder, monkeypatch, *written):
     """Return the identity after each file that is written, beginning with none."""
     for room in ("prompts", "evaluation"):
         (folder / "tasks" / room).mkdir(parents=True)
-    monkeypatch.setattr(benchmark_asking, "ROOT", folder)
+    monkeypatch.setattr(deciding, "ROOT", folder)
     found = []
     for name, text in (("README.md", ""), *written):
         (folder / name).write_text(text)

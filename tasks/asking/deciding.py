@@ -1,0 +1,44 @@
+"""What decides an answer apart from the question and the documents: code, prompts, libraries and settings."""
+
+import functools
+import importlib.metadata
+from pathlib import Path
+
+from storage.artifacts import hash_bytes
+from storage.records.documents import identify
+from tasks.settings.ask import AskSettings
+
+ROOT = Path(__file__).resolve().parents[2]
+DECIDING = ("storage/**/*.*", "tasks/**/*.*", "flows/ask.py", "flows/document_graph.py", "flows/readers/*.py")
+"""What an answer can depend on, the reading of its documents too: not how it is asked for."""
+
+ASKING = "tasks/evaluation/asking.py"
+EVALUATING = (
+    "tasks/evaluation/**/*.py",
+    "tasks/report/*.*",
+    "tasks/prompts/judge_answer.md",
+    "tasks/algorithms/metrics/*.py",
+)
+"""What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
+
+LIBRARIES = ("ortools", "numpy", "lancedb", "duckdb", "PyStemmer")
+
+UNDECIDING = {"budget", "prices"}
+"""What models may cost decides no answer; how long they are waited for does, where they are slow."""
+
+
+@functools.cache
+def code_identity() -> str:
+    """Return a hash of what decides answers: code, prompts and schemas, and the versions of libraries."""
+    code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
+    return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
+
+
+def deciding_files() -> list[Path]:
+    deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
+    found = deciding - evaluating | ({ROOT / ASKING} & deciding)
+    return sorted(path for path in found if path.suffix in {".py", ".md", ".sql"})
+
+
+def deciding_settings(settings: AskSettings) -> str:
+    return settings.model_dump_json(exclude={"models": UNDECIDING})
