@@ -172,6 +172,10 @@ async def served(client):
         "http nobody": await error_of(by_http("!")),
         "cancelled": await cancelled(client, intake.ask(AskRequest(questions=("How far?",), corpus="far"))),
     }
+    again = await client.create_flow_run_from_deployment(
+        deployment, parameters={"request": {"questions": [WEIGHT], "corpus": "small"}}
+    )
+    await intake.answer_run(again)
     making_pages = asyncio.ensure_future(intake.make_pages())
     while intake.unmade.qsize() or intake.runs.tasks:
         await asyncio.sleep(0.2)
@@ -180,8 +184,24 @@ async def served(client):
     flows = {flow.id: flow.name for flow in await client.read_flows()}
     runs = await client.read_flow_runs()
     told["served"] = {run.name: [flows[run.flow_id], run.state.name, run.state.message or "", str(run.id)] for run in runs}
+    told["ask again"] = {
+        "returned": await (await client.read_flow_run(again.id)).state.aresult(),
+        "tasks": await states_of_tasks(client, again.id),
+    }
     told["pages of runs"] = {page.key: str(page.flow_run_id) for page in await client.read_artifacts()}
     return told
+
+
+async def states_of_tasks(client, run_id):
+    """Return the states of the tasks of a run that ended, by their names."""
+    from prefect.client.schemas.filters import FlowRunFilter
+
+    deadline, seen = time.monotonic() + 20, {}
+    while time.monotonic() < deadline and not seen:
+        await asyncio.sleep(0.5)
+        runs = await client.read_task_runs(flow_run_filter=FlowRunFilter(id={"any_": [run_id]}))
+        seen = {run.name: run.state.name for run in runs if run.state.is_final()}
+    return seen
 
 
 async def cancelled(client, asking):

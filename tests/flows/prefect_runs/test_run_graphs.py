@@ -43,6 +43,12 @@ def test_what_asks_a_model_has_the_tag_by_which_an_operator_limits_it(deployed):
     assert deployed["limited"] == {"most at once": 1, "tags": parsed | {"slow one": ["model"], "slow other": ["model"]}}
 
 
+def test_a_question_that_is_asked_again_is_one_task_that_is_shown_as_cached(deployed):
+    first, (again,) = deployed["ask"]["returned"][1], deployed["ask again"]["returned"]
+    assert deployed["ask again"]["tasks"] == {f"kept-answer {WEIGHT}": "Cached"}
+    assert again["cached"] and again["answer_id"] == first["answer_id"] and not first["cached"]
+
+
 def test_a_step_that_fails_twice_has_three_attempts_there_and_in_lineage(deployed):
     tried = deployed["tried again"]
     error = "ConnectionResetError: the store is away"
