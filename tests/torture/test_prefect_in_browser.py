@@ -28,6 +28,7 @@ FILL = """(() => {
   field.dispatchEvent(new Event('input', {bubbles: true}));
   return fields.length;
 })()"""
+MARKUP = "document.querySelectorAll('a[href^=javascript], img[src=x]').length"
 PICTURE = "[...document.querySelectorAll('img')].some((one) => one.src.startsWith('data:image/svg') && one.naturalWidth > 100)"
 
 
@@ -53,6 +54,12 @@ def pages_of(serving, run, key):
     return {page["key"]: page["id"] for page in found if page["key"]}
 
 
+def page_of(serving, key, words=""):
+    """Return the id of the page with this key once it holds the words."""
+    found = serving.request("/artifacts/filter", {"artifacts": {"key": {"any_": [key]}}})
+    return next((page["id"] for page in found if words in page["data"]), None)
+
+
 def shows(opened, words):
     """Say whether the page shows the words; one that is empty is asked for again, for the UI does not when its server was busy."""
     text = opened.run(TEXT)
@@ -65,10 +72,11 @@ def shows(opened, words):
 
 
 def look_at(chromium, serving, page, words, shot, *, picture=False):
-    """Open an artifact's page; it shows the words, and the picture where there is to be one."""
+    """Open an artifact's page; it shows the words, and the picture where there is to be one, and obeys no word of people."""
     with chromium.page(address(serving, f"/artifacts/artifact/{page}"), width=1280, height=1200) as opened:
         until(lambda: shows(opened, words), f"{words} on the page of artifact {page}")
         assert not picture or until(lambda: opened.run(PICTURE), "the evidence graph")
+        assert opened.run(MARKUP) == 0
         opened.screenshot(shot)
 
 
@@ -85,6 +93,8 @@ def test_an_ingest_that_ran_by_its_schedule_says_what_it_read(chromium, serving,
     look_at(chromium, serving, pages["ingest-default"], ["1 documents read", "parse"], tmp_path / "ingest.png")
     (lineage,) = [page for key, page in pages.items() if key.endswith("-lineage")]
     look_at(chromium, serving, lineage, ["tides.html"], tmp_path / "ingest-lineage.png")
+    look_at(chromium, serving, pages["documents-default"], ["1 documents: 1 ready", "tides.html"], tmp_path / "documents.png")
+    look_at(chromium, serving, page_of(serving, "corpus-default"), ["Last ingest", "its run", "the form"], tmp_path / "corpus.png")
     with chromium.page(address(serving, f"/runs/flow-run/{run['id']}"), width=1280, height=1200) as opened:
         until(lambda: shows(opened, ["Completed", "tides.html"]), "the tasks of the run")
         opened.screenshot(tmp_path / "ingest-run.png")
@@ -120,11 +130,13 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
 def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypatch, tmp_path):
     for name in ("FLOWREADER_ASK_ADDRESS", "FLOWREADER_ASK_TOKEN"):
         monkeypatch.setenv(name, serving.environment[name])
-    question = "What is the weight of an MT-3 without its base?"
+    question = "What is the weight of an MT-3 without its base? [x](javascript:alert(1)) | <img src=x>"
     (answer,) = ask_service({"questions": [question], "corpus": "small"})
     wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer))]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
     look_at(chromium, serving, page["id"], [question, "Evidence"], tmp_path / "asked.png", picture=True)
+    of_corpus = until(lambda: page_of(serving, "corpus-small", "javascript"), "the page of the corpus")
+    look_at(chromium, serving, of_corpus, [question, "How to ask"], tmp_path / "corpus-small.png")
     with chromium.page(address(serving, f"/runs/flow-run/{page['flow_run_id']}"), width=1280, height=900) as opened:
         until(lambda: shows(opened, [question, "Completed"]), "its run")
         opened.screenshot(tmp_path / "asked-run.png")
