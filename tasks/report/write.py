@@ -9,7 +9,7 @@ from storage.artifacts import ArtifactStore, kept_artifacts, write_durably
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import corpus_location, reports_folder
 from storage.records.answers import Answer, Citation, PagePlace, RankedPage
-from storage.system import NotWritableError, full_disk_explained, is_full_disk
+from storage.system import NotWritableError, check_writable, full_disk_explained, is_full_disk
 from tasks.report.evidence import gather_evidence
 from tasks.report.page import draw_picture, show_page
 
@@ -87,6 +87,7 @@ def keep_report(answer: Answer) -> KeptReport:
     Its last line names the documents by their ids, so that `forget_reports` finds it.
     """
     path = reports_folder() / f"{answer.answer_id}.html"
+    check_writable(path.parent)
     with open_for_reading(corpus_location(answer.corpus)) as snapshot:
         report = render_report(answer, snapshot, kept_artifacts())
     places: list[Citation | RankedPage | PagePlace] = [*answer.citations, *answer.pages, *answer.evidence_pages]
