@@ -4,13 +4,12 @@ keywords -> candidates -> score -> route -> select -> read -> judge -> (refine o
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
-from weakref import WeakValueDictionary
 
 from flows.readers import READER_MODULES
 from storage.locations import corpus_location
@@ -38,41 +37,39 @@ async def ask(request: AskRequest, seat: AbstractAsyncContextManager[None] = NO_
     """Yield the answer of each question, from one snapshot; an answer that is kept is given again, unless the request is `fresh`.
 
     Where all are kept, no model is loaded or connected. Else everything is loaded once, in threads, before the first answer.
-    The `seat` is taken once the corpus is open: a question that waits for an object store takes none, nor does one whose answer
-    is kept.
+    A question takes the `seat` while it is being answered: not while it waits for the corpus, nor for the same question of
+    another request, nor where its answer is kept.
     Raise QuestionError, EmbeddingError, UnknownCorpusError, UnknownDocumentError or AmbiguousDocumentError, and answer nothing;
     where a chat model reads, EndpointError before all else, and ChatEndedError where it is gone, also between two questions.
     """
     server = chat_server_of(request.settings)
     location, questions = corpus_location(request.corpus), checked_questions(request.questions)
-    async with opened_for_reading(location) as snapshot, AsyncExitStack() as held:
+    async with opened_for_reading(location) as snapshot:
         check_writable(location.runs)
-        asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held)
-        await asking.begin(questions)
-        with lineage_of_run(
-            location,
-            parameters=request.model_dump(mode="json", exclude={"settings"}),
-            settings=request.settings.model_dump(mode="json"),
-            run_id=ASKING + uuid4().hex,
-            snapshot=lambda: snapshot.number,
-        ) as place:
+        with ExitStack() as held:
+            asking = Asking(request, KeptAnswers.of(request, snapshot), server, seat, held)
+            await asking.begin(questions)
+            run = lineage_of_run(
+                location,
+                parameters=request.model_dump(mode="json", exclude={"settings"}),
+                settings=request.settings.model_dump(mode="json"),
+                run_id=ASKING + uuid4().hex,
+                snapshot=lambda: snapshot.number,
+            )
+            place = held.enter_context(run)
             for text in questions:
                 yield await asking.answer(text, place)
 
 
-_at_work: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
-"""The questions that are being answered in this process, by their event loop and all that decides the answer."""
-
-
 @dataclass(slots=True)
 class Asking:
-    """A request at work; what only a new answer needs is in `context`, and `held` until the request ends."""
+    """A request at work; what only new answers need is in `context`, opened for the first and `held` until the request ends."""
 
     request: AskRequest
     kept: KeptAnswers
     server: Endpoint | None
     seat: AbstractAsyncContextManager[None]
-    held: AsyncExitStack
+    held: ExitStack
     context: AskContext | None = None
 
     async def begin(self, questions: Sequence[str]) -> None:
@@ -82,48 +79,35 @@ class Asking:
         """
         unnamed = self.server is not None and not self.server.model
         if self.request.fresh or unnamed or not await asyncio.to_thread(self._holds_all, questions):
-            await self.opened()
+            self.context = await self.opened()
 
     def _holds_all(self, questions: Sequence[str]) -> bool:
         return all(self.kept.holds(self.key(text)) for text in questions)
 
     def key(self, text: str) -> StepKey:
         named = self.server.model if self.server else ""
-        return self.kept.key(text, self.context.reader.model if self.context else named)
+        return self.kept.key(text, self.server, self.context.reader.model if self.context else named)
 
     async def opened(self) -> AskContext:
-        if self.context is None:
-            await self.held.enter_async_context(self.seat)
-            snapshot, settings = self.kept.snapshot, self.request.settings
-            scope = asked_scope(snapshot, self.request)
-            embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
-            reader = self.held.enter_context(open_reader(self.server, settings, snapshot))
-            self.context = context_of(snapshot, scope, settings, embedder, reader)
-        return self.context
+        snapshot, settings = self.kept.snapshot, self.request.settings
+        scope = asked_scope(snapshot, self.request)
+        embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
+        reader = self.held.enter_context(open_reader(self.server, settings, snapshot))
+        return context_of(snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:
-        """Answer a question, or give what is kept; while another asks the same, wait for its answer."""
+        """Give the answer that is kept, or answer the question."""
         key = self.key(text)
+        anew = partial(self.anew, text, key, replace(place, memo=self.kept.memo))
         if self.request.fresh:
             await asyncio.to_thread(self.kept.forget, key)
-        elif given := await self.again(key, place):
-            return given
-        context = await self.opened()
-        alone = _at_work.setdefault((id(asyncio.get_running_loop()), key.inputs), asyncio.Lock())
-        async with nullcontext() if self.request.fresh else alone:
-            if not self.request.fresh and (given := await self.again(key, place)):
-                return given
-            return await answer_one(text, self.request, context, place, kept=(self.kept, key))
+            return await anew()
+        return await self.kept.give_or(key, place, anew)
 
-    async def again(self, key: StepKey, place: Workplace) -> Answer | None:
-        """Give the answer that is kept, if any."""
-        if not await asyncio.to_thread(self.kept.holds, key):
-            return None
-        given = await self.kept.find(key, place)
-        if given is not None:
-            with watched_question(place.run_id, given.answer_id, self.request.reader) as ended:
-                ended(given.status)
-        return given
+    async def anew(self, text: str, key: StepKey, place: Workplace) -> Answer:
+        self.context = self.context or await self.opened()
+        async with self.seat:
+            return await answer_one(text, self.request, self.context, place, keep=partial(self.kept.keep, key))
 
 
 async def answer_one(
@@ -133,18 +117,18 @@ async def answer_one(
     place: Workplace,
     *,
     recorded: bool = True,
-    kept: tuple[KeptAnswers, StepKey] | None = None,
+    keep: Callable[[Answer], None] | None = None,
 ) -> Answer:
     """Answer one question and record the answer, if it is to be `recorded`: those of an evaluation are not the user's.
 
-    What its steps make, and an answer in which no model failed, is `kept` there.
+    An answer in which no model failed is given to `keep`; without it no step remembers what it made.
     """
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
     reader = READER_MODULES[request.reader]
     bounds = call_bounds(request.settings, gated=reader.GATED)
     with (
         watched_question(place.run_id, answer_id, request.reader) as ended,
-        writing_together(replace(place, memo=kept[0].memo) if kept else replace(place, remembers=False)) as own_place,
+        writing_together(replace(place, remembers=keep is not None)) as own_place,
         working_at(own_place) as steps,
         counting_calls(answer_id, bounds) as calls,
         chained(),
@@ -165,7 +149,6 @@ async def answer_one(
             await record.submit(answer)
         ended(answer.status)
     # Once it is recorded: an answer that is given again can be shown again, too.
-    if kept and not calls.notes:
-        answers, key = kept
-        await asyncio.to_thread(answers.keep, key, answer)
+    if keep and not calls.notes:
+        await asyncio.to_thread(keep, answer)
     return answer

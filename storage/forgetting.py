@@ -63,11 +63,12 @@ def forget_told(location: CorpusLocation, gone: Collection[str]) -> int:
 
     Answers that are kept to be given again hold words of many documents, and go all.
     """
-    if gone:
-        forget_asked(location.asked)
     forget_replies(location, gone)
     forget_reports(location.home, gone)
-    return erase_quotes(location, gone)
+    erased = erase_quotes(location, gone)
+    if gone:
+        forget_asked(location.asked)
+    return erased
 
 
 def forget_questions(location: CorpusLocation) -> None:

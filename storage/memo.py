@@ -2,11 +2,12 @@
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.artifacts import ArtifactStore, write_durably
+from storage.artifacts import ArtifactDamagedError, ArtifactStore, write_durably
 from storage.codec import CodecError, from_json, to_json
 from storage.locations import CorpusLocation, artifacts_folder, steps_folder
 
@@ -27,10 +28,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class StepMemo:
-    """A folder of one small file for each finished step of each document; shared by all corpora."""
+    """A folder of one small file for each finished step of each document; shared by all corpora.
+
+    Where it is `spare`, what cannot be kept or read is made again, and nothing fails for it.
+    """
 
     folder: Path
     artifacts: ArtifactStore
+    spare: bool = False
 
     def remember(self, document_id: str, step: str, key: str, outputs: Mapping[str, str], within: Iterable[str] = ()) -> None:
         """Note, as durably as the artifacts are, what the step made; hashes by name, as in Note."""
@@ -40,7 +45,18 @@ class StepMemo:
     def lookup(self, document_id: str, step: str, key: str) -> dict[str, str] | None:
         """Return the step's artifacts; None where it was not done, or where one of them, or one within, is damaged."""
         note = read_note(self.path(document_id, step, key))
-        return dict(note.outputs) if note and all(map(self.artifacts.intact, note.artifacts)) else None
+        with self.sparing():
+            return dict(note.outputs) if note and all(map(self.artifacts.intact, note.artifacts)) else None
+        return None
+
+    @contextmanager
+    def sparing(self) -> Iterator[None]:
+        """Leave the block where something cannot be kept or read that is spare; else raise what it raises."""
+        try:
+            yield
+        except (OSError, ArtifactDamagedError, CodecError):
+            if not self.spare:
+                raise
 
     def path(self, document_id: str, step: str, key: str) -> Path:
         return self.of_document(document_id) / f"{step}-{key}.json"
@@ -72,7 +88,7 @@ def kept_steps(home: Path) -> StepMemo:
 def asked_steps(location: CorpusLocation, snapshot: int) -> StepMemo:
     """Return the memory of what questions made of one snapshot, in a folder that goes with it."""
     folder = location.asked_of(snapshot)
-    return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False))
+    return StepMemo(folder / "steps", ArtifactStore(folder / "artifacts", synced=False), spare=True)
 
 
 def read_note(path: Path) -> Note | None:

@@ -178,9 +178,11 @@ class Step(Generic[P, R]):
         names = self.remembered(key, place.memo) if self.codec and place.remembers else None
         if not (self.codec and names):
             return None
-        result: R = self.codec.decode([place.memo.artifacts.read(names[part]) for part in sorted(names, key=int)])
-        place.note(replace(self._begun(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
-        return result
+        with place.memo.sparing():
+            result: R = self.codec.decode([place.memo.artifacts.read(names[part]) for part in sorted(names, key=int)])
+            place.note(replace(self._begun(place, key, attempt), seconds=_since(clock), cache_hit=True, outputs=dict(names)))
+            return result
+        return None
 
     def remembered(self, key: StepKey, memo: StepMemo) -> dict[str, str] | None:
         """Return the artifacts of what the step made for this key before, None where it did not or one is damaged."""
@@ -189,9 +191,11 @@ class Step(Generic[P, R]):
     def remember(self, key: StepKey, result: R, memo: StepMemo) -> Mapping[str, str]:
         """Keep what the step made for this key, and return its artifacts; the step has a codec."""
         assert self.codec is not None
-        names = {str(part): memo.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
-        memo.remember(key.remembered_for, self.name, self.identity(key), names, within=self.codec.pictures(result))
-        return names
+        with memo.sparing():
+            names = {str(part): memo.artifacts.put(data) for part, data in enumerate(self.codec.encode(result))}
+            memo.remember(key.remembered_for, self.name, self.identity(key), names, within=self.codec.pictures(result))
+            return names
+        return self.summary(result)
 
     def identity(self, key: StepKey) -> str:
         return identify(self.name, self.version, key.inputs)

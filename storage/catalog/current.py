@@ -6,11 +6,12 @@ And PULLED, which says where a corpus was pulled from.
 import fcntl
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -135,12 +136,15 @@ def hold(path: Path) -> int | None:
     return None
 
 
-def forget_asked(folder: Path) -> None:
-    """Delete what is kept of questions below a folder, while others may be asking."""
+def forget_asked(folder: Path, *, before: float = math.inf) -> None:
+    """Delete what is kept of questions below a folder, while others may be asking; or only what is older, in seconds of time()."""
     for inner, _folders, names in os.walk(folder):
-        for name in names:
-            Path(inner, name).unlink(missing_ok=True)
-    shutil.rmtree(folder, ignore_errors=True)
+        for path in (Path(inner, name) for name in names):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
+    if before == math.inf:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def drop_snapshot(location: CorpusLocation, number: int) -> bool:
@@ -150,7 +154,9 @@ def drop_snapshot(location: CorpusLocation, number: int) -> bool:
     try:
         if not taken(descriptor):
             return False
-        forget_asked(location.asked_of(number))
+        # What another account keeps there stays: nothing asks for it any more.
+        with suppress(OSError):
+            forget_asked(location.asked_of(number))
         path.unlink()
     finally:
         os.close(descriptor)

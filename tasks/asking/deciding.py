@@ -21,7 +21,7 @@ EVALUATING = (
 )
 """What only makes questions, or shows, judges and counts answers: where it changes, nothing need be asked again."""
 
-LIBRARIES = ("ortools", "numpy", "lancedb", "duckdb", "PyStemmer")
+LIBRARIES = ("ortools", "numpy", "scipy", "lancedb", "duckdb", "PyStemmer", "sentence-transformers", "torch", "openai")
 
 UNDECIDING = {"budget", "prices"}
 """What models may cost decides no answer; how long they are waited for does, where they are slow."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from storage.artifacts import kept_artifacts
+from storage.catalog.current import forget_asked
 from storage.catalog.in_use import KEEP_SECONDS
 from storage.catalog.removals import first_removal, noted_removals
 from storage.corpus.doctor import examine_ids
@@ -25,6 +26,9 @@ from tasks.finding.plan import Plan
 from tasks.ingest.outcomes import Outcome
 from tasks.settings.ingest import EvolutionSettings
 from tasks.step import OFTEN, StepKey, step
+
+ASKED_AGAIN_SECONDS = 30 * 86_400
+"""What is kept of a question goes after so long, also where its snapshot stays."""
 
 Superseded = Mapping[str, tuple[str, ...]]
 """The documents that go when this one is ready: their files hold its content now."""
@@ -121,6 +125,7 @@ def clean_up(corpus: CorpusWriter) -> CleanedUp:
     """
     if purge_is_due(corpus.location):
         return wipe(corpus, wait_seconds=0.0)
+    forget_asked(corpus.location.asked, before=time.time() - ASKED_AGAIN_SECONDS)
     erased = erase_removed(corpus)
     kept = corpus.tidy(keep_seconds=KEEP_SECONDS)
     return CleanedUp(kept, collect_garbage(corpus.location, keep_seconds=KEEP_SECONDS), erased)

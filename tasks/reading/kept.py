@@ -3,7 +3,8 @@
 Of an evaluation's questions nothing is kept, and none is answered from here.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -14,13 +15,15 @@ from storage.corpus.snapshot import Snapshot
 from storage.errors import ExpectedError
 from storage.memo import StepMemo, asked_steps
 from storage.records.answers import Answer
-from storage.records.documents import identify
+from storage.records.documents import StepRecord, identify
 from storage.records.language import language
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest
 from tasks.lineage.writing import working_at
+from tasks.models.endpoints import Endpoint
 from tasks.step import OFTEN, Codec, StepKey, Workplace, step
+from tasks.watching.watching import watched_question
 
 
 class KeptAnswerGoneError(ExpectedError):
@@ -43,6 +46,25 @@ def kept_answer(key: StepKey) -> Answer:
     raise KeptAnswerGoneError(f"the answer that was kept to {key.name!r} is gone")
 
 
+def given_again(answer: Answer, steps: Sequence[StepRecord]) -> Answer:
+    """Return a kept answer as it is given again: what was paid for it is in `cached`, and the seconds are of these steps."""
+    paid = answer.usage
+    usage = replace(
+        paid,
+        calls=0,
+        input_tokens=0,
+        output_tokens=0,
+        cost=0.0,
+        cached=paid.calls + paid.cached,
+        seconds={record.step: record.seconds for record in steps},
+    )
+    return replace(answer, usage=usage, cached=True)
+
+
+_at_work: dict[tuple[int, str], "asyncio.Future[Answer | None]"] = {}
+"""What is being answered in this process, by the event loop and all that decides the answer; None where that failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class KeptAnswers:
     """The answers of one snapshot to questions asked in one way; `memo` holds what their steps made, too."""
@@ -55,31 +77,51 @@ class KeptAnswers:
     def of(cls, request: AskRequest, snapshot: Snapshot) -> "KeptAnswers":
         return cls(request, snapshot, asked_steps(snapshot.location, snapshot.number))
 
-    def key(self, text: str, model: str) -> StepKey:
+    def key(self, text: str, server: Endpoint | None, model: str) -> StepKey:
         """Return what decides the answer to a question, where this chat model reads, or rules ("") do."""
         scope = self.request.model_dump_json(include={"documents", "pages", "modality"})
         asked = (text, scope, self.request.reader, deciding_settings(self.request.settings), language())
-        answering = (self.snapshot.sha256, self.snapshot.embedder.key, model, code_identity())
+        served = server.base_url if server else ""
+        answering = (self.snapshot.sha256, self.snapshot.embedder.key, served, model, code_identity())
         return StepKey(owner_of(text), identify(*asked, *answering), shortened(text))
 
     def holds(self, key: StepKey) -> bool:
         return kept_answer.remembered(key, self.memo) is not None
 
+    async def give_or(self, key: StepKey, place: Workplace, answer: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Give what is kept, or what another request of this process makes of the same; else `answer`.
+
+        Where the other one fails, all that waited for it answer by themselves.
+        """
+        if given := await self._again(key, place):
+            return given
+        loop = asyncio.get_running_loop()
+        same = id(loop), key.inputs
+        if same in _at_work:
+            made = await asyncio.shield(_at_work[same])
+            return (await self._again(key, place) or given_again(made, [])) if made else await answer()
+        first: asyncio.Future[Answer | None] = loop.create_future()
+        _at_work[same], made = first, None
+        try:
+            made = await answer()
+            return made
+        finally:
+            del _at_work[same]
+            first.set_result(made)
+
+    async def _again(self, key: StepKey, place: Workplace) -> Answer | None:
+        if not await asyncio.to_thread(self.holds, key):
+            return None
+        given = await self.find(key, place)
+        if given is not None:
+            with watched_question(place.run_id, given.answer_id, self.request.reader) as ended:
+                ended(given.status)
+        return given
+
     async def find(self, key: StepKey, place: Workplace) -> Answer | None:
         """Return the answer that is kept, as it is given again: in a run by a task that is shown as cached."""
         with working_at(replace(place, memo=self.memo)) as steps, suppress(KeptAnswerGoneError, ArtifactDamagedError, CodecError):
-            answer = await kept_answer.submit(key)
-            paid = answer.usage
-            usage = replace(
-                paid,
-                calls=0,
-                input_tokens=0,
-                output_tokens=0,
-                cost=0.0,
-                cached=paid.calls + paid.cached,
-                seconds={record.step: record.seconds for record in steps},
-            )
-            return replace(answer, usage=usage, cached=True)
+            return given_again(await kept_answer.submit(key), steps)
         return None
 
     def keep(self, key: StepKey, answer: Answer) -> None:

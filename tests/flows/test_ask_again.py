@@ -1,6 +1,8 @@
 """The same question again: answered from what was kept, as long as nothing that decides the answer changed."""
 
 import asyncio
+import os
+import time
 from contextlib import aclosing
 
 import pytest
@@ -16,9 +18,10 @@ from storage.runs.answers import read_answers
 from storage.runs.log import asking_files
 from tasks.asking import deciding
 from tasks.asking.request import AskRequest
-from tasks.ingest.publishing import clean_up
+from tasks.ingest.publishing import ASKED_AGAIN_SECONDS, clean_up
 from tasks.ingest.removing import remove_document
 from tasks.models.chat.errors import ChatEndedError
+from tasks.reading.kept import KeptAnswers
 from tests.asking_worlds import COAST, TORQUE, WEIGHT, answer_to, answers_to, embedder_of, lasting, run_of
 from tests.chat_server import Misbehaviour, chat_server
 from tests.scripted_answers import Reader, model_settings
@@ -255,3 +258,46 @@ def test_who_asks_what_is_kept_takes_no_seat(location):
             return [answer async for answer in answers]
 
     assert asyncio.run(asking())[0].cached
+
+
+def test_what_cannot_be_kept_stops_no_question(location):
+    location.asked.touch()
+    try:
+        (first,), (second,) = again(), again()
+    finally:
+        location.asked.unlink()
+    assert first.answer_id != second.answer_id and not second.cached and second.citations
+
+
+def test_what_was_asked_long_ago_is_kept_no_longer(location):
+    again()
+    old, kept = time.time() - ASKED_AGAIN_SECONDS - 60, kept_files(location)
+    for path in kept[:3]:
+        os.utime(path, (old, old))
+    with open_for_writing(location, embedder=embedder_of("small"), wait_seconds=5) as corpus:
+        clean_up(corpus)
+    assert sorted(kept_files(location)) == sorted(kept[3:])
+
+
+def test_who_waits_for_the_same_question_takes_no_seat(location, monkeypatch):
+    async def understand(answer_id, text, context):
+        if text == TORQUE:
+            await other_answered.wait()
+        return await real(answer_id, text, context)
+
+    async def asked(text):
+        async with aclosing(ask(AskRequest(questions=(text,), corpus="small"), seats)) as answers:
+            return [answer async for answer in answers]
+
+    async def all_of_them():
+        same = [asyncio.ensure_future(asked(TORQUE)) for _ in range(3)]
+        await asyncio.sleep(0.2)
+        async with asyncio.timeout(20):
+            await asked(WEIGHT)
+        other_answered.set()
+        return [answer for (answer,) in await asyncio.gather(*same)]
+
+    real, seats, other_answered = flows.ask.understand, asyncio.Semaphore(2), asyncio.Event()
+    monkeypatch.setattr(flows.ask, "understand", understand)
+    monkeypatch.setattr(KeptAnswers, "keep", lambda *_answer: None)
+    assert sorted(answer.cached for answer in asyncio.run(all_of_them())) == [False, True, True]

@@ -34,6 +34,7 @@ class Rating:
     rate: float
     shown: list[tuple[str, str]] = field(default_factory=list)
     bridges: list[tuple[str, str]] = field(default_factory=list)
+    model: str = ""
 
     def keywords(self, _question):
         return ()

@@ -9,7 +9,7 @@ import pytest
 from storage.artifacts import ArtifactStore
 from storage.records.documents import DocumentState, EmbedderIdentity, Page, PageParser, ParsedDocument, ParsedPage
 from tasks.asking.candidates import find_candidates
-from tasks.asking.question import understand
+from tasks.asking.question import ask_for_keywords
 from tasks.finding.plan import DocumentWork
 from tasks.ingest import keys
 from tasks.ingest.steps import (
@@ -151,6 +151,6 @@ def test_a_step_has_the_tag_of_a_model_only_where_it_asks_one_in_this_run(tmp_pa
 
     assert tags(by_rules) == ["parse", "", "", ""] and tags(served) == ["parse", "", "model", "model"]
     rules, model = (SimpleNamespace(reader=SimpleNamespace(model=name), embedder=by_rules.embedder) for name in ("", "m"))
-    for step in (understand, read_paths, judge, refine, synthesize):
+    for step in (ask_for_keywords, read_paths, judge, refine, synthesize):
         assert (step.tag("question", rules), step.tag("question", model)) == ("", "model")
     assert find_candidates.tag("question", model) == ""
