@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from storage.artifacts import ArtifactStore
@@ -58,3 +60,16 @@ def test_what_questions_of_a_snapshot_made_is_written_without_waiting_for_the_di
     kept.remember(DOCUMENT, "answer", KEY, {"0": kept.artifacts.put(b"answer")})
     assert kept.artifacts.read(kept.lookup(DOCUMENT, "answer", KEY)["0"]) == b"answer"
     assert asked_steps(corpus_in(tmp_path), 8).lookup(DOCUMENT, "answer", KEY) is None
+
+
+def test_a_spare_memory_that_cannot_be_read_or_written_has_nothing(tmp_path):
+    memo = asked_steps(corpus_in(tmp_path), 1)
+    with memo.sparing():
+        memo.remember(DOCUMENT, "step", KEY, {"0": memo.artifacts.put(b"kept")})
+    (artifact,) = (path for path in memo.artifacts.folder.rglob("*") if path.is_file())
+    assert memo.lookup(DOCUMENT, "step", KEY)
+    artifact.unlink()
+    artifact.mkdir()
+    assert memo.lookup(DOCUMENT, "step", KEY) is None
+    with pytest.raises(IsADirectoryError):
+        replace(memo, spare=False).lookup(DOCUMENT, "step", KEY)
