@@ -39,17 +39,52 @@ def is_full_disk(error: BaseException) -> bool:
     return False
 
 
-WRAPPED = re.compile(r"\(os error (\d+)\)|Could not [^\n]+ file \"[^\n]*\": (.+)$")
+WRAPPED = re.compile(
+    r"(?:lance error|LanceError).*?\(os error (\d+)\)"
+    r"|(?:[A-Za-z ]+: )+(?:Could not|Cannot) [a-z ]+ file \"[^\n]*\": ([^\n]+)",
+    re.DOTALL,
+)
 """How LanceDB and DuckDB name the system's error in their own: by its number, and by its words at the end."""
+LOOKED_AT = 2000
 ERRNO_OF = {os.strerror(number): number for number in errno.errorcode}
 
 
 def system_error_of(error: BaseException) -> int | None:
-    """Return the number of the system's error that this is, or that an engine wrapped in words; 0 where it has none."""
-    if isinstance(error, OSError):
-        return error.errno or 0
-    found = WRAPPED.search(str(error))
+    """Return the number of the system's error that this is, or that an engine wrapped in words; None where there is none.
+
+    Words of others, which may be a document's, count for nothing.
+    """
+    cause: BaseException | None = error
+    if isinstance(error, OSError) and error.errno:
+        return error.errno
+    while cause is not None and not is_of_an_engine(cause):
+        cause = cause.__cause__
+    found = WRAPPED.match(str(cause)[:LOOKED_AT])
     return (int(found[1]) if found[1] else ERRNO_OF.get(found[2])) if found else None
+
+
+def is_of_an_engine(error: BaseException) -> bool:
+    """Say whether LanceDB or DuckDB raised this; what LanceDB says of its files is a RuntimeError."""
+    if isinstance(error, RuntimeError | OSError):
+        return str(error).startswith(("lance error", "LanceError"))
+    return type(error).__module__.startswith(("lance", "duckdb", "_duckdb"))
+
+
+LASTING = {
+    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EINVAL),
+    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EEXIST, errno.ENOTEMPTY),
+}
+
+
+def may_pass(error: BaseException) -> bool:
+    """Say whether the same call could succeed a moment later: a fault of the system's that is not LASTING.
+
+    Many an OSError without a number is a library's word for a broken file.
+    """
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
+    number = system_error_of(error)
+    return number is not None and number not in LASTING
 
 
 @contextmanager

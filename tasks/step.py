@@ -8,7 +8,6 @@ server, and is forgotten with its document. Prefect shows such a task as cached.
 from __future__ import annotations
 
 import asyncio
-import errno
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
 from storage.records.documents import StepRecord, identify
 from storage.runs.log import RunLog
-from storage.system import system_error_of
+from storage.system import may_pass
 from tasks.events import StepEnded, emit
 from tasks.progress import kind_of
 
@@ -131,18 +130,6 @@ class TaskWork(Generic[R]):
         self.perform, self.name = perform, name
         self.result: list[R] = []
         self.task_run: tuple[UUID, ...] = ()
-
-
-LASTING = {
-    *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM),
-    *(errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
-}
-
-
-def may_pass(error: BaseException) -> bool:
-    """Say whether the same call could succeed a moment later: not where a disk is full, or a file not there or not ours."""
-    number = system_error_of(error)
-    return number is not None and number not in LASTING
 
 
 @dataclass(eq=False)

@@ -20,6 +20,8 @@ from tasks.progress import StoppedError, is_broken_off, stop_requested
 from tasks.step import workplace
 
 NOTES_SHOWN = 20
+REREADING_FAILED = "the reading with new settings failed, the one before is kept: "
+LACKING_FAILED = "the reading of what it lacks failed: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +71,17 @@ def _record(work: DocumentWork, state: DocumentState, *, reason: str = "", attem
 def failed(work: DocumentWork, state: DocumentState, reason: str, *, for_good: bool = True, logged: str = "") -> Outcome:
     """Return the outcome of a document that could not be read, with the reason, and as logs show it where that differs.
 
-    A version that is published stays, with a note. `for_good` says that the same bytes would fail the same way; else the
-    next ingest tries again.
+    A version that is published stays, with a note before its own. `for_good` says that the same bytes would fail the same way;
+    else the next ingest tries again.
     """
     if work.published is None:
         record = _record(work, state, reason=reason, attempt=work.attempt if for_good else "")
     else:
-        note = f"the reading with new settings failed, the one before is kept: {reason}"
-        attempt = work.failed_rereading if for_good else ""
+        failure, attempt = REREADING_FAILED, work.failed_rereading if for_good else work.published.attempt
         if work.published.version == work.version:
-            note, attempt = f"the reading of what it lacks failed: {reason}", UNFINISHED
-        record = replace(work.published, notes=(note,), paths=work.paths, attempt=attempt)
+            failure, attempt = LACKING_FAILED, UNFINISHED
+        own = (note for note in work.published.notes if not note.startswith((REREADING_FAILED, LACKING_FAILED)))
+        record = replace(work.published, notes=(failure + reason, *own)[:NOTES_SHOWN], paths=work.paths, attempt=attempt)
     return Outcome(record, None, state, logged=logged or reason)
 
 

@@ -80,7 +80,7 @@ def ingest_report(name: str, corpus: CorpusWriter, survey: Survey, place: Workpl
             for record in documents
             if record.state is not DocumentState.READY
         )
-        + tuple(Failure(name=record.name, state=AS_BEFORE, reason="; ".join(record.notes)) for record in as_before),
+        + tuple(Failure(name=record.name, state=AS_BEFORE, reason="; ".join(record.notes[:1])) for record in as_before),
         skipped=len(survey.found.skipped),
         vanished=tuple(f"{displayed(file.path)}: {file.reason}" for file in survey.plan.vanished[:VANISHED_SHOWN]),
         mended=corpus.messages,

@@ -3,10 +3,15 @@
 import errno
 import os
 import threading
+import time
 from pathlib import Path
 
+import duckdb
 import pytest
+from PIL import UnidentifiedImageError
 
+from storage.graph.store import GraphDamagedError, damage_explained
+from storage.graph.tables import TableName
 from storage.system import (
     DiskFullError,
     NotWritableError,
@@ -16,6 +21,7 @@ from storage.system import (
     full_disk_explained,
     give_back,
     is_full_disk,
+    may_pass,
     open_plain,
     require_room,
     system_error_of,
@@ -126,17 +132,63 @@ def test_a_plain_file_is_opened_and_neither_a_link_followed_nor_a_pipe_waited_fo
     ("error", "number"),
     [
         (OSError(errno.EIO, "broken"), errno.EIO),
-        (TimeoutError("too slow"), 0),
+        (TimeoutError("too slow"), None),
         (
             RuntimeError(
                 "lance error: LanceError(IO): Generic error: x.lance: Too many open files (os error 24), core/src/result.rs"
             ),
             24,
         ),
-        (ValueError('TransactionContext Error: Failed to commit: Could not write file "/a/b": Input/output error'), errno.EIO),
-        (ValueError('IO Error: Could not read from file "/a/b": of late'), None),
+        (
+            duckdb.TransactionException(
+                'TransactionContext Error: Failed to commit: Could not write file "/a/b": Input/output error'
+            ),
+            errno.EIO,
+        ),
+        (duckdb.IOException('IO Error: Cannot open file "/a": b": Too many open files'), errno.EMFILE),
+        (duckdb.IOException('IO Error: Could not read from file "/a/b": of late'), None),
+        (duckdb.ConversionException("Conversion Error: Could not convert 'Could not read file \"x\": Input/output error'"), None),
+        (OSError("LanceError(IO): x.lance (os error 5)"), errno.EIO),
         (RuntimeError("lance error: Not found: x.lance"), None),
+        (RuntimeError(f"lance error: {'x' * 2000} (os error 5)"), None),
+        (RuntimeError("the page says lance error: LanceError(IO) (os error 104)"), None),
+        (ValueError("the page says (os error 104)"), None),
     ],
 )
 def test_the_systems_error_is_known_in_what_engines_make_of_it(error, number):
     assert system_error_of(error) == number
+
+
+def test_what_an_engine_says_of_the_system_is_known_through_an_error_of_ours():
+    with pytest.raises(GraphDamagedError) as raised, damage_explained(TableName.NODES):
+        raise RuntimeError("lance error: LanceError(IO): Too many open files (os error 24)")
+    assert system_error_of(raised.value) == errno.EMFILE
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError, duckdb.IOException])
+@pytest.mark.parametrize("words", ['Could not x file "', "Error: ", "lance error ", 'IO Error: Could not x file "": '])
+def test_long_words_are_looked_at_in_moments(kind, words):
+    began = time.perf_counter()
+    assert system_error_of(kind(words * 100_000)) is None
+    assert time.perf_counter() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("error", "passes"),
+    [
+        (OSError(errno.EAGAIN, "try again"), True),
+        (ConnectionResetError(), True),
+        (TimeoutError("too slow"), True),
+        (OSError(errno.ENOSPC, "full"), False),
+        (OSError(errno.EROFS, "read-only"), False),
+        (OSError(errno.EINVAL, "no such thing"), False),
+        (FileExistsError(errno.EEXIST, "there already"), False),
+        (FileNotFoundError(errno.ENOENT, "gone"), False),
+        (UnidentifiedImageError("cannot identify image file"), False),
+        (ValueError("wrong"), False),
+        (RuntimeError("lance error: LanceError(IO): x.lance: Too many open files (os error 24)"), True),
+        (RuntimeError("lance error: LanceError(IO): no space left on device (os error 28)"), False),
+    ],
+)
+def test_only_what_can_pass_is_tried_again(error, passes):
+    assert may_pass(error) is passes

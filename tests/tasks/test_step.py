@@ -11,7 +11,7 @@ from storage.records.documents import identify
 from storage.runs.log import RunLog
 from storage.runs.views import read_run
 from tasks.progress import forget_stop, request_stop
-from tasks.step import Codec, StepKey, Workplace, may_pass, step, workplace
+from tasks.step import Codec, StepKey, Workplace, step, workplace
 
 DOCUMENT = identify("a document")
 TEXT = Codec(encode=lambda text: [text.encode()], decode=lambda parts: bytes(parts[0]).decode())
@@ -125,20 +125,3 @@ def test_outside_a_prefect_run_too_what_passes_is_tried_again_and_each_attempt_r
     shaky()
     records = read_run(place.log.path).steps()
     assert [(record.attempts, record.error[:5]) for record in records] == [(1, "Conne"), (2, "Conne"), (1, "OSErr"), (1, "")]
-
-
-@pytest.mark.parametrize(
-    ("error", "passes"),
-    [
-        (OSError(errno.EAGAIN, "try again"), True),
-        (ConnectionResetError(), True),
-        (OSError(errno.ENOSPC, "full"), False),
-        (OSError(errno.EROFS, "read-only"), False),
-        (FileNotFoundError(errno.ENOENT, "gone"), False),
-        (ValueError("wrong"), False),
-        (RuntimeError("lance error: LanceError(IO): x.lance: Too many open files (os error 24)"), True),
-        (RuntimeError("lance error: LanceError(IO): no space left on device (os error 28)"), False),
-    ],
-)
-def test_only_what_can_pass_is_tried_again(error, passes):
-    assert may_pass(error) is passes

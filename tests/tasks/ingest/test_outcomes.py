@@ -130,3 +130,14 @@ def test_an_unfinished_document_that_fails_on_what_it_lacks_stays_and_stays_unfi
     record = failed(replace(WORK, published=published), DocumentState.FAILED, "too many", for_good=False).record
     assert (record.state, record.nodes, record.attempt) == (DocumentState.READY, 7, UNFINISHED)
     assert "too many" in record.notes[0]
+
+
+@pytest.mark.parametrize("attempt", [UNFINISHED, "what failed with other settings"])
+def test_a_rereading_that_may_go_better_the_next_time_leaves_the_published_version_all_that_it_says_of_itself(attempt):
+    published = replace(
+        failed(WORK, DocumentState.FAILED, "").record, state=DocumentState.READY, version="old", attempt=attempt, notes=("page 3",)
+    )
+    first = failed(replace(WORK, published=published), DocumentState.FAILED, "not kept", for_good=False).record
+    again = failed(replace(WORK, published=first), DocumentState.FAILED, "too many", for_good=False).record
+    assert first.attempt == again.attempt == attempt and len(again.notes) == 2
+    assert "too many" in again.notes[0] and again.notes[1] == "page 3"
