@@ -23,7 +23,6 @@ from tasks.ingest.steps import (
     read_pictures,
     structure,
 )
-from tasks.step import workplace
 
 
 async def read_pages(work: DocumentWork, tools: Tools) -> ParsedDocument:
@@ -39,11 +38,7 @@ async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, b
     vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
     evolved = await evolve_in_rounds(work, analyzed, vectors, tools)
     graph = await evolve.submit(work, readable, analyzed, vectors, tools, evolved)
-    unfinished = is_unfinished(analyzed, evolved)
-    if not unfinished:
-        # Its artifacts go with the next clean-up.
-        workplace.get().memo.forget_step(work.document_id, embed_round.name)
-    return graph, unfinished
+    return graph, is_unfinished(analyzed, evolved)
 
 
 async def evolve_in_rounds(work: DocumentWork, analyzed: Structured, initial: Vectors, tools: Tools) -> Evolved:

@@ -38,8 +38,9 @@ RETRY_SECONDS, JITTER = 1.0, 0.5
 OFTEN, ONCE = 2, 1
 """Retries of a step that reads or writes what may fail in passing: files, LanceDB, DuckDB, pipes to child processes.
 
-OFTEN where an attempt takes moments; ONCE where it takes minutes, or holds steps that are tried again themselves. Servers of
-models are asked again inside the step, by rules of their own. A step that only computes has none: it would fail the same way.
+OFTEN where an attempt takes moments; ONCE where it takes minutes, or holds steps that are tried again themselves. A step
+that only asks a model has none: the model is asked again, and its reply kept, by rules of their own inside the step, and what a
+question writes in its call book would be there twice. Nor has one that only computes: it would fail the same way.
 """
 PARSE, MODEL = "parse", "model"
 """Tags of a task: it reads a file in processes of its own; in this run it asks a chat model, or an embedder that is served.

@@ -22,7 +22,7 @@ from tasks.asking.request import AskRequest, checked_questions
 from tasks.evaluation.arms import Arm
 from tasks.models.embedding.embedder import QuestionEmbedder
 from tasks.progress import report
-from tasks.step import MODEL, ONCE, StepKey, Workplace, step, workplace
+from tasks.step import MODEL, StepKey, Workplace, step, workplace
 
 BATCH = 20
 """Questions in one step: it costs Prefect's server some 30 ms, whatever it does."""
@@ -93,7 +93,7 @@ def batch_key(batch: Sequence[BenchmarkQuestion], context: EvaluationContext) ->
 @step(
     "ask-batch",
     version="1",
-    retries=ONCE,
+    retries=0,  # the steps of its questions are tried again themselves, and the next evaluation goes on from what is kept
     cache_key=batch_key,
     tag=lambda _batch, context: MODEL if context.reader.model else "",
     summary=lambda asked: {"asked": hash_bytes(to_json([one.key for one in asked]))},

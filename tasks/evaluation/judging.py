@@ -23,7 +23,7 @@ from tasks.models.chat.errors import ChatError
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
 from tasks.reading.model_calls import Form
-from tasks.step import MODEL, ONCE, StepKey, Workplace, step
+from tasks.step import MODEL, StepKey, Workplace, step
 
 if TYPE_CHECKING:
     from tasks.models.chat.model import ChatModel
@@ -107,7 +107,7 @@ def judging_key(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) 
 @step(
     "judge-answers",
     version="1",
-    retries=ONCE,
+    retries=0,  # the model keeps each reply by itself; a second try would count what was paid for as free
     cache_key=judging_key,
     tag=lambda _answered, judge: MODEL if judge else "",
     summary=lambda judged: {"judged": hash_bytes(to_json([f"{one.question_id} {one.kind} {one.correct}" for one in judged]))},

@@ -22,16 +22,19 @@ from storage.system import give_back
 from tasks.algorithms.sharing import group_in_order
 from tasks.content_graph.evolution import LinkableDocument, link_documents
 from tasks.finding.copies import forget_mirrors
-from tasks.finding.plan import Plan
+from tasks.finding.plan import UNFINISHED, Plan
 from tasks.ingest.outcomes import Outcome
 from tasks.settings.ingest import EvolutionSettings
-from tasks.step import OFTEN, StepKey, step
+from tasks.step import OFTEN, StepKey, step, workplace
 
 ASKED_AGAIN_SECONDS = 30 * 86_400
 """What is kept of a question goes after so long, also where its snapshot stays."""
 
 Superseded = Mapping[str, tuple[str, ...]]
 """The documents that go when this one is ready: their files hold its content now."""
+
+EMBED_ROUND = "embed-round"
+"""The step's name; a removal need not load what parses and embeds."""
 
 NODES_AT_ONCE = 20_000
 """Published vectors are read back in groups of documents of about so many nodes: 30 MB, however large the corpus."""
@@ -70,6 +73,11 @@ def publish(corpus: CorpusWriter, outcomes: Sequence[Outcome], superseded: Super
     """
     # Until `index` has run: a kill in between must not leave the corpus without its full text.
     corpus.location.index_due.touch()
+    for outcome in outcomes:
+        if outcome.graph and outcome.record.attempt != UNFINISHED:
+            # Before the commit: after a kill the graph is remembered and comes here again, and then its rounds go. Another corpus's
+            # run that reads the same bytes may have to embed a round again. The artifacts go with the next clean-up.
+            workplace.get().memo.forget_step(outcome.record.id, EMBED_ROUND)
     graphs = [outcome.graph for outcome in outcomes if outcome.graph]
     published = {graph.document_id for graph in graphs}
     removed = sorted(old for new in published for old in superseded.get(new, ()))

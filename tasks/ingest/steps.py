@@ -201,7 +201,7 @@ def evolve_round(work: DocumentWork, number: int, before: EvolvedVectors, tools:
     return lite_round(before=before, number=number, neighbours=tools.settings.reading.evolution.neighbours)
 
 
-@step("judge-links", version="1", retries=ONCE, cache_key=round_key, summary=nodes_hash, tag=lambda *_: MODEL)
+@step("judge-links", version="1", retries=0, cache_key=round_key, summary=nodes_hash, tag=lambda *_: MODEL)
 def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: Tools) -> EvolvedNodes:
     """Have the model rewrite the nodes and name their links for one round (eq. 14); raise UnansweredError as `analyze` does.
 
@@ -226,7 +226,7 @@ def judge_links(work: DocumentWork, number: int, before: EvolvedNodes, tools: To
 
 @step("embed-round", version="1", retries=ONCE, cache_key=round_vectors_key, codec=VECTORS, tag=lambda *of: of[-1].tag_of_embedder)
 def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: Tools) -> Vectors:
-    """Embed what a round of a model wrote, as `embed` does; remembered until the document's graph is made."""
+    """Embed what a round of a model wrote, as `embed` does; remembered until the document is published."""
     rounds = tools.settings.reading.evolution.rounds
     return embed_nodes(
         texts=texts,

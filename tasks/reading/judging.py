@@ -66,6 +66,7 @@ def money_in_words(cost: float) -> str:
         "saturation": f"{verdict.saturation:.4f}",
         "trigger": verdict.trigger or "",
     },
+    retries=0,
     reads=True,
 )
 def judge(question: Question, routed: Routed, readings: Sequence[PathReading], context: AskContext) -> Verdict:

@@ -58,6 +58,7 @@ def present_anchors(question: Question, scores: NodeScores, context: AskContext)
     "read",
     lambda readings: {str(number): hash_bytes(to_json(reading.answer)) for number, reading in enumerate(readings, 1)},
     version="2",
+    retries=0,
     reads=True,
 )
 def read_paths(question: Question, texts: Sequence[PathText], context: AskContext) -> tuple[PathReading, ...]:

@@ -44,7 +44,7 @@ class Findings:
     gate: GateReport | None
 
 
-@question_step("synthesize", lambda findings: {"answer": hash_bytes(to_json(findings.synthesis.answer))}, reads=True)
+@question_step("synthesize", lambda findings: {"answer": hash_bytes(to_json(findings.synthesis.answer))}, retries=0, reads=True)
 def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, evidence: Evidence, context: AskContext) -> Findings:
     best = evidence.best
     names = context.names

@@ -163,6 +163,7 @@ def test_a_run_that_ends_in_a_round_goes_on_there_and_keeps_nothing_of_it_in_the
         ("evolve", False),
     ]
     assert outcome.record.state is DocumentState.READY and server.calls == sum(kept().values()), "no call was made twice"
+    command(folder, home=home, check=0)
     left = kept_steps(home).artifacts_of(document)
     assert len(first_round - left) == 1 and not list(kept_steps(home).of_document(document).glob("embed-round-*"))
 

@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, Self, TypeVar
 from pydantic import BaseModel
 
 from storage.runs.replies import CachedReply, CallCache, KeptReplies
+from storage.system import may_pass
 from tasks.models.chat.budget import Budget, price
 from tasks.models.chat.call import ChatCall, ModelCall, Tally
 from tasks.models.chat.errors import (
@@ -39,6 +40,8 @@ from tasks.settings.models import ModelSettings
 T = TypeVar("T", bound=BaseModel)
 R = TypeVar("R")
 P = ParamSpec("P")
+
+KEPT_AGAIN_SECONDS = 0.5
 
 
 def open_chat(
@@ -153,7 +156,7 @@ class ChatModel:
                 self._require_going()
                 value, completion = await self._value(call, tally)
                 kept = CachedReply(completion.text, self.name, tally.input_tokens, tally.output_tokens, call.prompt_hash)
-                self._cache.keep(call.subject, key, kept)  # here, not in a thread: the hand-over takes longer than the line
+                await self._keep(call.subject, key, kept)
                 outcome, problem = Outcome.OK, ""
                 return value
             except ChatError as error:
@@ -165,6 +168,16 @@ class ChatModel:
             finally:
                 if tally.attempts or outcome != Outcome.ENDED:
                     self._note(call, key, tally, time.monotonic() - began, outcome, problem)
+
+    async def _keep(self, subject: str, key: str, reply: CachedReply) -> None:
+        """Keep a reply, once more where that failed in passing: it was paid for, and what fails here ends the run."""
+        try:
+            self._cache.keep(subject, key, reply)  # here, not in a thread: the hand-over takes longer than the line
+        except OSError as error:
+            if not may_pass(error):
+                raise
+            await asyncio.sleep(KEPT_AGAIN_SECONDS)
+            self._cache.keep(subject, key, reply)
 
     async def _close(self) -> None:
         self._end = self._end or ChatEndedError("the model was closed while calls waited for it; give the same command again")

@@ -1,5 +1,6 @@
 """Rules judge, or a model that is asked once about each answer that may be right or wrong, behind a real socket."""
 
+import errno
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -196,6 +197,19 @@ def test_a_model_is_looked_for_where_answers_are_judged_by_one_and_nowhere_else(
     monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
     with pytest.raises(ChatServerDownError), judging_a_batch(location, **BY_MODEL):
         pass
+
+
+def test_what_was_paid_for_a_batch_counts_though_its_lineage_cannot_be_written(location, monkeypatch):
+    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
+    with chat_server(knowing, models=("strict",)) as server:
+        monkeypatch.setenv("FLOWREADER_CHAT_BASE_URL", server.base_url)
+        monkeypatch.setenv("FLOWREADER_CHAT_MODEL", "strict")
+        with judging_a_batch(location, **BY_MODEL) as judge:
+            faults, write = [OSError(errno.EIO, "broken")], RunLog.step
+            monkeypatch.setattr(RunLog, "step", lambda *record: (_ for _ in ()).throw(faults.pop()) if faults else write(*record))
+            with pytest.raises(OSError, match="broken"):
+                judge_batch(ANSWERED, judge)
+            assert judge.ended and all(call.attempts == 1 for call in judge.ended.values())
 
 
 def test_batches_and_their_calls_by_the_model_named_are_in_the_lineage_and_go_with_the_corpus(location, monkeypatch):

@@ -1,5 +1,6 @@
 """A benchmark's questions are asked twenty to a step; what was asked of the same by the same is not asked again."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -196,6 +197,23 @@ def test_a_step_is_a_batch_and_is_in_the_lineage(tmp_path, kept):
     assert len(steps) == 3 and len({record.key for record in steps}) == 3
     assert all(record.outputs["asked"] and not record.error for record in steps)
     assert [(one.subject, one.step, one.done, one.total) for one in heard] == [("top-k", "ask", 1, 1)] * len(MANY)
+
+
+def test_what_cannot_be_kept_ends_the_batch_and_nothing_is_asked_twice(corpus, kept, monkeypatch):
+    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
+    faults, keep = [OSError(errno.EIO, "broken")], AskedQuestions.keep
+
+    def shaky(*asked):
+        keep(*asked)
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr(AskedQuestions, "keep", shaky)
+    with asking_context(corpus, kept, at_once=1) as context:
+        with pytest.raises(OSError, match="broken"):
+            ask_batch(QUESTIONS, context)
+        asked_all(QUESTIONS, context)
+        assert context.answer.texts.count(TIDE.text) == 1 and len(recalled(QUESTIONS, context)) == len(QUESTIONS)
 
 
 def test_no_more_questions_than_allowed_are_asked_side_by_side(corpus, kept):

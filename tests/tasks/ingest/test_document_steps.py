@@ -17,6 +17,7 @@ from tasks.ingest.steps import (
     analyze,
     embed,
     embed_nodes,
+    judge_links,
     may_be_mended,
     noted_pages,
     page_vectors,
@@ -154,3 +155,7 @@ def test_a_step_has_the_tag_of_a_model_only_where_it_asks_one_in_this_run(tmp_pa
     for step in (ask_for_keywords, read_paths, judge, refine, synthesize):
         assert (step.tag("question", rules), step.tag("question", model)) == ("", "model")
     assert find_candidates.tag("question", model) == ""
+
+
+def test_what_only_asks_a_model_leaves_the_second_try_to_it():
+    assert [one.retries for one in (judge_links, read_paths, judge, synthesize)] == [0] * 4

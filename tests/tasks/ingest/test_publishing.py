@@ -3,6 +3,7 @@
 import errno
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pkgutil import resolve_name
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from storage.memo import StepMemo
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import read_answers
 from storage.runs.log import RunLog
-from tasks.finding.plan import Plan
+from tasks.finding.plan import UNFINISHED, Plan
 from tasks.ingest import publishing
 from tasks.ingest.outcomes import Outcome
 from tasks.ingest.publishing import clean_up, index, maintenance_is_due, publish, purge_is_due, rename, wipe
@@ -73,6 +74,34 @@ def test_a_successor_takes_its_predecessor_out_in_the_same_commit(home):
         assert corpus.snapshot == before + 1 and [record.id for record in corpus.documents()] == [new]
         assert wipe(corpus, wait_seconds=0).answers_erased == 0
     assert read_answers(location, present=()) == [answer("report")], "what a newer version replaced was not removed"
+
+
+def test_the_rounds_of_a_document_go_with_its_commit_also_where_that_is_killed_and_those_of_an_unfinished_one_stay(
+    home, monkeypatch
+):
+    memo, unfinished = workplace.get().memo, outcome("paper")
+    unfinished = replace(unfinished, record=replace(unfinished.record, attempt=UNFINISHED))
+    batch = [outcome("report"), unfinished]
+
+    def rounds():
+        return [bool(list(memo.of_document(one.record.id).glob("embed-round-*"))) for one in batch]
+
+    for one in batch:
+        memo.remember(one.record.id, "embed-round", "k", {"0": memo.artifacts.put(b"vectors")})
+    with open_for_writing(worlds.corpus_in(home), embedder=worlds.EMBEDDER, wait_seconds=0) as corpus:
+        with monkeypatch.context() as killed, pytest.raises(KeyboardInterrupt):
+            killed.setattr(publishing, "cross_edges", raising(KeyboardInterrupt))
+            publish(corpus, batch, {}, SETTINGS)
+        assert rounds() == [False, True], "the graph is remembered by then"
+        publish(corpus, batch, {}, SETTINGS)
+    assert rounds() == [False, True]
+
+
+def raising(kind):
+    def fail(*_arguments, **_named):
+        raise kind
+
+    return fail
 
 
 def test_renaming_and_indexing_keep_the_graph(home):

@@ -1,9 +1,14 @@
 """A chat model reads each path by itself, all at once; what it says counts as far as it was shown."""
 
+import errno
+from dataclasses import replace
+
 import pytest
 
+from storage.runs.log import RunLog
 from tasks.asking.calls import Stage
 from tasks.models.chat.errors import ChatEndedError
+from tasks.reading.paths import read_paths
 from tests.asking_worlds import asked
 from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
@@ -31,6 +36,21 @@ def test_an_answer_that_nothing_proves_is_none_and_what_it_cites_is_counted(cont
         (found,) = scene.read()
         assert not found.supported and found.quotes == () and scene.book.left_out == 2
         assert "the answer of path 1 of 1 does not count" in scene.book.notes[0]
+
+
+def test_what_a_step_writes_in_the_call_book_is_there_once_though_its_lineage_cannot_be_written(context, monkeypatch):
+    monkeypatch.setattr("tasks.step.RETRY_SECONDS", 0.0)
+    wild = path_answer("99 metres", [{"passage": "n1", "quote": "99 metres"}])
+
+    def broken(*_record):
+        monkeypatch.undo()
+        raise OSError(errno.EIO, "broken")
+
+    with reading(context, Reader({}, instead={"PathAnswer": wild}), (0,)) as scene:
+        monkeypatch.setattr(RunLog, "step", broken)
+        with pytest.raises(OSError, match="broken"):
+            read_paths(scene.question, scene.paths, replace(context, reader=scene.reader))
+        assert scene.book.left_out == len(scene.book.notes) == 1 and not any(call.attempts == 0 for call in scene.book.made)
 
 
 def test_of_a_worker_that_quotes_badly_the_cited_passage_may_prove_the_answer(context):

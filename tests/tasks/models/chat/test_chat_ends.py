@@ -1,10 +1,13 @@
 """What ends a run of the chat client: its budget, calls lost in a row, the user, an error of our own, and its closing."""
 
 import asyncio
+import errno
 import threading
+from contextlib import nullcontext
 
 import pytest
 
+from storage.runs import replies
 from storage.runs.replies import CallCache
 from tasks import progress
 from tasks.models.chat.budget import Budget
@@ -197,6 +200,24 @@ def test_an_error_of_our_own_ends_the_run_before_it_costs_more(tmp_path):
     ):
         model.ask_all([call(check=broken), *calls(50)])
     assert server.calls <= 6
+
+
+@pytest.mark.parametrize(("fault", "faults", "kept"), [(errno.EIO, 1, True), (errno.EIO, 2, False), (errno.EROFS, 1, False)])
+def test_a_reply_that_was_paid_for_is_kept_at_the_second_try_where_the_fault_may_pass(tmp_path, monkeypatch, fault, faults, kept):
+    monkeypatch.setattr("tasks.models.chat.model.KEPT_AGAIN_SECONDS", 0.0)
+    waiting, append = [OSError(fault, "broken")] * faults, replies.append_lines
+
+    def shaky(path, line):
+        if waiting:
+            raise waiting.pop()
+        append(path, line)
+
+    monkeypatch.setattr(replies, "append_lines", shaky)
+    with chat_server(summarise) as server, open_on(server, tmp_path) as model:
+        with nullcontext() if kept else pytest.raises(OSError, match="broken"):
+            model.ask_all([call()])
+        assert not waiting and server.calls == 1
+        assert len(list(tmp_path.glob("**/*.replies"))) == kept
 
 
 def test_a_closed_model_cuts_what_is_in_flight_and_sends_nothing_more(tmp_path):
