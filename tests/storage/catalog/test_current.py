@@ -1,7 +1,9 @@
+import os
+
 import pytest
 
 from storage.catalog import current
-from storage.catalog.current import CurrentDamagedError, drop_snapshot, held, hold, snapshot_numbers, snapshot_path
+from storage.catalog.current import CurrentDamagedError, drop_snapshot, forget_asked, held, hold, snapshot_numbers, snapshot_path
 from storage.memo import asked_steps
 from storage.system import DiskFullError
 from tests.storage.worlds import corpus_in, graph, publish, writing
@@ -35,6 +37,13 @@ def test_a_pinned_snapshot_is_not_dropped(place):
     assert drop_snapshot(place, 1)
     assert snapshot_numbers(place) == [2]
     assert [path.name for path in place.asked.iterdir()] == ["2"], "what was asked goes with its snapshot"
+
+
+def test_what_was_asked_long_ago_goes_and_the_rest_stays(place):
+    old, young = (asked_steps(place, 2).artifacts.put(words) for words in (b"asked long ago", b"asked today"))
+    os.utime(asked_steps(place, 2).artifacts.path(old), (1.0, 1.0))
+    forget_asked(place.asked, before=2.0)
+    assert [path.name for path in place.asked.rglob("*") if path.is_file()] == [young]
 
 
 def test_a_reader_that_loses_the_race_with_clean_up_looks_again(place, monkeypatch):
