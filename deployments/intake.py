@@ -66,6 +66,7 @@ class Intake:
     room: int
     waiting: set[Asked] = field(default_factory=set)
     unmade: asyncio.Queue[tuple[list[Answer], UUID | None]] = field(default_factory=asyncio.Queue)
+    creating: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, request: AskRequest) -> Answers:
         """Return the answers; raise CommandError where there is no room, else what the question raises.
@@ -116,14 +117,15 @@ class Intake:
         with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
             for patience in (*PATIENCE_SECONDS, None):
                 try:
-                    return await self.runs.prefect.create_flow_run_from_deployment(
-                        self.deployment,
-                        parameters={"request": request.model_dump(mode="json", exclude_unset=True)},
-                        name=first_of(request.questions),
-                        tags=[request.corpus, request.reader],
-                        labels=self.runs.labels,
-                        state=Pending(),
-                    )
+                    async with self.creating:
+                        return await self.runs.prefect.create_flow_run_from_deployment(
+                            self.deployment,
+                            parameters={"request": request.model_dump(mode="json", exclude_unset=True)},
+                            name=first_of(request.questions),
+                            tags=[request.corpus, request.reader],
+                            labels=self.runs.labels,
+                            state=Pending(),
+                        )
                 except PrefectHTTPStatusError:
                     if patience is None:
                         raise

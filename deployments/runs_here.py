@@ -36,7 +36,7 @@ AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
 KILLED = "the query service was killed; what was answered is kept"
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunsHere:
     """The runs of the service that listens at `address`, which no other process does at the same time."""
 
@@ -44,6 +44,7 @@ class RunsHere:
     address: str
     context: Context = field(default_factory=copy_context)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    ending: bool = False
 
     @property
     def labels(self) -> dict[str, Any]:
@@ -94,18 +95,23 @@ class RunsHere:
         return run.state is not None and run.state.is_cancelling()
 
     async def _settled(self, run_id: UUID, state: State[Any]) -> None:
-        while True:
+        """Have the server know the state; what it was sent before, and was slow to read, may still overwrite it once."""
+        final = False
+        while not final:
             try:
                 await self.prefect.set_flow_run_state(run_id, state, force=True)
+                if not self.ending:
+                    await asyncio.sleep(SETTLE_SECONDS)
+                run = await self.prefect.read_flow_run(run_id)
+                final = run.state is not None and run.state.is_final()
             except ObjectNotFound:
                 return
             except (httpx.TransportError, PrefectHTTPStatusError):
                 await asyncio.sleep(SETTLE_SECONDS)
-            else:
-                return
 
     async def end(self) -> None:
         """End what is at work, and return when Prefect knows it."""
+        self.ending = True
         for task in self.tasks:
             task.cancel()
         while self.tasks:
