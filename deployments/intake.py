@@ -3,19 +3,22 @@
 import asyncio
 import sys
 import time
+from collections import deque
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 import httpx
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
-from prefect.states import Pending
+from prefect.states import Cancelled, Crashed, Pending
 
-from deployments.runs_here import RunsHere
+from deployments.runs_here import ELSEWHERE, RunsHere, in_short
 from flows.ask_deployed import (
     Answers,
     Asked,
+    QuestionStoppedError,
     answers_of,
     ask_deployed,
     ask_over_http,
@@ -26,7 +29,6 @@ from flows.ask_deployed import (
 from flows.display.output import CommandError
 from flows.prefect_runs.labels import first_of
 from storage.codec import without_sign_in
-from storage.records.answers import Answer
 from tasks.asking.request import AskRequest
 from tasks.events import QueueSeen, emit
 from tasks.report.write import keep_report
@@ -38,12 +40,22 @@ BEGIN_SECONDS = 10.0
 PATIENCE_SECONDS = (0.25, 0.5, 1.0, 2.0)
 """Between tries to create a run: SQLite under the server takes one writer, and refuses some where many come at once."""
 
+SERVER_ERRORS, TOO_MANY = 500, 429
 LOOK_SECONDS, QUIET_SECONDS = 0.05, 1.0
-PAGES_WAIT_SECONDS = 120.0
+PAGES_WAIT_SECONDS = 20.0
 """Where questions keep coming, the pages of those that were answered are made in between."""
 
 
 UNSEEN = "answered without Prefect, whose UI does not show this question: the server at {server} {why}"
+
+
+class Unmade(NamedTuple):
+    """Answers of one request that have no pages yet, and the run that they stand with."""
+
+    corpus: str
+    name: str
+    answers: list[str]
+    run_id: UUID | None
 
 
 class FullError(CommandError):
@@ -65,27 +77,39 @@ class Intake:
     deployment: UUID
     room: int
     waiting: set[Asked] = field(default_factory=set)
-    unmade: asyncio.Queue[tuple[list[Answer], UUID | None]] = field(default_factory=asyncio.Queue)
+    unmade: deque[Unmade] = field(default_factory=deque)
+    answered: asyncio.Event = field(default_factory=asyncio.Event)
     creating: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, request: AskRequest) -> Answers:
-        """Return the answers; raise CommandError where there is no room, else what the question raises.
+        """Return the answers; raise CommandError where there is no room or the service ends, else what the question raises.
 
         It goes on, and its answers are kept, where who waits for it is gone.
         """
+        if self.runs.ending:
+            raise QuestionStoppedError("the query service takes no question: it ends", "", "ask it again, when the service is up")
         if len(self.waiting) >= self.room:
             raise FullError(self.room)
         asked = Asked()
         self.waiting.add(asked)
         emit(QueueSeen(len(self.waiting)))
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
-        self.runs.begin(self._answer(request, asked))
+        answering = self.runs.begin(self._answer(request, asked))
+        answering.add_done_callback(asked.ended)
         answers = await asyncio.shield(asked.answers)
         return [one | {"notes": [*one["notes"], asked.note]} for one in answers] if asked.note else answers
 
     def _leave(self, asked: Asked) -> None:
         self.waiting.discard(asked)
         emit(QueueSeen(len(self.waiting)))
+        self._queue_pages(asked)
+
+    def _queue_pages(self, asked: Asked) -> None:
+        if asked.given:
+            name = first_of([answer.question for answer in asked.given])
+            ids = [answer.answer_id for answer in asked.given]
+            self.unmade.append(Unmade(asked.given[0].corpus, name, ids, asked.run_id))
+            self.answered.set()
 
     async def _answer(self, request: AskRequest, asked: Asked) -> None:
         """Answer in a run of the flow; where Prefect's server lets none begin, without one: the answer is what counts."""
@@ -99,17 +123,14 @@ class Intake:
             say(asked.note)
             asked_here.set(asked)
             await answers_of(request)
-            self.unmade.put_nowait((asked.given, None))
         except BaseException as error:
             asked.fail(error)
             raise
 
     async def _answer_in_a_run(self, request: AskRequest, asked: Asked) -> None:
         run = await self._created(request)
-        try:
-            await self.runs.run(ask_over_http, run, {"request": request}, asked)
-        finally:
-            self.unmade.put_nowait((asked.given, run.id))
+        asked.run_id = run.id
+        await self.runs.run(ask_over_http, run, {"request": request}, asked)
 
     async def _created(self, request: AskRequest) -> FlowRun:
         """Create the run, with all that it is to have: each request to the server costs SQLite a transaction."""
@@ -118,36 +139,63 @@ class Intake:
             for patience in (*PATIENCE_SECONDS, None):
                 try:
                     async with self.creating:
-                        return await self.runs.prefect.create_flow_run_from_deployment(
-                            self.deployment,
-                            parameters={"request": request.model_dump(mode="json", exclude_unset=True)},
-                            name=first_of(request.questions),
-                            tags=[request.corpus, request.reader],
-                            labels=self.runs.labels,
-                            state=Pending(),
-                        )
-                except PrefectHTTPStatusError:
-                    if patience is None:
+                        return await self._create(request)
+                except PrefectHTTPStatusError as error:
+                    status = error.response.status_code
+                    if patience is None or (status < SERVER_ERRORS and status != TOO_MANY):
                         raise
                     await asyncio.sleep(patience)
         raise AssertionError("the last try returns or raises")
 
+    async def _create(self, request: AskRequest) -> FlowRun:
+        creating = asyncio.ensure_future(
+            self.runs.prefect.create_flow_run_from_deployment(
+                self.deployment,
+                parameters={"request": request.model_dump(mode="json", exclude_unset=True)},
+                name=first_of(request.questions),
+                tags=[request.corpus, request.reader],
+                labels=self.runs.labels,
+                state=Pending(),
+            )
+        )
+        try:
+            return await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            self.runs.begin(self._called_off(creating))
+            raise
+
+    async def _called_off(self, creating: "asyncio.Future[FlowRun]") -> None:
+        """Settle the run that the server makes all the same, when it is slow to reply."""
+        self.runs.settle((await creating).id, Cancelled(message=ELSEWHERE))
+
     async def answer_run(self, run: FlowRun) -> None:
         """Answer a run that the form or `run_deployment` asked for."""
         asked = Asked()
+        asked.run_id = run.id
         try:
             await self.runs.prefect.update_flow_run_labels(run.id, self.runs.labels)
+        except Exception as error:
+            self.runs.settle(run.id, Crashed(message=f"the query service could not begin this run: {in_short(error)}"))
+            return
+        try:
             await self.runs.run(ask_deployed, run, run.parameters, asked)
         finally:
-            self.unmade.put_nowait((asked.given, run.id))
+            self._queue_pages(asked)
 
     async def make_pages(self) -> None:
-        """Make the pages of what was answered, one request after another, while no question waits."""
+        """Make the pages of what was answered, one request after another, when no question waits."""
         while True:
-            given, run_id = await self.unmade.get()
+            await self.answered.wait()
             await self._idle()
-            if given:
-                await asyncio.shield(self.runs.begin(self._make_pages(given, run_id)))
+            for _request in range(len(self.unmade)):
+                try:
+                    await asyncio.shield(self.runs.begin(self._make_pages(self.unmade[0])))
+                finally:
+                    # What the end of the service cut off is counted there.
+                    if not self.runs.ending:
+                        self.unmade.popleft()
+            if not self.unmade:
+                self.answered.clear()
 
     async def _idle(self) -> None:
         """Return when nothing has waited for a while, or after long."""
@@ -156,16 +204,17 @@ class Intake:
             await asyncio.sleep(LOOK_SECONDS)
             quiet = 0.0 if self.waiting else quiet + LOOK_SECONDS
 
-    async def _make_pages(self, given: list[Answer], run_id: UUID | None) -> None:
-        prefect, corpus, ids = self.runs.prefect, given[0].corpus, [answer.answer_id for answer in given]
+    async def _make_pages(self, of: Unmade) -> None:
+        prefect, corpus, ids, lost = self.runs.prefect, of.corpus, of.answers, ", ".join(of.answers)
         try:
-            parameters = {"corpus": corpus, "answers": ids, "run": run_id and str(run_id)}
-            name = f"pages of {first_of([answer.question for answer in given])}"
-            run = await prefect.create_flow_run(ask_pages, name=name, parameters=parameters, tags=[corpus])
+            parameters = {"corpus": corpus, "answers": ids, "run": of.run_id and str(of.run_id)}
+            run = await prefect.create_flow_run(ask_pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
             await prefect.update_flow_run_labels(run.id, self.runs.labels)
-            await self.runs.run(ask_pages, run, parameters)
+            state = await self.runs.run(ask_pages, run, parameters)
+            if state and not state.is_completed():
+                say(without_sign_in(f"the pages of {lost} were not made ({state.message}); `flowreader report` makes them"))
         except (httpx.HTTPError, PrefectHTTPStatusError) as error:
-            lost, kind = ", ".join(ids), type(error).__name__
+            kind = type(error).__name__
             say(f"the pages of {lost} did not reach Prefect's server ({kind}); their reports are on the disk")
             for answer in await asyncio.to_thread(still_shown, corpus, ids):
                 await asyncio.to_thread(keep_report, answer)

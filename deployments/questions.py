@@ -152,6 +152,8 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         say_ready("questions", f"http://{address}")
         await stopping.wait()
         await runs.end()
+        if lost := sum(len(each.answers) for each in intake.unmade):
+            say(f"{lost:,} answers have no page yet; they are kept, and `flowreader report` makes a report of each")
         web.should_exit = True
         for way in ways:
             way.cancel()

@@ -33,6 +33,7 @@ SETTLE_SECONDS = 10.0
 
 LABEL = "flowreader.service"
 AT_WORK = [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]
+ELSEWHERE = "answered without Prefect, whose server did not let this run begin in time"
 KILLED = "the query service was killed; what was answered is kept"
 
 
@@ -51,6 +52,17 @@ class RunsHere:
         return {LABEL: self.address}
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Begin work that ends with the service; where that ends already, the work is cancelled before its first step."""
+        task = self._kept(work)
+        if self.ending:
+            task.cancel()
+        return task
+
+    def settle(self, run_id: UUID, state: State[Any]) -> None:
+        """Have the server know how a run ended, now or when it is there again."""
+        self._kept(self._settled(run_id, state))
+
+    def _kept(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work, context=self.context.copy())
         self.tasks.add(task)
         task.add_done_callback(self._forget)
@@ -62,13 +74,18 @@ class RunsHere:
             # Whoever wants to know has asked before; asyncio would print it as one that nobody did.
             task.exception()
 
-    async def run(self, flow: Flow[..., Any], run: FlowRun, parameters: Mapping[str, Any], asked: Asked | None = None) -> None:
-        """Run a flow to its end, and have the server know it. Where the run is cancelled, it ends at its next await.
+    async def run(
+        self, flow: Flow[..., Any], run: FlowRun, parameters: Mapping[str, Any], asked: Asked | None = None
+    ) -> State[Any] | None:
+        """Run a flow to its end, and have the server know it; return its state where the flow came to its end.
 
+        Where the run is cancelled, it ends at its next await.
         Raise what Prefect raises where its server is gone: what is `asked` may have been answered nevertheless.
         """
         if asked:
             asked_here.set(asked)
+        # Of a deployment's run Prefect would await in this event loop, without end, that a thread subscribed to its suspension.
+        run = run.model_copy(update={"deployment_id": None})
         work = asyncio.ensure_future(run_flow_async(flow, flow_run=run, parameters=dict(parameters), return_type="state"))
         while not work.done():
             try:
@@ -78,14 +95,12 @@ class RunsHere:
             except asyncio.CancelledError:
                 work.cancel()
         error = None if work.cancelled() else work.exception()
-        if work.cancelled():
-            # Prefect calls a run that was cancelled from within crashed.
-            self.begin(self._settled(run.id, Cancelled(message=STOPPED)))
-        elif error:
-            has_answers = asked is not None and asked.answers.done() and not asked.answers.exception()
-            message = without_sign_in(f"{type(error).__name__}: {error}")
-            self.begin(self._settled(run.id, Completed() if has_answers else Crashed(message=message)))
+        if work.cancelled() or error:
+            self.settle(run.id, state_after(error, asked))
+        # Prefect's own signals (Abort, Pause) are no Exception, and would end for ever what waits for this run.
+        if isinstance(error, Exception):
             raise error
+        return None if work.cancelled() or error else work.result()
 
     async def _is_to_end(self, run_id: UUID) -> bool:
         try:
@@ -126,3 +141,18 @@ class RunsHere:
         for run in killed:
             if run.labels.get(LABEL) == self.address:
                 await self.prefect.set_flow_run_state(run.id, Crashed(message=KILLED), force=True)
+
+
+def state_after(error: BaseException | None, asked: Asked | None) -> State[Any]:
+    """Return the state of a run that an error ended, or that was cancelled: Prefect calls the latter crashed."""
+    if asked and asked.note:
+        return Cancelled(message=ELSEWHERE)
+    if error is None:
+        return Cancelled(message=STOPPED)
+    if asked and asked.answers.done() and not asked.answers.exception():
+        return Completed()
+    return Crashed(message=in_short(error))
+
+
+def in_short(error: BaseException) -> str:
+    return without_sign_in(f"{type(error).__name__}: {error}")

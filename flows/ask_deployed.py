@@ -17,7 +17,7 @@ from prefect.states import Cancelled, Failed
 
 from flows.ask import ask
 from flows.display.output import CommandError
-from flows.prefect_runs.labels import question_asked, tag_run
+from flows.prefect_runs.labels import failures_logged, question_asked, tag_run
 from flows.prefect_runs.pages import emit_assets, keep_answer_pages, keep_page
 from storage.corpus.snapshot import UnknownCorpusError, open_for_reading
 from storage.errors import ExpectedError
@@ -52,6 +52,7 @@ class Asked:
         self.begun: asyncio.Future[None] = loop.create_future()
         self.answers: asyncio.Future[Answers] = loop.create_future()
         self.given: list[Answer] = []
+        self.run_id: UUID | None = None
         self.note = ""
         # Nobody may be left to hear of an error: the client is gone, or the run came from the form.
         self.answers.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -64,6 +65,11 @@ class Asked:
             what = "the question was stopped: its run was cancelled, or the service ends"
             error = QuestionStoppedError(what, "", "ask it again, when the service is up")
         self.answers.set_exception(error)
+
+    def ended(self, answering: "asyncio.Task[None]") -> None:
+        """Fail where the task was cancelled: before its first step it cannot do so itself."""
+        if answering.cancelled():
+            self.fail(asyncio.CancelledError())
 
 
 asked_here: ContextVar[Asked] = ContextVar("asked_here")
@@ -128,6 +134,7 @@ async def ask_pages(corpus: str, answers: list[str], run: UUID | None = None) ->
     # A document may have been removed in the meantime: only what is still shown of an answer is written anywhere.
     shown = await asyncio.to_thread(still_shown, corpus, answers)
     for answer in shown:
-        await keep_page(answer, flow_run_id=made_for)
-        emit_assets(answered(answer), flow_run_id=made_for)
-    await keep_answer_pages(shown, flow_run_id=made_for)
+        with failures_logged(f"the page of the answer {answer.answer_id}"):
+            await keep_page(answer, flow_run_id=made_for)
+            emit_assets(answered(answer), flow_run_id=made_for)
+            await keep_answer_pages([answer], flow_run_id=made_for)

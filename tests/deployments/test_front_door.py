@@ -5,6 +5,7 @@ import json
 import shutil
 import socket
 from contextlib import aclosing
+from types import SimpleNamespace
 from uuid import uuid4
 
 import httpx
@@ -16,7 +17,7 @@ from deployments.front_door import LARGEST_BODY, refusal, web_app
 from deployments.intake import Intake
 from deployments.runs_here import RunsHere
 from flows.ask import ask
-from flows.ask_deployed import QuestionStoppedError
+from flows.ask_deployed import QuestionStoppedError, still_shown
 from flows.cli.main import main
 from flows.display.output import CommandError
 from storage.locations import LocationError
@@ -114,13 +115,53 @@ def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_no
             while service.waiting:
                 await asyncio.sleep(0.01)
         assert [each for each in heard if isinstance(each, QueueSeen)] == [QueueSeen(1), QueueSeen(0)]
-        assert service.unmade.get_nowait()[0][0].citations
+        ((corpus, _name, ids, _run),) = service.unmade
+        assert still_shown(corpus, ids)[0].citations
         staying = [asyncio.create_task(service.ask(request)) for _ in range(2)]
         await asyncio.sleep(0)
         await asyncio.wait_for(service.runs.end(), 5)
         for each in staying:
             with pytest.raises(QuestionStoppedError, match="the service ends"):
                 await each
+        with pytest.raises(QuestionStoppedError, match="takes no question: it ends"):
+            await service.ask(request)
+
+    asyncio.run(world())
+
+
+def test_a_question_that_is_stopped_before_its_first_step_is_an_error_in_words(small):
+    async def world():
+        service = intake()
+        asking = asyncio.create_task(service.ask(AskRequest.model_validate(WEIGHT["json"])))
+        await asyncio.sleep(0)
+        for task in service.runs.tasks:
+            task.cancel()
+        with pytest.raises(QuestionStoppedError, match="the service ends"):
+            await asyncio.wait_for(asking, 5)
+
+    asyncio.run(world())
+
+
+def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_is_settled(small, monkeypatch):
+    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", 0.1)
+    service, run, made, settled = intake(), uuid4(), asyncio.Event(), []
+
+    async def create(*_given, **_more):
+        await made.wait()
+        return SimpleNamespace(id=run)
+
+    monkeypatch.setattr(service.runs.prefect, "create_flow_run_from_deployment", create)
+    monkeypatch.setattr(service.runs, "settle", lambda *ended: settled.append(ended))
+
+    async def world():
+        (answer,) = await service.ask(AskRequest.model_validate(WEIGHT["json"]))
+        assert "let no run begin" in answer["notes"][-1] and not settled and len(service.unmade) == 1
+        made.set()
+        while service.runs.tasks:
+            await asyncio.sleep(0.01)
+        ((of, state),) = settled
+        assert of == run and state.is_cancelled() and state.message.startswith("answered without Prefect")
+        assert len(service.unmade) == 1, "its pages are made once"
 
     asyncio.run(world())
 

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -144,6 +145,7 @@ async def error_of(asking):
 
 async def served(client):
     """Tell what came of questions to the query service: from the form, by HTTP, and of one that is cancelled."""
+    from prefect import flow_engine
     from prefect.client.schemas.actions import WorkPoolCreate
 
     from deployments.declared import declared_deployment
@@ -155,6 +157,8 @@ async def served(client):
     await client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
     deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
     intake = Intake(RunsHere(client, "here"), deployment, room=4)
+    told_of_suspension = []
+    flow_engine.observe_flow_run_suspension = lambda *run: told_of_suspension.append(run) or nullcontext()
 
     async def from_the_form(*questions):
         request = {"questions": questions, "corpus": "small"}
@@ -177,7 +181,7 @@ async def served(client):
     )
     await intake.answer_run(again)
     making_pages = asyncio.ensure_future(intake.make_pages())
-    while intake.unmade.qsize() or intake.runs.tasks:
+    while intake.unmade or intake.runs.tasks:
         await asyncio.sleep(0.2)
     making_pages.cancel()
     await killed(client, intake.runs, deployment)
@@ -188,6 +192,7 @@ async def served(client):
         "returned": await (await client.read_flow_run(again.id)).state.aresult(),
         "tasks": await states_of_tasks(client, again.id),
     }
+    told["told of suspension"] = len(told_of_suspension)
     told["pages of runs"] = {page.key: str(page.flow_run_id) for page in await client.read_artifacts()}
     return told
 

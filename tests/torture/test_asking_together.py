@@ -1,9 +1,12 @@
 """Questions to a living service, by all its ways, many at once: none is lost, too many are refused at once."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -94,6 +97,25 @@ def test_beyond_the_room_a_question_is_refused_at_once_and_those_inside_are_answ
     tell(f"{2 * ROOM} at once, room for {ROOM}: {len(answered)} answered, {len(refused)} refused in {max(refused):.1f} s at most")
     assert len(answered) + len(refused) == 2 * ROOM and len(answered) >= ROOM and refused
     assert max(refused) < min(5.0, max(answered))
+
+
+@pytest.mark.parametrize("seconds", [0.05, 0.15, 0.4])
+def test_a_server_that_hangs_while_a_question_begins_freezes_nothing(here, seconds):
+    (server,) = [pid for pid, words in here.group().items() if "-m deployments.server " in f"{words} "]
+    with ThreadPoolExecutor(1) as asking:
+        waiting = asking.submit(asked, f"What is the weight of an MT-3 after {seconds} seconds?")
+        time.sleep(seconds)
+        os.kill(server, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            while time.monotonic() - began < 13:
+                with urllib.request.urlopen(f"http://{here.environment['FLOWREADER_ASK_ADDRESS']}/health", timeout=3) as reply:
+                    assert reply.status == 200
+                time.sleep(0.2)
+            answer, _seconds = waiting.result(timeout=20)
+        finally:
+            os.kill(server, signal.SIGCONT)
+    assert answer["answer"]
 
 
 def test_a_cancelled_question_ends_in_time_and_the_next_is_answered(here):
