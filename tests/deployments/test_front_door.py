@@ -11,13 +11,16 @@ from uuid import uuid4
 import httpx
 import pytest
 from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.objects import FlowRun
+from prefect.exceptions import Abort, PrefectHTTPStatusError
+from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
 from deployments.front_door import LARGEST_BODY, refusal, web_app
 from deployments.intake import Intake
 from deployments.runs_here import RunsHere
 from flows.ask import ask
-from flows.ask_deployed import QuestionStoppedError, still_shown
+from flows.ask_deployed import QuestionStoppedError, ask_pages, still_shown
 from flows.cli.main import main
 from flows.display.output import CommandError
 from storage.locations import LocationError
@@ -164,6 +167,37 @@ def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_
         assert len(service.unmade) == 1, "its pages are made once"
 
     asyncio.run(world())
+
+
+def test_what_the_server_refuses_for_good_is_not_sent_again(small, monkeypatch):
+    refused, sent = httpx.Response(422, request=httpx.Request("POST", "http://127.0.0.1:1/api")), []
+
+    async def create(*_given, **_more):
+        sent.append(1)
+        raise PrefectHTTPStatusError("no", request=refused.request, response=refused)
+
+    service = intake()
+    monkeypatch.setattr(service.runs.prefect, "create_flow_run_from_deployment", create)
+    (answer,) = asyncio.run(service.ask(AskRequest.model_validate(WEIGHT["json"])))
+    assert sent == [1] and "took no run (PrefectHTTPStatusError)" in answer["notes"][-1]
+
+
+def test_a_run_that_cannot_begin_is_settled_in_words_and_none_ends_what_waits_for_it(home, monkeypatch):
+    async def aborted(*_given, **_more):
+        raise Abort("the server said so")
+
+    async def world():
+        service, run, settled = intake(), FlowRun(flow_id=uuid4()), []
+        monkeypatch.setattr(service.runs, "settle", lambda _run, state: settled.append((state.name, state.message)))
+        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
+            await service.answer_run(run)
+        monkeypatch.setattr("deployments.runs_here.run_flow_async", aborted)
+        assert await service.runs.run(ask_pages, run, {}) is None
+        return settled
+
+    (unlabelled, after_abort) = asyncio.run(world())
+    assert unlabelled[0] == "Crashed" and "could not begin this run: ConnectError" in unlabelled[1]
+    assert after_abort == ("Crashed", "Abort: the server said so")
 
 
 def test_too_many_questions_in_one_request_are_refused():

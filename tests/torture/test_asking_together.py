@@ -71,7 +71,7 @@ def settled(runs):
 
 def test_many_at_once_are_all_answered(here, tell):
     with ThreadPoolExecutor(TOGETHER) as asking:
-        done = list(asking.map(lambda number: asked((TORQUE, WEIGHT)[number % 2]), range(TOGETHER)))
+        done = list(asking.map(lambda number: asked((TORQUE, WEIGHT)[number % 2], fresh=True), range(TOGETHER)))
     assert [answer["question"] for answer, _seconds in done] == [(TORQUE, WEIGHT)[number % 2] for number in range(TOGETHER)]
     assert {answer["status"] for answer, _seconds in done} <= ANSWERED
     assert len({answer["answer_id"] for answer, _seconds in done}) == TOGETHER
@@ -115,7 +115,7 @@ def test_a_server_that_hangs_while_a_question_begins_freezes_nothing(here, secon
             answer, _seconds = waiting.result(timeout=20)
         finally:
             os.kill(server, signal.SIGCONT)
-    assert answer["answer"]
+    assert answer["status"] in {*ANSWERED, "not_found"}
 
 
 def test_a_cancelled_question_ends_in_time_and_the_next_is_answered(here):
