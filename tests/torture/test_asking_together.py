@@ -71,10 +71,10 @@ def settled(runs):
 
 def test_many_at_once_are_all_answered(here, tell):
     with ThreadPoolExecutor(TOGETHER) as asking:
-        done = list(asking.map(lambda number: asked((TORQUE, WEIGHT)[number % 2], fresh=True), range(TOGETHER)))
+        done = list(asking.map(lambda number: asked((TORQUE, WEIGHT)[number % 2]), range(TOGETHER)))
     assert [answer["question"] for answer, _seconds in done] == [(TORQUE, WEIGHT)[number % 2] for number in range(TOGETHER)]
     assert {answer["status"] for answer, _seconds in done} <= ANSWERED
-    assert len({answer["answer_id"] for answer, _seconds in done}) == TOGETHER
+    assert len({answer["answer_id"] for answer, _seconds in done}) == 2, "asked again, an answer is the one that is kept"
     seconds = sorted(seconds for _answer, seconds in done)
     tell(f"{TOGETHER} at once: p50 {seconds[TOGETHER // 2]:.1f} s, the last {seconds[-1]:.1f} s; none lost")
     wanted = {"flow_runs": {"name": {"any_": [TORQUE, WEIGHT]}}}
