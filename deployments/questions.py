@@ -96,6 +96,7 @@ POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
+AGAIN_SECONDS = "0.5"
 NEWS_SECONDS = 30.0
 """The same trouble is said once, and again where all was well for so long."""
 
@@ -135,7 +136,7 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "questions"))
     address = address_of(*listening.getsockname()[:2])
     # One client for all runs: each would open connections of its own, and ask the server for its version.
-    async with AsyncClientContext() as prefect:
+    async with AsyncClientContext(httpx_settings={"event_hooks": {"response": [ask_again_soon]}}) as prefect:
         with suppress(ObjectAlreadyExists):
             await prefect.client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
         deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
@@ -158,6 +159,12 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         for way in ways:
             way.cancel()
         await asyncio.wait(ways)
+
+
+async def ask_again_soon(response: httpx.Response) -> None:
+    """Have Prefect's client try again soon where SQLite under its server had another writer: by itself it sleeps two seconds."""
+    if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+        response.headers.setdefault("Retry-After", AGAIN_SECONDS)
 
 
 async def warmed_up() -> None:
