@@ -151,7 +151,8 @@ class Intake:
         creating = asyncio.ensure_future(
             self.runs.prefect.create_flow_run_from_deployment(
                 self.deployment,
-                parameters={"request": request.model_dump(mode="json", exclude_unset=True)},
+                # Settings are in lineage: the form's schema refuses the method's constants, which validated ones hold.
+                parameters={"request": request.model_dump(mode="json", exclude_unset=True, exclude={"settings"})},
                 name=first_of(request.questions),
                 tags=[request.corpus, request.reader],
                 labels=self.runs.labels,
