@@ -34,7 +34,7 @@ from tasks.events import QueueSeen, emit
 from tasks.report.write import keep_report
 
 RETRY_SECONDS = 5
-BEGIN_SECONDS = 10.0
+BEGIN_SECONDS = 5.0
 """Where Prefect's server has not let a run begin by then, the question is answered without it."""
 
 PATIENCE_SECONDS = (0.25, 0.5, 1.0, 2.0)

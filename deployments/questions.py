@@ -96,7 +96,7 @@ POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
-AGAIN_SECONDS = "0.5"
+AGAIN_SECONDS = "0.2"
 NEWS_SECONDS = 30.0
 """The same trouble is said once, and again where all was well for so long."""
 
