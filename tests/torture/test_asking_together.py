@@ -78,7 +78,7 @@ def test_many_at_once_are_all_answered(here, tell):
     seconds = sorted(seconds for _answer, seconds in done)
     unseen = sum("answered without Prefect" in note for answer, _seconds in done for note in answer["notes"])
     tell(
-        f"{TOGETHER} at once: p50 {seconds[TOGETHER // 2]:.1f} s, the last {seconds[-1]:.1f} s; none lost, {unseen} unseen by Prefect"
+        f"{TOGETHER} at once: p50 {seconds[TOGETHER // 2]:.1f} s, the last {seconds[-1]:.1f} s; none lost, {unseen} without Prefect"
     )
     wanted = {"flow_runs": {"name": {"any_": [TORQUE, WEIGHT]}}}
     states = wait_until(lambda: settled(here.request("/flow_runs/filter", wanted)))
