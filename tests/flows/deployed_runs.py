@@ -186,7 +186,7 @@ async def served(client):
     making_pages.cancel()
     await killed(client, intake.runs, deployment)
     flows = {flow.id: flow.name for flow in await client.read_flows()}
-    runs = await client.read_flow_runs()
+    runs = [run for run in await client.read_flow_runs() if run.id != again.id]
     told["served"] = {run.name: [flows[run.flow_id], run.state.name, run.state.message or "", str(run.id)] for run in runs}
     told["ask again"] = {
         "returned": await (await client.read_flow_run(again.id)).state.aresult(),
