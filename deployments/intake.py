@@ -4,15 +4,17 @@ import asyncio
 import sys
 import time
 from collections import deque
+from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from uuid import UUID
 
 import httpx
+from prefect.client.schemas.actions import FlowRunCreate
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
-from prefect.states import Cancelled, Crashed, Pending
+from prefect.states import Cancelled, Crashed
 
 from deployments.runs_here import ELSEWHERE, RunsHere, in_short
 from flows.ask_deployed import (
@@ -35,12 +37,11 @@ from tasks.report.write import keep_report
 
 RETRY_SECONDS = 5
 BEGIN_SECONDS = 5.0
-"""Where Prefect's server has not let a run begin by then, the question is answered without it."""
+"""Where Prefect's server has let no run begin for so long, a question is answered without it."""
 
-PATIENCE_SECONDS = (0.25, 0.5, 1.0, 2.0)
-"""Between tries to create a run: SQLite under the server takes one writer, and refuses some where many come at once."""
+AT_A_TIME = 2
+"""Runs that begin side by side: with all at once, the first would wait for the last."""
 
-SERVER_ERRORS, TOO_MANY = 500, 429
 LOOK_SECONDS, QUIET_SECONDS = 0.05, 1.0
 PAGES_WAIT_SECONDS = 20.0
 """Where questions keep coming, the pages of those that were answered are made in between."""
@@ -69,17 +70,27 @@ class FullError(CommandError):
         )
 
 
-@dataclass(frozen=True)
+def tried_once() -> Context:
+    """Return a context in which Prefect's client does not try for a minute to reach a server that is gone."""
+    with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
+        return copy_context()
+
+
+@dataclass
 class Intake:
     """Takes questions in: `room` of them are being answered or wait at any time."""
 
     runs: RunsHere
     deployment: UUID
+    flow: UUID
+    pages: UUID
     room: int
     waiting: set[Asked] = field(default_factory=set)
     unmade: deque[Unmade] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
-    creating: asyncio.Lock = field(default_factory=asyncio.Lock)
+    turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
+    tried_once: Context = field(default_factory=tried_once)
+    last_begun: float = 0.0
 
     async def ask(self, request: AskRequest) -> Answers:
         """Return the answers; raise CommandError where there is no room or the service ends, else what the question raises.
@@ -113,10 +124,14 @@ class Intake:
 
     async def _answer(self, request: AskRequest, asked: Asked) -> None:
         """Answer in a run of the flow; where Prefect's server lets none begin, without one: the answer is what counts."""
-        in_a_run = self.runs.begin(self._answer_in_a_run(request, asked))
+        came = time.monotonic()
         try:
-            await asyncio.wait([in_a_run, asked.begun], timeout=BEGIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            async with self.turns:
+                in_a_run = self.runs.begin(self._answer_in_a_run(request, asked))
+                left = max(came, self.last_begun) + BEGIN_SECONDS - time.monotonic()
+                await asyncio.wait([in_a_run, asked.begun], timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
             if asked.begun.done():
+                self.last_begun = time.monotonic()
                 return
             in_a_run.cancel()
             asked.note = UNSEEN.format(server=without_sign_in(str(self.runs.prefect.api_url)), why=why_unseen(in_a_run))
@@ -133,31 +148,19 @@ class Intake:
         await self.runs.run(ask_over_http, run, {"request": request}, asked)
 
     async def _created(self, request: AskRequest) -> FlowRun:
-        """Create the run, with all that it is to have: each request to the server costs SQLite a transaction."""
-        # Prefect would try for a minute to reach a server that is gone.
-        with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
-            for patience in (*PATIENCE_SECONDS, None):
-                try:
-                    async with self.creating:
-                        return await self._create(request)
-                except PrefectHTTPStatusError as error:
-                    status = error.response.status_code
-                    if patience is None or (status < SERVER_ERRORS and status != TOO_MANY):
-                        raise
-                    await asyncio.sleep(patience)
-        raise AssertionError("the last try returns or raises")
-
-    async def _create(self, request: AskRequest) -> FlowRun:
-        creating = asyncio.ensure_future(
-            self.runs.prefect.create_flow_run_from_deployment(
-                self.deployment,
-                # Settings are in lineage: the form's schema refuses the method's constants, which validated ones hold.
-                parameters={"request": request.model_dump(mode="json", exclude_unset=True, exclude={"settings"})},
-                name=first_of(request.questions),
-                tags=[request.corpus, request.reader],
-                labels=self.runs.labels,
-                state=Pending(),
-            )
+        creating = asyncio.get_running_loop().create_task(
+            self.runs.created(
+                # Of the deployment by its id: asked to make a run of it, Prefect checks two schemas, for 50 ms.
+                FlowRunCreate(
+                    flow_id=self.flow,
+                    deployment_id=self.deployment,
+                    # Settings are in lineage.
+                    parameters={"request": request.model_dump(mode="json", exclude_unset=True, exclude={"settings"})},
+                    name=first_of(request.questions),
+                    tags=[request.corpus, request.reader],
+                )
+            ),
+            context=self.tried_once.copy(),
         )
         try:
             return await asyncio.shield(creating)
@@ -206,11 +209,12 @@ class Intake:
             quiet = 0.0 if self.waiting else quiet + LOOK_SECONDS
 
     async def _make_pages(self, of: Unmade) -> None:
-        prefect, corpus, ids, lost = self.runs.prefect, of.corpus, of.answers, ", ".join(of.answers)
+        corpus, ids, lost = of.corpus, of.answers, ", ".join(of.answers)
         try:
             parameters = {"corpus": corpus, "answers": ids, "run": of.run_id and str(of.run_id)}
-            run = await prefect.create_flow_run(ask_pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
-            await prefect.update_flow_run_labels(run.id, self.runs.labels)
+            run = await self.runs.created(
+                FlowRunCreate(flow_id=self.pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
+            )
             state = await self.runs.run(ask_pages, run, parameters)
             if state and not state.is_completed():
                 say(without_sign_in(f"the pages of {lost} were not made ({state.message}); `flowreader report` makes them"))

@@ -37,7 +37,7 @@ from deployments.front_door import web_app
 from deployments.intake import Intake, say
 from deployments.question_settings import listen, required_token, room
 from deployments.runs_here import RunsHere
-from flows.ask_deployed import AT_ONCE
+from flows.ask_deployed import AT_ONCE, ask_deployed, ask_pages
 from flows.cli.ask_server_commands import address
 from flows.prefect_runs.interruption import end_all_work
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
@@ -96,7 +96,6 @@ POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
-AGAIN_SECONDS = "0.2"
 NEWS_SECONDS = 30.0
 """The same trouble is said once, and again where all was well for so long."""
 
@@ -136,14 +135,15 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(room() + SPARE_THREADS, "questions"))
     address = address_of(*listening.getsockname()[:2])
     # One client for all runs: each would open connections of its own, and ask the server for its version.
-    async with AsyncClientContext(httpx_settings={"event_hooks": {"response": [ask_again_soon]}}) as prefect:
+    async with AsyncClientContext() as prefect:
         with suppress(ObjectAlreadyExists):
             await prefect.client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
         deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
         runs = RunsHere(prefect.client, f"{socket.gethostname()} {address}")
         await runs.end_what_was_killed()
         await warmed_up()
-        intake = Intake(runs, deployment, room())
+        flow, pages = [await prefect.client.create_flow(one) for one in (ask_deployed, ask_pages)]
+        intake = Intake(runs, deployment, flow, pages, room())
         web = uvicorn.Server(uvicorn.Config(web_app(intake, token=token), log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),
@@ -159,12 +159,6 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         for way in ways:
             way.cancel()
         await asyncio.wait(ways)
-
-
-async def ask_again_soon(response: httpx.Response) -> None:
-    """Have Prefect's client try again soon where SQLite under its server had another writer: by itself it sleeps two seconds."""
-    if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
-        response.headers.setdefault("Retry-After", AGAIN_SECONDS)
 
 
 async def warmed_up() -> None:

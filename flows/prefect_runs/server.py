@@ -164,6 +164,18 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
     )
 
 
+def write_in_turn() -> None:
+    """Have transactions of a server of ours wait for each other, where SQLite is under it.
+
+    Prefect begins most of them as readers; one that writes later, when another has written in between, SQLite refuses, and the
+    server answers with 503.
+    """
+    from prefect.server.database.configurations import AioSqliteConfiguration as SQLite
+
+    begin = SQLite.begin_transaction
+    SQLite.begin_transaction = lambda self, session, with_for_update=True: begin(self, session, True)  # type: ignore[method-assign]
+
+
 def _serve(port: int, parent: int) -> None:
     """Serve Prefect's API until the parent ends, however it ends."""
     ctypes.CDLL(None, use_errno=True).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
@@ -174,6 +186,7 @@ def _serve(port: int, parent: int) -> None:
     import uvicorn
     from prefect.server.api.server import create_app
 
+    write_in_turn()
     uvicorn.run(create_app(ephemeral=True, final=True), host="127.0.0.1", port=port, log_level="error")
 
 

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from uuid import uuid4
@@ -70,12 +69,8 @@ class Up:
             try:
                 with urllib.request.urlopen(asked, timeout=30) as reply:
                     return json.loads(reply.read() or "null")
-            except urllib.error.HTTPError as error:
-                # SQLite under the server takes one writer; Prefect's own clients ask again, too.
-                if error.code != 503 or time.monotonic() > deadline:
-                    raise
             except TimeoutError:
-                # Nor does it answer at all while it writes what many questions at once left it to write.
+                # It does not answer while it writes what many questions at once left it to write.
                 if time.monotonic() > deadline:
                     raise
             time.sleep(0.5)
