@@ -10,7 +10,6 @@ from typing import NamedTuple
 from uuid import UUID
 
 import httpx
-from prefect.client.schemas.actions import FlowRunCreate
 from prefect.client.schemas.objects import FlowRun
 from prefect.exceptions import PrefectHTTPStatusError
 from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
@@ -82,8 +81,6 @@ class Intake:
 
     runs: RunsHere
     deployment: UUID
-    flow: UUID
-    pages: UUID
     room: int
     waiting: set[Asked] = field(default_factory=set)
     unmade: deque[Unmade] = field(default_factory=deque)
@@ -150,15 +147,12 @@ class Intake:
     async def _created(self, request: AskRequest) -> FlowRun:
         creating = asyncio.get_running_loop().create_task(
             self.runs.created(
-                # Of the deployment by its id: asked to make a run of it, Prefect checks two schemas, for 50 ms.
-                FlowRunCreate(
-                    flow_id=self.flow,
-                    deployment_id=self.deployment,
-                    # Settings are in lineage.
-                    parameters={"request": request.model_dump(mode="json", exclude_unset=True, exclude={"settings"})},
-                    name=first_of(request.questions),
-                    tags=[request.corpus, request.reader],
-                )
+                ask_deployed,
+                deployment_id=self.deployment,
+                # Settings are in lineage.
+                parameters={"request": request.model_dump(mode="json", exclude_unset=True, exclude={"settings"})},
+                name=first_of(request.questions),
+                tags=[request.corpus, request.reader],
             ),
             context=self.tried_once.copy(),
         )
@@ -212,9 +206,7 @@ class Intake:
         corpus, ids, lost = of.corpus, of.answers, ", ".join(of.answers)
         try:
             parameters = {"corpus": corpus, "answers": ids, "run": of.run_id and str(of.run_id)}
-            run = await self.runs.created(
-                FlowRunCreate(flow_id=self.pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
-            )
+            run = await self.runs.created(ask_pages, name=f"pages of {of.name}", parameters=parameters, tags=[corpus])
             state = await self.runs.run(ask_pages, run, parameters)
             if state and not state.is_completed():
                 say(without_sign_in(f"the pages of {lost} were not made ({state.message}); `flowreader report` makes them"))

@@ -37,7 +37,7 @@ from deployments.front_door import web_app
 from deployments.intake import Intake, say
 from deployments.question_settings import listen, required_token, room
 from deployments.runs_here import RunsHere
-from flows.ask_deployed import AT_ONCE, ask_deployed, ask_pages
+from flows.ask_deployed import AT_ONCE
 from flows.cli.ask_server_commands import address
 from flows.prefect_runs.interruption import end_all_work
 from flows.prefect_runs.server import START_SECONDS, require_configured_server
@@ -142,8 +142,7 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         runs = RunsHere(prefect.client, f"{socket.gethostname()} {address}")
         await runs.end_what_was_killed()
         await warmed_up()
-        flow, pages = [await prefect.client.create_flow(one) for one in (ask_deployed, ask_pages)]
-        intake = Intake(runs, deployment, flow, pages, room())
+        intake = Intake(runs, deployment, room())
         web = uvicorn.Server(uvicorn.Config(web_app(intake, token=token), log_level="warning", timeout_graceful_shutdown=1))
         ways = [
             asyncio.ensure_future(web.serve(sockets=[listening])),

@@ -153,7 +153,7 @@ def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_
         await made.wait()
         return SimpleNamespace(id=run)
 
-    monkeypatch.setattr(service.runs.prefect, "create_flow_run_from_deployment", create)
+    monkeypatch.setattr(service.runs, "created", create)
     monkeypatch.setattr(service.runs, "settle", lambda *ended: settled.append(ended))
 
     async def world():
@@ -177,7 +177,7 @@ def test_what_the_server_refuses_for_good_is_not_sent_again(small, monkeypatch):
         raise PrefectHTTPStatusError("no", request=refused.request, response=refused)
 
     service = intake()
-    monkeypatch.setattr(service.runs.prefect, "create_flow_run_from_deployment", create)
+    monkeypatch.setattr(service.runs, "created", create)
     (answer,) = asyncio.run(service.ask(AskRequest.model_validate(WEIGHT["json"])))
     assert sent == [1] and "took no run (PrefectHTTPStatusError)" in answer["notes"][-1]
 

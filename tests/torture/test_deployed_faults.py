@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
-LIMIT_SECONDS = 90.0
+LIMIT_SECONDS = 180.0
 FINAL = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 

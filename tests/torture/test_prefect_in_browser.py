@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.torture
 
-SECONDS = 90
+SECONDS = 180
 TEXT = "document.body.innerText"
 BUTTON = """[...document.querySelectorAll('button')].find((one) => one.innerText.trim() === %s)"""
 FILL = """(() => {
