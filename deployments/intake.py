@@ -145,6 +145,15 @@ class Intake:
         await self.runs.run(ask_over_http, run, {"request": request}, asked)
 
     async def _created(self, request: AskRequest) -> FlowRun:
+        while True:
+            try:
+                return await self._create(request)
+            except PrefectHTTPStatusError as error:
+                # SQLite under a server that is not ours refuses one of two writers at once. Prefect's client has waited already.
+                if error.response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                    raise
+
+    async def _create(self, request: AskRequest) -> FlowRun:
         creating = asyncio.get_running_loop().create_task(
             self.runs.created(
                 ask_deployed,

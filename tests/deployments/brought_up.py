@@ -51,6 +51,22 @@ def environment_for(home, **more):
     return {**given, "FLOWREADER_HOME": str(home), **more}
 
 
+def requested(api, path, body=None, method=None):
+    """Return what Prefect's server replies."""
+    data = None if body is None else json.dumps(body).encode()
+    asked = urllib.request.Request(api + path, data, {"Content-Type": "application/json"}, method=method)
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            with urllib.request.urlopen(asked, timeout=30) as reply:
+                return json.loads(reply.read() or "null")
+        except TimeoutError:
+            # It does not answer while it writes what many questions at once left it to write.
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.5)
+
+
 class Up:
     """A running `up`: its process, its address and its environment."""
 
@@ -62,18 +78,7 @@ class Up:
         return self.log.read_text("utf-8")
 
     def request(self, path, body=None, method=None):
-        data = None if body is None else json.dumps(body).encode()
-        asked = urllib.request.Request(self.api + path, data, {"Content-Type": "application/json"}, method=method)
-        deadline = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                with urllib.request.urlopen(asked, timeout=30) as reply:
-                    return json.loads(reply.read() or "null")
-            except TimeoutError:
-                # It does not answer while it writes what many questions at once left it to write.
-                if time.monotonic() > deadline:
-                    raise
-            time.sleep(0.5)
+        return requested(self.api, path, body, method)
 
     def deployment(self, name):
         return self.request(f"/deployments/name/{name}")

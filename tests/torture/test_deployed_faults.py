@@ -2,16 +2,21 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 import pytest
 
+from flows.cli.ask_server_commands import ask_service
+from flows.display.output import CommandError
+from storage.runs.log import ASKING
 from tasks.lineage.search import short_run
-from tests.deployments.brought_up import brought_up, free_port
+from tests.deployments.brought_up import brought_up, free_port, requested
 from tests.program import flowreader
 from tests.torture.lab import NAME, check_oracle, location
 from tests.waiting import wait_until
@@ -120,10 +125,13 @@ def test_the_server_is_killed_and_when_everything_is_up_again_the_run_goes_on(ch
     check_oracle(home, cheap.export, NAME)
 
 
+THEIRS, OURS = ("prefect", "server", "start", "--host", "127.0.0.1", "--no-ui"), ("deployments.server",)
+
+
 @contextmanager
-def own_server(home, port):
+def own_server(home, port, module=THEIRS):
     """A Prefect server that the user started, as `prefect server start` does."""
-    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port), "--no-ui"]
+    command = [sys.executable, "-m", *module]
     environment = {**os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_API_PORT": str(port), "DO_NOT_TRACK": "1"}
     with (home.parent / "server.log").open("ab") as log:
         process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
@@ -159,6 +167,64 @@ def test_a_server_of_ones_own_is_killed_and_restarted_in_mid_run(cheap, tmp_path
                 up.process.send_signal(signal.SIGTERM)
                 assert up.ends_within(20)[0] == 0, plain
     check_oracle(home, cheap.export, NAME)
+
+
+@contextmanager
+def answering(environment, log):
+    """The query service alone; when it is left, it is killed."""
+    with log.open("wb") as said:
+        process = subprocess.Popen([sys.executable, "-m", "deployments.questions"], env=environment, stdout=said, stderr=said)
+    try:
+        wait_for(lambda: answers(f"http://{environment['FLOWREADER_ASK_ADDRESS']}"), log.read_text)
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_server_and_service_are_killed_in_mid_question(library, tmp_path):
+    home, port = shutil.copytree(library, tmp_path / "home"), free_port()
+    address = f"http://127.0.0.1:{port}/api"
+    environment = {**os.environ, "FLOWREADER_HOME": str(home), "PREFECT_HOME": str(home / "prefect"), "PREFECT_API_URL": address}
+    # Prefect's client tries for a minute, and then we do.
+    environment["PREFECT_CLIENT_MAX_RETRIES"] = "1"
+
+    def asked(of):
+        return ask_service({"questions": [f"How heavy is the MT-{number} of {of}?" for number in range(60)], "corpus": "small"})
+
+    def run_of(of, state):
+        wanted = {"name": {"like_": f"MT-0 of {of}?"}, "state": {"type": {"any_": [state]}}}
+        return wait_for(lambda: requested(address, "/flow_runs/filter", {"flow_runs": wanted}), (tmp_path / of).read_text)
+
+    def one_is_answered(of):
+        logs = location(home, "small").runs.glob(f"{ASKING}*.jsonl")
+        return any(f"MT-0 of {of}" in (said := log.read_text()) and '"step": "record"' in said for log in logs)
+
+    with ThreadPoolExecutor(1) as asking:
+        with own_server(tmp_path / "server", port, OURS) as server:
+            wait_for(lambda: answers(address))
+            with answering(environment, tmp_path / "iron"):
+                waiting = asking.submit(asked, "iron")
+                wait_for(lambda: one_is_answered("iron"), (tmp_path / "iron").read_text)
+                os.killpg(server.pid, signal.SIGKILL)
+                answered = waiting.result(timeout=LIMIT_SECONDS)
+                assert len(answered) == 60 and not any("without Prefect" in note for one in answered for note in one["notes"])
+                last_report = home / "reports" / f"{answered[-1]['answer_id']}.html"
+                wait_for(last_report.exists, (tmp_path / "iron").read_text)
+                assert "did not reach Prefect's server" in (tmp_path / "iron").read_text()
+                with own_server(tmp_path / "server", port, OURS):
+                    wait_for(lambda: answers(address))
+                    run_of("iron", "COMPLETED")
+                    waiting = asking.submit(asked, "gold")
+                    wait_for(lambda: one_is_answered("gold"), (tmp_path / "iron").read_text)
+        # Both are killed now.
+        with pytest.raises(CommandError, match="does not answer"):
+            waiting.result(timeout=LIMIT_SECONDS)
+    with own_server(tmp_path / "server", port, OURS):
+        wait_for(lambda: answers(address))
+        with answering(environment, tmp_path / "gold"):
+            (run,) = run_of("gold", "CRASHED")
+            assert run["state"]["message"] == "the query service was killed; what was answered is kept"
 
 
 def test_an_ingest_that_its_schedule_began_appears_with_its_artifacts(cheap, tmp_path):

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.deployments.brought_up import requested
 from tests.program import CORPUS
 from tests.torture.lab import prefect_server_in
 from tests.waiting import wait_until
@@ -74,13 +75,6 @@ def automations(environment, *arguments, **more):
     )
     assert done.returncode == 0, done.stderr
     return dict(line.rsplit(": ", 1) for line in done.stdout.splitlines())
-
-
-def request(server, path, body=None):
-    data = None if body is None else json.dumps(body).encode()
-    asked = urllib.request.Request(server + path, data, {"Content-Type": "application/json"})
-    with urllib.request.urlopen(asked, timeout=30) as reply:
-        return json.loads(reply.read())
 
 
 @pytest.fixture
@@ -150,21 +144,21 @@ def test_a_run_that_is_killed_with_its_server_is_crashed_and_announced_and_the_n
     environment = {**environment, "FLOWREADER_NOTIFY_BLOCK": "custom-webhook/ops"}
     with serving(environment, log) as process:
         assert set(automations(environment, "-c", SOON, str(tmp_path / "soon.yaml")).values()) == {"changed", "as it was"}
-        deployment = request(server, "/deployments/name/ingest/ingest")["id"]
+        deployment = requested(server, "/deployments/name/ingest/ingest")["id"]
         asked = {"parameters": {"request": {"paths": [str(CORPUS)], "corpus": "watched"}}}
-        run = request(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
+        run = requested(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
         wait_until(lambda: scraped(environment).get("flowreader_runs_at_work") == 1, BEGIN_SECONDS, log.read_text)
         wait_until(lambda: scraped(environment).get("flowreader_pages_total", 0) > 0, BEGIN_SECONDS, log.read_text)
         os.killpg(process.pid, signal.SIGKILL)
         killed = time.monotonic()
-    assert request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", "nobody told the server"
-    wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log.read_text)
+    assert requested(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", "nobody told the server"
+    wait_until(lambda: requested(server, f"/flow_runs/{run}")["state"]["type"] == "CRASHED", CRASHED_SECONDS, log.read_text)
     seconds = time.monotonic() - killed
-    assert "no heartbeat came any more" in request(server, f"/flow_runs/{run}")["state"]["message"]
+    assert "no heartbeat came any more" in requested(server, f"/flow_runs/{run}")["state"]["message"]
     wait_until(lambda: heard, 20, log.read_text)
     assert heard[0]["subject"] == "FlowReader: ingest Crashed" and f"ingest {run} ended as Crashed." in heard[0]["body"]
     log.write_text(log.read_text() + "\n---\n")
     with serving(environment, log):
-        run = request(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
-        wait_until(lambda: request(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", BEGIN_SECONDS, log.read_text)
+        run = requested(server, f"/deployments/{deployment}/create_flow_run", asked)["id"]
+        wait_until(lambda: requested(server, f"/flow_runs/{run}")["state"]["type"] == "RUNNING", BEGIN_SECONDS, log.read_text)
     tell(f"1 run killed with what served it: marked as crashed {seconds:.0f} s later (39 s without a heartbeat)")
