@@ -8,6 +8,7 @@ from flows.display.corpus_tables import counting
 from storage.codec import shortened
 from storage.records.documents import Box
 from tasks.lineage.records import (
+    MAKES_DOCUMENTS,
     AnswerUse,
     CallSum,
     Damage,
@@ -26,10 +27,17 @@ from tasks.settings.ask import AllSettings, AskSettings
 from tasks.settings.base import Settings, dotted
 from tasks.settings.ingest import IngestSettings
 
-WHAT_RAN = {RunKind.ASK: "asking run", RunKind.INGEST: "ingest run", RunKind.EVALUATE: "evaluation run", RunKind.UNKNOWN: "run"}
+WHAT_RAN = {
+    RunKind.ASK: "asking run",
+    RunKind.INGEST: "ingest run",
+    RunKind.EVOLVE: "evolve run",
+    RunKind.EVALUATE: "evaluation run",
+    RunKind.UNKNOWN: "run",
+}
 DEFAULTS: Mapping[RunKind, type[Settings]] = {
     RunKind.ASK: AskSettings,
     RunKind.INGEST: IngestSettings,
+    RunKind.EVOLVE: IngestSettings,
     RunKind.EVALUATE: AllSettings,
 }
 SETTINGS_SHOWN = 12
@@ -44,7 +52,7 @@ def run_line(run: RunHead) -> str:
 
 
 def run_notes(run: RunHead) -> Iterator[str]:
-    if run.outcome == KILLED and run.kind in {RunKind.INGEST, RunKind.EVALUATE}:
+    if run.outcome == KILLED and run.kind in {*MAKES_DOCUMENTS, RunKind.EVALUATE}:
         yield "what it finished is kept; the same command goes on with the rest"
     for killed in run.took_over:
         yield f"did the rest of run {short_run(killed)}, which was killed"

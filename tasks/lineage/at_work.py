@@ -18,7 +18,7 @@ from storage.runs.views import read_run
 from tasks.events import RunKilled, emit
 from tasks.finding.plan import displayed
 from tasks.ingest.request import ReadingRequest, recorded
-from tasks.lineage.records import RunKind
+from tasks.lineage.records import MAKES_DOCUMENTS, RunKind
 from tasks.lineage.runs import KILLED, RunHistory, history_of
 from tasks.watching.json_log import step_outcome
 from tasks.watching.watching import is_wanted, log_to_prefect, watched
@@ -80,7 +80,7 @@ def ingests_at_work(location: CorpusLocation) -> tuple[IngestAtWork, ...]:
     found: list[IngestAtWork] = []
     for run in runs_at_work(location):
         history = _whole_history(run.path)
-        if history.head.kind is RunKind.INGEST:
+        if history.head.kind in MAKES_DOCUMENTS:
             progress, paths = _progress(history), tuple(map(str, history.parameters["paths"]))
             done = progress.read + progress.failed
             found.append(IngestAtWork(run.path.stem, utc_moment(run.began), paths, done, progress.failed, progress.documents))
@@ -103,21 +103,23 @@ def minute(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
-NAMES = {RunKind.INGEST: "ingest", RunKind.EVALUATE: "evaluation", RunKind.ASK: "run that answered", RunKind.UNKNOWN: "run"}
+NAMES = {
+    RunKind.INGEST: "ingest",
+    RunKind.EVOLVE: "evolution",
+    RunKind.EVALUATE: "evaluation",
+    RunKind.ASK: "run that answered",
+    RunKind.UNKNOWN: "run",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class KilledRun:
-    """A run whose process is gone. `began` is an ISO 8601 time in UTC; `paths` are those of an ingest that still exist.
-
-    One with `stages` reads no file.
-    """
+    """A run whose process is gone. `began` is an ISO 8601 time in UTC; `paths` are those that it was given and that still exist."""
 
     run_id: str
     kind: RunKind
     began: str
     paths: tuple[str, ...]
-    stages: bool = False
 
     @property
     def message(self) -> str:
@@ -126,7 +128,8 @@ class KilledRun:
 
     @property
     def goes_on(self) -> bool:
-        return self.kind is RunKind.INGEST and bool(self.paths or self.stages)
+        """An evolution reads no file."""
+        return self.kind is RunKind.EVOLVE or (self.kind is RunKind.INGEST and bool(self.paths))
 
 
 def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
@@ -135,8 +138,7 @@ def killed(location: CorpusLocation) -> tuple[KilledRun, ...]:
     for run in killed_runs(location):
         history = _history(run.path)
         there = tuple(path for path in _paths(history) if is_address(path) or os.path.lexists(path))
-        stages = "stages" in history.parameters
-        found.append(KilledRun(history.head.run_id, history.head.kind, utc_moment(run.began), there, stages))
+        found.append(KilledRun(history.head.run_id, history.head.kind, utc_moment(run.began), there))
     return tuple(found)
 
 
@@ -163,13 +165,13 @@ def _history(run_file: Path) -> RunHistory:
 
 
 def _paths(history: RunHistory) -> Sequence[str]:
-    return [str(path) for path in history.parameters.get("paths", ())] if history.head.kind is RunKind.INGEST else ()
+    return [str(path) for path in history.parameters.get("paths", ())] if history.head.kind in MAKES_DOCUMENTS else ()
 
 
 def _is_covered(history: RunHistory, request: ReadingRequest) -> bool:
     asked, paths = recorded(request), _paths(history)
     chosen = ("include", "exclude", "stages")
-    if history.head.kind is not RunKind.INGEST or any(history.parameters.get(name, []) != asked.get(name, []) for name in chosen):
+    if history.head.kind not in MAKES_DOCUMENTS or any(history.parameters.get(name, []) != asked.get(name, []) for name in chosen):
         return False
     # Without paths every document is made anew.
     return not request.paths or (

@@ -14,8 +14,12 @@ class RunKind(StrEnum):
 
     ASK = "ask"
     INGEST = "ingest"
+    EVOLVE = "evolve"
     EVALUATE = "evaluate"
     UNKNOWN = "unknown"
+
+
+MAKES_DOCUMENTS = frozenset({RunKind.INGEST, RunKind.EVOLVE})
 
 
 class Standing(StrEnum):

@@ -104,7 +104,7 @@ def _kind(run_id: str, parameters: Mapping[str, Any]) -> RunKind:
     if run_id.startswith(ASKING):
         return RunKind.ASK
     if "paths" in parameters:
-        return RunKind.INGEST
+        return RunKind.EVOLVE if "stages" in parameters else RunKind.INGEST
     return RunKind.EVALUATE if "what" in parameters else RunKind.UNKNOWN
 
 

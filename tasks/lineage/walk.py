@@ -12,6 +12,7 @@ from storage.runs.log import ASKING
 from tasks.lineage.documents import Places, document_histories, places_of, wordless
 from tasks.lineage.names import Sources, opened_sources, shown_parameters
 from tasks.lineage.records import (
+    MAKES_DOCUMENTS,
     AnswerLine,
     AnswerUse,
     AnswerWalk,
@@ -179,7 +180,7 @@ ORDER BY min(sequence), bool_or(cited) DESC, document_id
 
 def _is_document(history: RunHistory, subject: str) -> bool:
     """Say whether a step worked on a document: others work on questions, on batches of them or on the corpus."""
-    return history.head.kind in {RunKind.INGEST, RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
+    return history.head.kind in {*MAKES_DOCUMENTS, RunKind.UNKNOWN} and HEXADECIMAL.fullmatch(subject) is not None
 
 
 def _documents(sources: Sources, history: RunHistory, used: Iterable[str]) -> tuple[DocumentInRun, ...]:
