@@ -36,7 +36,7 @@ from tasks.report.write import keep_report
 
 RETRY_SECONDS = 5
 BEGIN_SECONDS = 5.0
-"""Where Prefect's server has let no run begin for so long, a question is answered without it."""
+"""A question whose run has not begun after so long is answered without it; its wait counts from when another began, if later."""
 
 AT_A_TIME = 2
 """Runs that begin side by side: with all at once, the first would wait for the last."""
@@ -47,6 +47,7 @@ PAGES_WAIT_SECONDS = 20.0
 
 
 UNSEEN = "answered without Prefect, whose UI does not show this question: the server at {server} {why}"
+LATE = f"did not let its run begin in {BEGIN_SECONDS:.0f} s"
 
 
 class Unmade(NamedTuple):
@@ -69,7 +70,7 @@ class FullError(CommandError):
         )
 
 
-def tried_once() -> Context:
+def trying_once() -> Context:
     """Return a context in which Prefect's client does not try for a minute to reach a server that is gone."""
     with temporary_settings({PREFECT_CLIENT_MAX_RETRIES: 0}):
         return copy_context()
@@ -86,7 +87,7 @@ class Intake:
     unmade: deque[Unmade] = field(default_factory=deque)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
     turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_A_TIME))
-    tried_once: Context = field(default_factory=tried_once)
+    trying_once: Context = field(default_factory=trying_once)
     last_begun: float = 0.0
 
     async def ask(self, request: AskRequest) -> Answers:
@@ -120,24 +121,31 @@ class Intake:
             self.answered.set()
 
     async def _answer(self, request: AskRequest, asked: Asked) -> None:
-        """Answer in a run of the flow; where Prefect's server lets none begin, without one: the answer is what counts."""
-        came = time.monotonic()
+        """Answer in a run of the flow; where Prefect's server does not let it begin, without one: the answer is what counts."""
         try:
-            async with self.turns:
-                in_a_run = self.runs.begin(self._answer_in_a_run(request, asked))
-                left = max(came, self.last_begun) + BEGIN_SECONDS - time.monotonic()
-                await asyncio.wait([in_a_run, asked.begun], timeout=max(left, 0), return_when=asyncio.FIRST_COMPLETED)
-            if asked.begun.done():
-                self.last_begun = time.monotonic()
-                return
-            in_a_run.cancel()
-            asked.note = UNSEEN.format(server=without_sign_in(str(self.runs.prefect.api_url)), why=why_unseen(in_a_run))
-            say(asked.note)
-            asked_here.set(asked)
-            await answers_of(request)
+            if why := await self._why_unseen(request, asked):
+                asked.note = UNSEEN.format(server=without_sign_in(str(self.runs.prefect.api_url)), why=why)
+                say(asked.note)
+                asked_here.set(asked)
+                await answers_of(request)
         except BaseException as error:
             asked.fail(error)
             raise
+
+    async def _why_unseen(self, request: AskRequest, asked: Asked) -> str:
+        """Begin the question's run when its turn comes; return "" when the question is being answered in it, else why it is not."""
+        came = time.monotonic()
+        async with self.turns:
+            left = max(came, self.last_begun) + BEGIN_SECONDS - time.monotonic()
+            if left <= 0:
+                return LATE
+            in_a_run = self.runs.begin(self._answer_in_a_run(request, asked))
+            await asyncio.wait([in_a_run, asked.begun], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if asked.begun.done():
+            self.last_begun = time.monotonic()
+            return ""
+        in_a_run.cancel()
+        return why_not(in_a_run)
 
     async def _answer_in_a_run(self, request: AskRequest, asked: Asked) -> None:
         run = await self._created(request)
@@ -149,7 +157,7 @@ class Intake:
             try:
                 return await self._create(request)
             except PrefectHTTPStatusError as error:
-                # SQLite under a server that is not ours refuses one of two writers at once. Prefect's client has waited already.
+                # SQLite under a server that is not ours refuses one of two writers; Prefect's client says so two seconds later.
                 if error.response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     raise
 
@@ -163,7 +171,7 @@ class Intake:
                 name=first_of(request.questions),
                 tags=[request.corpus, request.reader],
             ),
-            context=self.tried_once.copy(),
+            context=self.trying_once.copy(),
         )
         try:
             return await asyncio.shield(creating)
@@ -226,10 +234,10 @@ class Intake:
                 await asyncio.to_thread(keep_report, answer)
 
 
-def why_unseen(in_a_run: "asyncio.Task[None]") -> str:
-    """Return why no run began, in words; raise CancelledError where its run was cancelled before."""
+def why_not(in_a_run: "asyncio.Task[None]") -> str:
+    """Return why the run did not begin, in words; raise CancelledError where it was cancelled before."""
     if not in_a_run.done():
-        return f"let no run begin in {BEGIN_SECONDS:.0f} s"
+        return LATE
     error = in_a_run.exception()
     if not isinstance(error, Exception):
         raise asyncio.CancelledError

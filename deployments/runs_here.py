@@ -61,7 +61,12 @@ class RunsHere:
         if flow.name not in self.flow_ids:
             self.flow_ids[flow.name] = await self.prefect.create_flow(flow)
         run = FlowRunCreate(flow_id=self.flow_ids[flow.name], labels=self.labels, **more)
-        reply = await self.prefect.request("POST", "/flow_runs/", json=run.model_dump(mode="json", exclude_unset=True))
+        try:
+            reply = await self.prefect.request("POST", "/flow_runs/", json=run.model_dump(mode="json", exclude_unset=True))
+        except PrefectHTTPStatusError:
+            # The flow may have been deleted: the next run makes it again.
+            self.flow_ids.clear()
+            raise
         return FlowRun.model_validate(reply.json())
 
     def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

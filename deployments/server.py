@@ -9,7 +9,7 @@ import sys
 from socket import socket
 
 from deployments.children import say_ready
-from flows.prefect_runs.server import prepare_environment, write_in_turn
+from flows.prefect_runs.server import let_writers_wait, prepare_environment
 
 HOST = "127.0.0.1"
 LAST_WORDS_SECONDS = 2
@@ -25,7 +25,7 @@ def main() -> int:
     from prefect.server.api.server import create_app
     from prefect.settings import get_current_settings
 
-    write_in_turn()
+    let_writers_wait()
     config = uvicorn.Config(
         create_app(final=True),
         host=HOST,

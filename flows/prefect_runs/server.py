@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 from storage.errors import ExpectedError
@@ -164,16 +164,29 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, log: Path) -> 
     )
 
 
-def write_in_turn() -> None:
-    """Have transactions of a server of ours wait for each other, where SQLite is under it.
+def let_writers_wait() -> None:
+    """Have transactions of a server of ours wait until another has ended, in no order, where SQLite is under it.
 
     Prefect begins most of them as readers; one that writes later, when another has written in between, SQLite refuses, and the
     server answers with 503.
     """
-    from prefect.server.database.configurations import AioSqliteConfiguration as SQLite
+    from prefect.server.database.configurations import SQLITE_BEGIN_MODE, AioSqliteConfiguration
+    from sqlalchemy.ext.asyncio import AsyncSession, AsyncSessionTransaction
 
-    begin = SQLite.begin_transaction
-    SQLite.begin_transaction = lambda self, session, with_for_update=True: begin(self, session, True)  # type: ignore[method-assign]
+    @contextlib.asynccontextmanager
+    async def begin_transaction(
+        _self: AioSqliteConfiguration, session: AsyncSession, with_for_update: bool = False
+    ) -> AsyncIterator[AsyncSessionTransaction]:
+        token = SQLITE_BEGIN_MODE.set("IMMEDIATE")
+        async with session.begin() as transaction:
+            try:
+                # It takes the lock. What is read meanwhile in sessions of their own must not wait for it.
+                await session.connection()
+            finally:
+                SQLITE_BEGIN_MODE.reset(token)
+            yield transaction
+
+    AioSqliteConfiguration.begin_transaction = begin_transaction  # type: ignore[assignment,method-assign]
 
 
 def _serve(port: int, parent: int) -> None:
@@ -186,7 +199,7 @@ def _serve(port: int, parent: int) -> None:
     import uvicorn
     from prefect.server.api.server import create_app
 
-    write_in_turn()
+    let_writers_wait()
     uvicorn.run(create_app(ephemeral=True, final=True), host="127.0.0.1", port=port, log_level="error")
 
 

@@ -54,14 +54,24 @@ def _progress(history: RunHistory) -> RunProgress:
     return RunProgress(read, failed, history.planned)
 
 
+NAMES = {
+    RunKind.INGEST: "ingest",
+    RunKind.EVOLVE: "evolve run",
+    RunKind.EVALUATE: "evaluation",
+    RunKind.ASK: "run that answered",
+    RunKind.UNKNOWN: "run",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class IngestAtWork:
-    """An ingest of these paths. `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done.
+    """A run that makes documents of these paths, or their graphs.
 
-    `failed` of those that are done could not be read.
+    `began` is an ISO 8601 time in UTC; of `documents`, None while they are counted, `done` are done, `failed` of them in vain.
     """
 
     run_id: str
+    kind: RunKind
     began: str
     paths: tuple[str, ...]
     done: int
@@ -72,7 +82,7 @@ class IngestAtWork:
     def message(self) -> str:
         failed = f", {self.failed} of them failed" if self.failed else ""
         done = "documents are looked for" if self.documents is None else f"{self.done} of {self.documents} documents done{failed}"
-        return f"the ingest{named(self.paths)} that began at {minute(self.began)} UTC is at work: {done}"
+        return f"the {NAMES[self.kind]}{named(self.paths)} that began at {minute(self.began)} UTC is at work: {done}"
 
 
 def ingests_at_work(location: CorpusLocation) -> tuple[IngestAtWork, ...]:
@@ -83,7 +93,8 @@ def ingests_at_work(location: CorpusLocation) -> tuple[IngestAtWork, ...]:
         if history.head.kind in MAKES_DOCUMENTS:
             progress, paths = _progress(history), tuple(map(str, history.parameters["paths"]))
             done = progress.read + progress.failed
-            found.append(IngestAtWork(run.path.stem, utc_moment(run.began), paths, done, progress.failed, progress.documents))
+            began, kind = utc_moment(run.began), history.head.kind
+            found.append(IngestAtWork(run.path.stem, kind, began, paths, done, progress.failed, progress.documents))
     return tuple(found)
 
 
@@ -101,15 +112,6 @@ def utc_moment(seconds: float) -> str:
 def minute(moment: str) -> str:
     """Return an ISO 8601 time to the minute."""
     return moment[:16].replace("T", " ")
-
-
-NAMES = {
-    RunKind.INGEST: "ingest",
-    RunKind.EVOLVE: "evolution",
-    RunKind.EVALUATE: "evaluation",
-    RunKind.ASK: "run that answered",
-    RunKind.UNKNOWN: "run",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shutil
 import socket
+import time
 from contextlib import aclosing
 from types import SimpleNamespace
 from uuid import uuid4
@@ -17,10 +18,10 @@ from prefect.settings import PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 from starlette.testclient import TestClient
 
 from deployments.front_door import LARGEST_BODY, refusal, web_app
-from deployments.intake import Intake
+from deployments.intake import AT_A_TIME, Intake
 from deployments.runs_here import RunsHere
 from flows.ask import ask
-from flows.ask_deployed import QuestionStoppedError, ask_pages, still_shown
+from flows.ask_deployed import QuestionStoppedError, ask_pages, asked_here, still_shown
 from flows.cli.main import main
 from flows.display.output import CommandError
 from storage.locations import LocationError
@@ -104,7 +105,7 @@ def test_a_server_that_hangs_keeps_a_question_waiting_for_seconds_only(small, mo
     with socket.create_server(("127.0.0.1", 0)) as hung:
         door = TestClient(web_app(intake(1, f"http://127.0.0.1:{hung.getsockname()[1]}/api")), base_url="http://localhost")
         (answer,) = door.post("/ask", **WEIGHT).json()["answers"]
-    assert "let no run begin in 0 s" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
+    assert "did not let its run begin" in answer["notes"][-1] and door.get("/health").json() == {"waiting": 0, "room": 1}
 
 
 def test_a_client_that_is_gone_loses_no_answer_and_a_service_that_ends_leaves_nobody_waiting(small, home):
@@ -158,7 +159,7 @@ def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_
 
     async def world():
         (answer,) = await service.ask(AskRequest.model_validate(WEIGHT["json"]))
-        assert "let no run begin" in answer["notes"][-1] and not settled and len(service.unmade) == 1
+        assert "did not let its run begin" in answer["notes"][-1] and not settled and len(service.unmade) == 1
         made.set()
         while service.runs.tasks:
             await asyncio.sleep(0.01)
@@ -167,6 +168,51 @@ def test_a_run_that_the_server_makes_after_the_question_was_answered_without_it_
         assert len(service.unmade) == 1, "its pages are made once"
 
     asyncio.run(world())
+
+
+class SlowServer:
+    """Stands for the runs of the service at a server that lets one begin after so many seconds; `asked` counts what it was sent."""
+
+    def __init__(self, seconds):
+        self.seconds, self.asked, self.ending, self.prefect = seconds, 0, False, SimpleNamespace(api_url="http://slow")
+
+    def begin(self, work):
+        return asyncio.get_running_loop().create_task(work)
+
+    async def created(self, *_given, **_more):
+        self.asked += 1
+        await asyncio.sleep(self.seconds)
+        return SimpleNamespace(id=uuid4())
+
+    async def run(self, _flow, _run, _parameters, asked):
+        asked.begun.set_result(None)
+        asked.answers.set_result([{"notes": []}])
+
+
+def notes_of_asking(server, monkeypatch, *, patience, together):
+    """Ask so many questions at once; return the notes of each answer."""
+
+    async def without_prefect(_request):
+        asked_here.get().answers.set_result([{"notes": []}])
+
+    async def world():
+        service = Intake(server, uuid4(), together)
+        return await asyncio.gather(*(service.ask(AskRequest(questions=(f"{number}?",))) for number in range(together)))
+
+    monkeypatch.setattr("deployments.intake.BEGIN_SECONDS", patience)
+    monkeypatch.setattr("deployments.intake.answers_of", without_prefect)
+    return [answer["notes"] for (answer,) in asyncio.run(world())]
+
+
+def test_a_question_is_waited_for_as_long_as_others_begin(monkeypatch):
+    assert notes_of_asking(SlowServer(0.2), monkeypatch, patience=0.5, together=12) == [[]] * 12
+
+
+def test_a_server_that_hangs_is_asked_by_two_questions_and_keeps_none_of_the_others_waiting_longer(monkeypatch):
+    server, began = SlowServer(3600), time.monotonic()
+    notes = notes_of_asking(server, monkeypatch, patience=0.3, together=32)
+    assert all("did not let its run begin" in note for (note,) in notes)
+    assert server.asked == AT_A_TIME and time.monotonic() - began < 3
 
 
 def test_what_the_server_refuses_for_good_is_not_sent_again(small, monkeypatch):

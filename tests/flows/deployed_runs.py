@@ -148,12 +148,14 @@ async def served(client):
     from prefect import flow_engine
     from prefect.client.schemas.actions import WorkPoolCreate
 
+    from deployments import runs_here
     from deployments.declared import declared_deployment
     from deployments.intake import Intake
     from deployments.questions import POOL, ResidentWorker
     from deployments.runs_here import RunsHere
     from tasks.asking.request import AskRequest
 
+    runs_here.SETTLE_SECONDS = 0.2
     await client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
     deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
     intake = Intake(RunsHere(client, "here"), deployment, room=4)
@@ -238,6 +240,14 @@ async def killed(client, service, deployment):
     await service.end_what_was_killed()
 
 
+async def written_together(client):
+    """Return the status codes of many writers at once, one of which pauses a queue: that reads in a session of its own."""
+    pause = client._client.patch("/work_pools/flowreader-questions/queues/default", json={"is_paused": True})
+    ids = [run.flow_id for run in await client.read_flow_runs(limit=1)] * 12
+    runs = await asyncio.gather(*(client._client.post("/flow_runs/", json={"flow_id": str(one)}) for one in ids), pause)
+    return [reply.status_code for reply in runs]
+
+
 async def without_pages(client, called):
     """Return how an ingest ended whose pages Prefect's server refuses, the pages of its corpus, and what its log warns of."""
     from prefect.client.schemas.filters import LogFilter, LogFilterLevel
@@ -318,6 +328,7 @@ async def main():
         told["tried again"] = await tried_again(client)
         told["limited"] = await limited(client)
         told["runs"] = [[run.name, sorted(run.tags)] for run in await client.read_flow_runs()]
+        told["written together"] = await written_together(client)
     return told
 
 

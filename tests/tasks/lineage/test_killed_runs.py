@@ -91,7 +91,7 @@ def test_a_run_that_reads_no_file_is_gone_on_with_by_its_like_alone(location, tm
     whole, part = kill(location, "r1", paths=[], **stages), kill(location, "r2", paths=[str(tmp_path / "gone")], **stages)
     kill(location, "r3", paths=[str(tmp_path)])
     assert [(run.kind, run.goes_on, run.paths) for run in killed(location)[:2]] == [(RunKind.EVOLVE, True, ())] * 2
-    assert "the evolution that began" in killed(location)[0].message and "the same command" in killed(location)[0].message
+    assert "the evolve run that began" in killed(location)[0].message and "the same command" in killed(location)[0].message
     assert recorded(EvolveRequest())["stages"] == list(STAGES)
     assert set(rest_of(location, EvolveRequest())) == {whole, part}
     assert rest_of(location, EvolveRequest(paths=(str(tmp_path),))) == [part]

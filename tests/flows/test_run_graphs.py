@@ -55,3 +55,7 @@ def test_a_step_that_fails_twice_has_three_attempts_there_and_in_lineage(deploye
     assert tried["recorded"] == [[1, error], [2, error], [3, ""]]
     assert tried["states"].count("Running") + tried["states"].count("Retrying") == 3 and tried["states"][-1] == "Completed"
     assert tried["key"].startswith("shaky-"), "limits and history by task go by this key"
+
+
+def test_of_many_writers_at_once_the_server_refuses_none(deployed):
+    assert deployed["written together"] == [201] * 12 + [204], "SQLite under it takes one at a time: the others wait"
