@@ -157,7 +157,7 @@ class Intake:
             try:
                 return await self._create(request)
             except PrefectHTTPStatusError as error:
-                # SQLite under a server that is not ours refuses one of two writers; Prefect's client says so two seconds later.
+                # SQLite under a server that is not ours refuses one of two writers; Prefect's client has waited a moment.
                 if error.response.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                     raise
 

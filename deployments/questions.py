@@ -96,6 +96,7 @@ POLL_SECONDS = 3.0
 """How often the server is asked for runs that it did not announce; each time costs its database two transactions."""
 
 PAUSE_SECONDS = 1.0
+AGAIN_SECONDS = "0.2"
 NEWS_SECONDS = 30.0
 """The same trouble is said once, and again where all was well for so long."""
 
@@ -136,6 +137,8 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
     address = address_of(*listening.getsockname()[:2])
     # One client for all runs: each would open connections of its own, and ask the server for its version.
     async with AsyncClientContext() as prefect:
+        # Given as settings, Prefect would take it for another client, and make one for every task.
+        prefect.client._client.event_hooks["response"].append(ask_again_soon)
         with suppress(ObjectAlreadyExists):
             await prefect.client.create_work_pool(WorkPoolCreate(name=POOL, type=ResidentWorker.type))
         deployment = await declared_deployment("ask").aapply(work_pool_name=POOL)
@@ -158,6 +161,12 @@ async def serve(listening: socket.socket, token: str, stopping: asyncio.Event) -
         for way in ways:
             way.cancel()
         await asyncio.wait(ways)
+
+
+async def ask_again_soon(response: httpx.Response) -> None:
+    """Have Prefect's client try again soon where SQLite under a server that is not ours had another writer: it would wait 2 s."""
+    if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+        response.headers.setdefault("Retry-After", AGAIN_SECONDS)
 
 
 async def warmed_up() -> None:
