@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from uuid import uuid4
@@ -60,6 +61,10 @@ def requested(api, path, body=None, method=None):
         try:
             with urllib.request.urlopen(asked, timeout=30) as reply:
                 return json.loads(reply.read() or "null")
+        except urllib.error.HTTPError as error:
+            # SQLite under a server that is not ours refuses one of two writers at once; Prefect's own clients ask again, too.
+            if error.code != 503 or time.monotonic() > deadline:
+                raise
         except TimeoutError:
             # It does not answer while it writes what many questions at once left it to write.
             if time.monotonic() > deadline:
