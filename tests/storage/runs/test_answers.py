@@ -24,7 +24,7 @@ from storage.runs.answers import (
     without_words,
 )
 from storage.runs.erasing import erase_quotes
-from storage.runs.log import asking_files
+from storage.runs.log import ASKING, asking_files
 from storage.runs.views import opened_runs
 from tests.storage.answer_worlds import answer, asking_log, named, numbered, path
 from tests.storage.worlds import corpus_in, document_id, graph, record
@@ -61,6 +61,8 @@ def test_so_many_of_the_newest_answers_are_found_also_after_an_old_one_was_erase
     for day, (run, quoted) in enumerate({"a": "report", "b": "paper", "c": "paper"}.items(), 1):
         os.utime(keep(location, answer(quoted, asked=f"2026-01-0{day}T00:00:00+00:00"), run=run), (day, day))
     (location.runs / "ingest.jsonl").write_bytes(b"newer than all of them, and no question")
+    for again in range(9):
+        (location.runs / f"{ASKING}again{again}.jsonl").write_bytes(b"newer, too, and gave an answer that was kept")
     assert erase_quotes(location, {REPORT}) == 1
     assert [kept.asked[:10] for kept in newest_answers(location, 2, present=())] == ["2026-01-03", "2026-01-02"]
 
