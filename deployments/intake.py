@@ -45,7 +45,6 @@ LOOK_SECONDS, QUIET_SECONDS = 0.05, 1.0
 PAGES_WAIT_SECONDS = 20.0
 """Where questions keep coming, the pages of those that were answered are made in between."""
 
-
 UNSEEN = "answered without Prefect, whose UI does not show this question: the server at {server} {why}"
 LATE = f"did not let its run begin in {BEGIN_SECONDS:.0f} s"
 

@@ -130,7 +130,7 @@ class KilledRun:
 
     @property
     def goes_on(self) -> bool:
-        """An evolution reads no file."""
+        """Say whether the same command does the rest: an evolve run needs no file for it."""
         return self.kind is RunKind.EVOLVE or (self.kind is RunKind.INGEST and bool(self.paths))
 
 
