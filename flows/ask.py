@@ -1,6 +1,6 @@
 """The question flow: from words to an answer with its proof. No Prefect is loaded here unless a run is at work around it.
 
-keywords -> candidates -> score -> route -> select -> read -> judge -> (refine once) -> synthesize -> record
+keywords -> candidates -> score -> size -> route -> read -> judge -> (refine once) -> synthesize -> record
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
-from flows.readers import READER_MODULES
+from flows.readers import reader_module
 from storage.locations import corpus_location
 from storage.records.answers import Answer
 from storage.runs.log import ASKING
@@ -93,7 +93,7 @@ class Asking:
         scope = asked_scope(snapshot, self.request)
         embedder = await asyncio.to_thread(partial(open_question_embedder, snapshot.embedder, models=settings.models))
         reader = self.held.enter_context(open_reader(self.server, settings, snapshot))
-        return context_of(snapshot, scope, settings, embedder, reader)
+        return await asyncio.to_thread(context_of, snapshot, scope, settings, embedder, reader)
 
     async def answer(self, text: str, place: Workplace) -> Answer:
         """Give the answer that is kept, or answer the question."""
@@ -124,7 +124,7 @@ async def answer_one(
     An answer in which no model failed is given to `keep`; without it no step remembers what it made.
     """
     answer_id, asked = uuid4().hex, datetime.now(UTC).isoformat(timespec="milliseconds")
-    reader = READER_MODULES[request.reader]
+    reader = reader_module(request.reader, request.settings)
     bounds = call_bounds(request.settings, gated=reader.GATED)
     with (
         watched_question(place.run_id, answer_id, request.reader) as ended,

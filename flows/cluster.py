@@ -24,7 +24,7 @@ from tasks.finding.plan import DocumentWork
 from tasks.ingest.cluster_jobs import Account, ClusterJob, WorkersError, require_remembered, require_same_installation
 from tasks.ingest.keys import Tools
 from tasks.lineage.writing import working_at, workplace_of
-from tasks.models.embedding.embedder import UnopenedEmbedder
+from tasks.models.embedding.embedder import unopened_embedders
 from tasks.progress import StoppedError, stop_requested
 from tasks.settings.ingest import IngestSettings, WorkSettings
 from tasks.step import Chain, Workplace, chain, chained
@@ -103,7 +103,8 @@ def read_apart(cluster_job: ClusterJob) -> Account:
     settings = IngestSettings.model_validate_json(cluster_job.settings)
     # Held and never released: the lines are the driver's to write, which numbers them.
     place = workplace_of(cluster_job.run_id, RunLog(Path(os.devnull)).holding())
-    tools = Tools(settings=settings, artifacts=place.artifacts, embedder=UnopenedEmbedder(cluster_job.embedder, settings.models))
+    embedder, second = unopened_embedders(cluster_job.embedder, settings.models)
+    tools = Tools(settings=settings, artifacts=place.artifacts, embedder=embedder, second=second)
     error = None
     with working_at(place) as steps, chained() as own:
         try:

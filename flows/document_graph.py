@@ -35,9 +35,11 @@ async def make_graph(work: DocumentWork, tools: Tools) -> tuple[DocumentGraph, b
     readable = await read_pages(work, tools)
     structured = await structure.submit(work, readable, tools)
     analyzed = await analyze.submit(work, structured, tools)
-    vectors = await embed.submit(work, embedding_texts(analyzed.nodes, tools), tools)
+    texts = embedding_texts(analyzed.nodes, tools)
+    vectors = await embed.submit(work, texts, tools)
+    second = await embed.submit(work, texts, replace(tools, embedder=tools.second)) if tools.second else None
     evolved = await evolve_in_rounds(work, analyzed, vectors, tools)
-    graph = await evolve.submit(work, readable, analyzed, vectors, tools, evolved)
+    graph = await evolve.submit(work, readable, analyzed, vectors, tools, evolved, second)
     return graph, is_unfinished(analyzed, evolved)
 
 

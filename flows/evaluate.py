@@ -28,14 +28,25 @@ from storage.locations import corpus_location, evaluations_file, home
 from storage.records.evaluations import Asked, Evaluation
 from storage.runs.asked_questions import AskedQuestions
 from storage.system import check_writable
-from tasks.evaluation.arms import Arm, EvaluationRequest
+from tasks.asking.weights import model_of, write_weights
+from tasks.evaluation.arms import WEIGHTS_FILE, Arm, EvaluationRequest
 from tasks.evaluation.asking import EvaluationContext, ask_batch, batches, recalled
 from tasks.evaluation.figures import summed_up
 from tasks.evaluation.judging import ModelJudge, judge_batch, opened_judge
 from tasks.evaluation.lines import write_lines
 from tasks.evaluation.pictures import write_pictures
-from tasks.evaluation.plan import EvaluationPlan, Results, models_of, notes_of, plan_evaluation, require_read, work_to_do
+from tasks.evaluation.plan import (
+    EvaluationPlan,
+    Results,
+    models_of,
+    notes_of,
+    plan_evaluation,
+    require_read,
+    variants_of,
+    work_to_do,
+)
 from tasks.evaluation.scoring import Judged
+from tasks.evaluation.sizing import fitted_weights, weights_of_flow
 from tasks.evaluation.tables import evaluation_markdown
 from tasks.lineage.writing import lineage_of_run, working_at
 from tasks.models.chat.errors import ChatEndedError
@@ -54,24 +65,35 @@ async def evaluate(request: EvaluationRequest) -> Evaluation | State[None]:
     check_writable(home())
     await tag_run(request.what, *request.readers)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    plan, found = plan_evaluation(request), Results()
+    plan = plan_evaluation(request)
     with ending_in_order():
         try:
-            for corpus, arms in plan.by_corpus():
-                missing, ids = work_to_do(plan, corpus, arms[0])
-                if missing is not None:
-                    await ingest(missing)
-                found = found.joined(await ask_corpus(corpus, arms, plan, ids))
+            weights = weights_of_flow(plan.fitted_on, await ask_plan(plan.fitted_on)) if plan.fitted_on else None
+            found = await ask_plan(plan)
         except (StoppedError, CancelledRun):
             return Cancelled(message="stopped; what was asked is kept, the same command goes on")
         except (ChatEndedError, FailedRun) as error:
             return Failed(message=str(error))
-    evaluation = summed_up(plan, found, run_id=str(flow_run.id), started=started)
-    keep_evaluation(evaluations_file(), evaluation)
-    if request.out is not None:
+    if request.what == "fit":
+        write_weights(Path(request.out or WEIGHTS_FILE), fitted_weights(plan, found))
+    elif request.out is not None:
         write_lines(request.out, plan, found)
+    found = found.joined(Results(notes=variants_of(plan, started)))
+    evaluation = summed_up(plan, found, run_id=str(flow_run.id), started=started, weights=weights)
+    keep_evaluation(evaluations_file(), evaluation)
     await show_in_prefect(evaluation, write_pictures(evaluation))
     return evaluation
+
+
+async def ask_plan(plan: EvaluationPlan) -> Results:
+    """Read in what is missing, and ask every question under every arm."""
+    found = Results()
+    for corpus, arms in plan.by_corpus():
+        missing, ids = work_to_do(plan, corpus, arms[0])
+        if missing is not None:
+            await ingest(missing)
+        found = found.joined(await ask_corpus(corpus, arms, plan, ids))
+    return found
 
 
 async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids: Mapping[str, str]) -> Results:
@@ -102,14 +124,15 @@ async def ask_corpus(corpus: str, arms: Sequence[Arm], plan: EvaluationPlan, ids
 async def ask_all(arm: Arm, snapshot: Snapshot, plan: EvaluationPlan, ids: Mapping[str, str]) -> Results:
     """Return what came of each question under an arm, of this run or an earlier one."""
     embedder = open_question_embedder(snapshot.embedder, models=arm.ask.models)
-    kept, whole = AskedQuestions(snapshot.location.evaluations), plan.request.scope == "corpus"
+    kept, whole = AskedQuestions(snapshot.location.evaluations), arm.whole_corpus
     with open_reader(chat_server_of(arm.ask), arm.ask, snapshot) as reader:
         context = EvaluationContext(arm, snapshot, embedder, reader, ids, whole, kept, ask_unkept, plan.request.questions_at_once)
         asked = recalled(plan.questions, context)
         report(arm.name, "ask", len(asked), len(plan.questions))
         for batch in batches([question for question in plan.questions if question.id not in asked]):
             asked |= {one.question_id: one for one in await ask_batch.submit(batch, context)}
-        return Results({arm.name: asked}, {}, snapshot.number, models_of(context, plan.request))
+        models, of_weights = models_of(context, plan.request), model_of(snapshot.embedder)
+        return Results({arm.name: asked}, {}, snapshot.number, models, embedder=of_weights)
 
 
 async def judge_all(asked: Mapping[str, Asked], plan: EvaluationPlan, judge: ModelJudge | None) -> Mapping[str, Judged]:

@@ -44,7 +44,7 @@ from tasks.lineage.at_work import rest_of, taking_over
 from tasks.lineage.writing import lineage_of_run, working_at, writing_calls
 from tasks.models.chat.errors import ChatEndedError
 from tasks.models.chat.model import ChatModel
-from tasks.models.embedding.embedder import UnopenedEmbedder
+from tasks.models.embedding.embedder import UnopenedEmbedder, unopened_embedders
 from tasks.parsing.parse import ParseError
 from tasks.progress import StoppedError, report, request_stop
 from tasks.step import Workplace, chained
@@ -87,7 +87,7 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
     Raise as `open_for_writing`, `reading_model` and `runner_at_work` do.
     """
     location, work = corpus_location(request.corpus), request.settings.work
-    embedder = embedder_for(remembered_embedder(location))
+    embedder = embedder_for(remembered_embedder(location), request.settings.reading.embedding)
     with (
         open_for_writing(location, embedder=embedder, wait_seconds=work.lock_wait_seconds) as corpus,
         taking_over(location, rest := rest_of(location, request)) as took_over,
@@ -103,8 +103,8 @@ def ingest_context(request: ReadingRequest, run_id: str) -> Iterator[IngestConte
         reading_model(request.settings, writing_calls(place)) as chat,
         runner_at_work(work) as runner,
     ):
-        model = UnopenedEmbedder(embedder, request.settings.models)
-        tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat)
+        model, second = unopened_embedders(embedder, request.settings.models)
+        tools = Tools(settings=request.settings, artifacts=place.artifacts, embedder=model, chat=chat, second=second)
         yield IngestContext(request, corpus, place, tools, model, chat, runner, took_over)
 
 

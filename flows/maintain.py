@@ -18,11 +18,11 @@ from storage.catalog.catalog import StoreTooNewError
 from storage.catalog.current import PulledError
 from storage.corpus.snapshot import remembered_embedder
 from storage.corpus.writer import open_for_writing
+from storage.errors import Finding
 from storage.graph.checks import GraphError
 from storage.graph.store import GraphDamagedError
 from storage.locations import CorpusLocation, home
 from storage.lock import CorpusBusyError, LockLostError
-from storage.records.documents import Finding
 from storage.system import check_writable
 from tasks.ingest.maintenance import (
     MaintainRequest,

@@ -81,17 +81,30 @@ def from_plain(kind: type[T], value: object) -> T:
 
 
 def encode_graph(graph: DocumentGraph) -> tuple[bytes, bytes]:
-    """Return the graph as JSON and the stack of its vectors: initial, last and pages', (2 nodes + pages, dimension)."""
+    """Return the graph as JSON and the stack of its vectors: initial, last and pages', (2 nodes + pages, dimension).
+
+    Behind the stack stand the second embedder's vectors, where there are some.
+    """
     text = GraphText(**{field.name: getattr(graph, field.name) for field in fields(GraphText)})
     stream = io.BytesIO()
     stack = np.concatenate([graph.initial_vectors, graph.vectors, graph.page_vectors])
     np.save(stream, stack.astype(np.float32, copy=False), allow_pickle=False)
+    if graph.second_vectors is not None:
+        np.save(stream, graph.second_vectors.astype(np.float32, copy=False), allow_pickle=False)
     return to_json(text), stream.getvalue()
 
 
 def decode_graph(text: bytes, vectors: bytes) -> DocumentGraph:
     """Return the graph of two artifacts that `encode_graph` made."""
     parts = from_json(GraphText, text)
-    stack, nodes = np.load(io.BytesIO(vectors), allow_pickle=False), len(parts.nodes)
+    stream, nodes = io.BytesIO(vectors), len(parts.nodes)
+    stack = np.load(stream, allow_pickle=False)
+    second = np.load(stream, allow_pickle=False) if stream.tell() < len(vectors) else None
     named = {field.name: getattr(parts, field.name) for field in fields(GraphText)}
-    return DocumentGraph(**named, initial_vectors=stack[:nodes], vectors=stack[nodes : 2 * nodes], page_vectors=stack[2 * nodes :])
+    return DocumentGraph(
+        **named,
+        initial_vectors=stack[:nodes],
+        vectors=stack[nodes : 2 * nodes],
+        page_vectors=stack[2 * nodes :],
+        second_vectors=second,
+    )

@@ -1,4 +1,6 @@
-"""What all errors have in common that a user can mend."""
+"""What all errors have in common that a user can mend, and what a check finds."""
+
+from dataclasses import dataclass
 
 
 class ExpectedError(Exception):
@@ -6,3 +8,12 @@ class ExpectedError(Exception):
 
     OSError is expected too. One that is a LookupError or a ValueError as well lies in what was asked for.
     """
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check of a corpus found wrong."""
+
+    check: str
+    what: str
+    remedy: str

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from tasks.models.chat.call import ModelCall
 
 

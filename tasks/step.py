@@ -21,7 +21,8 @@ from uuid import UUID
 
 from storage.artifacts import ArtifactStore
 from storage.memo import StepMemo
-from storage.records.documents import StepRecord, identify
+from storage.records.documents import identify
+from storage.records.steps import StepRecord
 from storage.runs.log import RunLog
 from storage.system import may_pass
 from tasks.events import StepEnded, emit

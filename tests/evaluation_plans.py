@@ -55,4 +55,5 @@ def answered(question, ranked=(), evidence=(), *, document="", key="", **more):
     named = document or question.documents[0]
     pages = tuple((named, page) for page in ranked), tuple((named, page) for page in evidence)
     rest = {"reader": "flow", "seconds": 0.25, "answer": "", "status": "answered"} | more
+    rest = {"scores": tuple(1 / (2 + rank) for rank in range(len(ranked)))} | rest
     return Asked(key or identify(question.id), question.id, ranked=pages[0], evidence=pages[1], **rest)

@@ -6,7 +6,8 @@ from typing import Any
 
 from storage.locations import CorpusLocation
 from storage.records.answers import Answer
-from storage.records.documents import DocumentGraph, StepRecord, identify
+from storage.records.documents import DocumentGraph, identify
+from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from tasks.parsing.parse import parse_inputs

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from storage.records.documents import EdgeKind
+from tasks.algorithms.flow.sizes import FEATURES
 from tasks.asking.calls import CallBook, call_bounds, counting_calls
 from tasks.asking.question import AskContext
+from tasks.asking.weights import ScopeWeights, Weights, shipped_weights
 from tasks.models.endpoints import Endpoint
 from tasks.reading.choice import open_reader
 from tasks.settings.ask import AskSettings
+from tasks.settings.readers import PAGES_PER_ANSWER
 from tests.asking_worlds import Passage, written
 from tests.chat_server import ChatRequest, ChatServer, chat_server
 
@@ -28,8 +31,15 @@ STRAIT = written(
     *[Passage(LONG.format(page), page=page, arcs=((10 - page, EdgeKind.SEMANTIC, 0.9),)) for page in (5, 6)],
 )
 """Short passages that no arc joins to the long ones, which can answer: with two sinks, little of the flow fits."""
-ONE_PASS = {"saturation": 0.0}
-"""A gate that looks at answers alone."""
+
+
+def pages_at(price: float) -> Weights:
+    """Return weights by which every page is as probable as any, and costs so much."""
+    alike = ScopeWeights(bias=0.0, weights=(0.0,) * len(FEATURES), prices=dict.fromkeys(PAGES_PER_ANSWER, price))
+    return shipped_weights().model_copy(update={"document": alike, "corpus": alike})
+
+
+EVERY_PAGE, ONE_PAGE = pages_at(0.0), pages_at(1.0)
 
 
 def pieces_of(request: ChatRequest) -> list[tuple[str, str]]:

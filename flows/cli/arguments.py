@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.display.output import CommandError, Output
-from tasks.settings.readers import READERS, READERS_HELP
+from tasks.settings.readers import PAGES_PER_ANSWER, READERS, READERS_HELP
 
 USAGE_EXIT = 2
 MODALITIES = ("text", "table", "figure")
@@ -60,21 +60,23 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
     json.add_argument("--json", action="store_true", help="print JSON for programs, and nothing else")
     run = Parser(add_help=False, parents=[json])
     run.add_argument("--limit", type=int, metavar="N", help="only so many questions, spread evenly")
-    run.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
     run.add_argument(
         "--at-once", type=int, default=2, metavar="N", help="questions side by side; more with a chat model (%(default)s)"
     )
-    run.set_defaults(judge=None, only=[])
+    run.set_defaults(judge=None, only=[], fitted_on=None, out=None)
     _add_settings(run)
-    data = Parser(add_help=False, parents=[run])
+    lines = Parser(add_help=False)
+    lines.add_argument("--out", metavar="FILE.jsonl", help="write a line for each question and reader; .csv and .parquet too")
+    into = Parser(add_help=False, parents=[run])
+    into.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
+    data = Parser(add_help=False, parents=[into])
     data.add_argument(
         "dataset",
         metavar="DATASET",
         help="a folder with documents/ and questions.jsonl, or MMLongBench-Doc, LongDocURL, UDA or VisDoMBench as published",
     )
-    data.add_argument("--corpus", metavar="NAME", help="where its documents are read into (default: evaluate-DATASET)")
     for what, (readers, text) in MEASURED.items():
-        measured = _command(actions, what, "cli.evaluate_commands:evaluate", text, data, description=f"Measures {text}.")
+        measured = _command(actions, what, "cli.evaluate_commands:evaluate", text, data, lines, description=f"Measures {text}.")
         _add_measured(measured, what, readers, "document")
         if what == "answers":
             text = "a chat model at FLOWREADER_CHAT_BASE_URL that judges in addition to the rules"
@@ -88,13 +90,37 @@ def _add_evaluate(verbs: Any) -> None:  # noqa: ANN401
         "cli.evaluate_commands:evaluate",
         "ask a corpus for its own captions, table rows, headings and sentences",
         run,
+        lines,
         description="Makes questions out of a corpus's own words, without a model or labels: each must bring its own page back. "
         "Tells whether ingest and retrieval work on your files, not whether answers are right.",
     )
     probe.add_argument("--corpus", default="default", metavar="NAME", help="the corpus to probe (default: %(default)s)")
     probe.set_defaults(dataset=None)
     _add_measured(probe, "probe", "flow", "corpus")
+    _add_fits(actions, data, into)
     _add_kept(actions, json)
+
+
+def _add_fits(actions: Any, data: Parser, into: Parser) -> None:  # noqa: ANN401
+    fit = _command(
+        actions,
+        "fit",
+        "cli.evaluate_commands:evaluate",
+        "fit the weights by which pages have their probabilities, and write them to a file",
+        data,
+        description="Asks every question of its own documents and of all at once, fits what the probability of a page is made of "
+        "to the evidence pages, and writes a file for the setting ask.weights. What it prints is measured out of fold: by weights "
+        "that were fitted without the question's document.",
+    )
+    fit.add_argument("--out", metavar="FILE.json", help="the file of the weights (default: weights.json)")
+    fit.set_defaults(what="fit", reader="flow", scope="document")
+    text = "fit weights on one dataset, and score them on the documents of another"
+    transfer = _command(
+        actions, "transfer", "cli.evaluate_commands:evaluate", text, into, description=f"{text[:1].upper()}{text[1:]}."
+    )
+    transfer.add_argument("fitted_on", metavar="FITTED", help="the dataset that the weights are fitted on")
+    transfer.add_argument("dataset", metavar="SCORED", help="the dataset that they are scored on")
+    _add_measured(transfer, "transfer", "flow,top-k", "document")
 
 
 MEASURED = {
@@ -216,7 +242,7 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
         "answer a question, with its proof",
         common,
         description="Answers a question from the documents of a corpus, with citations: by routing evidence through its graph. "
-        "Without a chat model the answer is made of quotes.",
+        "Without a chat model nothing is answered: the evidence is quoted.",
     )
     ask.add_argument("question", nargs="?", metavar="QUESTION", help="the question, in quotation marks")
     text = "ask only this document: at least 8 digits of its id, or its exact file name (repeatable)"
@@ -224,6 +250,8 @@ def _add_ask(verbs: Any, common: Parser) -> None:  # noqa: ANN401
     ask.add_argument("--pages", metavar="3-7", help="ask only these pages")
     ask.add_argument("--modality", choices=MODALITIES, help="ask only text, tables or figures")
     ask.add_argument("--reader", choices=READERS, default="flow", help=f"{READERS_HELP} (default: %(default)s)")
+    text = "pages that an answer stands on, on average: few for a glance, many for a survey (default: 5)"
+    ask.add_argument("--pages-per-answer", type=int, choices=PAGES_PER_ANSWER, help=text)
     _add_settings(ask)
     ask.add_argument(
         "--batch",

@@ -7,13 +7,12 @@ from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
 
-from flows.cli.ask_server_commands import require_one_source
+from flows.cli.ask_server_commands import asked_settings, require_one_source
 from flows.display.output import Output
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import corpus_location
 from tasks.asking.request import AskRequest, read_batch
 from tasks.progress import forget_stop, request_stop
-from tasks.settings.ask import load_settings
 
 WELL = 0
 
@@ -21,7 +20,6 @@ WELL = 0
 def ask(arguments: argparse.Namespace, output: Output) -> int:
     require_one_source(arguments)
     questions = read_batch(arguments.batch) if arguments.batch is not None else (arguments.question,)
-    settings = load_settings(arguments.settings, arguments.preset)
     request = AskRequest(
         questions=questions,
         corpus=arguments.corpus,
@@ -31,7 +29,7 @@ def ask(arguments: argparse.Namespace, output: Output) -> int:
         reader=arguments.reader,
         fresh=arguments.fresh,
         preset=arguments.preset,
-        settings=settings.ask,
+        settings=asked_settings(arguments),
     )
     if arguments.report:
         prepare_report(arguments.report)

@@ -1,5 +1,7 @@
 """What `ask --server` does: the questions go to the query service, and its answers are shown as if they were made here."""
 
+from __future__ import annotations
+
 import argparse
 import http.client
 import json
@@ -8,10 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flows.display.output import CommandError, Output
 from tasks.address import address_of, host_and_port
+
+if TYPE_CHECKING:
+    from tasks.settings.ask import AskSettings
 
 USUAL_ADDRESS = "127.0.0.1:4280"
 CONNECT_SECONDS = 5.0
@@ -145,11 +150,18 @@ def request_of(arguments: argparse.Namespace) -> dict[str, Any]:
         "fresh": arguments.fresh,
         "preset": arguments.preset,
     }
-    if arguments.settings:
-        from tasks.settings.ask import load_settings
-
-        request["settings"] = load_settings(arguments.settings, arguments.preset).ask.model_dump(mode="json")
+    if arguments.settings or arguments.pages_per_answer:
+        request["settings"] = asked_settings(arguments).model_dump(mode="json")
     return request
+
+
+def asked_settings(arguments: argparse.Namespace) -> AskSettings:
+    """Return the settings of the preset, of the user's file, and of the flag that turns one of them."""
+    from tasks.settings.ask import load_settings
+    from tasks.settings.base import changed
+
+    settings = load_settings(arguments.settings, arguments.preset).ask
+    return changed(settings, {"pages_per_answer": arguments.pages_per_answer}) if arguments.pages_per_answer else settings
 
 
 def require_one_source(arguments: argparse.Namespace) -> None:

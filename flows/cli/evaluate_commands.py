@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -42,19 +44,38 @@ def evaluate(arguments: argparse.Namespace, output: Output) -> int:
         from flows.display.evaluation_tables import show_missed
 
         show_missed(plan.questions, evaluation, output)
-    if request.out is not None:
+    if request.what == "fit":
+        _show_fitted(request.out, output)
+    elif request.out is not None:
         output.side.print(f"a line for each question is in {request.out}", markup=False, soft_wrap=True)
     return WELL
 
 
+def _show_fitted(out: str | None, output: Output) -> None:
+    from flows.display.evaluation_tables import show_weights
+    from tasks.asking.weights import read_weights
+    from tasks.evaluation.arms import WEIGHTS_FILE
+
+    path = Path(out or WEIGHTS_FILE)
+    if not output.as_json:
+        show_weights(read_weights(path), output)
+    output.side.print(
+        f"the weights are in {path}; answer by them with flowreader ask --settings FILE.toml, in which stands\n\n"
+        f"[ask]\nweights = {json.dumps(str(path.absolute()))}\n",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
 def _checked(request: EvaluationRequest) -> EvaluationPlan:
     """Open what is to be measured; Prefect takes seconds to start, and what cannot be measured is refused before."""
+    from tasks.evaluation.arms import WEIGHTS_FILE
     from tasks.evaluation.judging import judge_server
     from tasks.evaluation.lines import check_out
     from tasks.evaluation.plan import plan_evaluation
     from tasks.reading.choice import chat_server_of
 
-    check_out(request.out)
+    check_out(request.out or (WEIGHTS_FILE if request.what == "fit" else None))
     plan = plan_evaluation(request)
     for corpus, _arms in plan.by_corpus():
         corpus_location(corpus)
@@ -79,7 +100,7 @@ def _measured(plan: EvaluationPlan, output: Output) -> Evaluation | None:
 def _request(arguments: argparse.Namespace) -> EvaluationRequest:
     from tasks.evaluation.arms import EvaluationRequest
 
-    named_alike = ("what", "dataset", "corpus", "scope", "limit", "only", "out", "judge", "preset")
+    named_alike = ("what", "dataset", "fitted_on", "corpus", "scope", "limit", "only", "out", "judge", "preset")
     asked = {name: getattr(arguments, name) for name in named_alike} | {
         "readers": [name.strip() for name in arguments.reader.split(",")],
         "questions_at_once": arguments.at_once,

@@ -1,4 +1,4 @@
-"""What an answer looks like: on a terminal the words, their places, the status and why; JSON for programs."""
+"""What an answer looks like: on a terminal the words, the quotes with their places, the status and why; JSON for programs."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from flows.display.output import Output
 from storage.codec import shortened
 from storage.records.answers import Answer, AnswerStatus
 from storage.runs.answer_json import answer_json
-from tasks.reading.judging import calls_in_words, head_of, kept_in_words, place_of, verdict_of, words_of
+from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, was_withheld, words_of
 
 STATUS_STYLE = {
     AnswerStatus.ANSWERED: "bold green",
@@ -25,15 +25,15 @@ def show_answer(answer: Answer, output: Output, *, with_question: bool) -> None:
         return
     if with_question:
         output.paragraph(answer.question, style="bold")
-    if head := head_of(answer):
-        output.paragraph(head, style="bold")
-    output.paragraph(words_of(answer))
-    output.line()
+    is_evidence = answer.status is AnswerStatus.EVIDENCE
+    output.paragraph(words_of(answer), style="bold" if is_evidence else "")
+    if not is_evidence:
+        output.line()
     for number, citation in enumerate(answer.citations, 1):
         before = f"[{number}] "
         output.paragraph(place_of(citation), style="cyan", first=before)
         if citation.quote and citation.quote not in answer.answer:
-            output.paragraph(shortened(citation.quote, QUOTE_SHOWN), style="dim", first=" " * len(before))
+            output.paragraph(shortened(citation.quote, QUOTE_SHOWN), style="" if is_evidence else "dim", first=" " * len(before))
     output.paragraph(verdict_of(answer), style=STATUS_STYLE[answer.status])
     for note in answer.notes:
         output.paragraph(note, style="dim")
@@ -59,4 +59,4 @@ def show_answers(corpus: str, answers: Sequence[Answer], output: Output) -> None
 
 
 def state(answer: Answer) -> str:
-    return answer.status.value if answer.answer or answer.status is AnswerStatus.NOT_FOUND else "removed"
+    return "removed" if was_withheld(answer) else answer.status.value

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from flows.display.output import Output
 from storage.corpus.snapshot import Snapshot
-from storage.records.documents import DocumentRecord, Finding, Modality, SkippedFile
+from storage.errors import Finding
+from storage.records.documents import DocumentRecord, Modality, SkippedFile
 from tasks.finding.plan import displayed
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import dotted, leaves

@@ -122,7 +122,8 @@ def _answer_lines(found: AnswerWalk) -> Iterator[Line]:
         yield heading("paths of evidence")
     names = {each.document.id: each.document.name for each in found.documents}
     for number, path in enumerate(found.paths, 1):
-        yield Line(1, f"{number}. share {path.share:.2f}, flow {path.flow:.2f}, quality {path.quality:.2f}")
+        competed = "" if path.share is None or path.quality is None else f"share {path.share:.2f}, quality {path.quality:.2f}, "
+        yield Line(1, f"{number}. {competed}flow {path.flow:.2f}")
         yield from (Line(3, text) for text in path_lines(path, names))
     yield heading("documents" if found.documents else "documents: none was used")
     for document in found.documents:

@@ -28,7 +28,7 @@ from flows.prefect_runs.labels import failures_logged
 from storage.codec import shortened
 from storage.corpus.snapshot import open_for_reading
 from storage.locations import corpus_location
-from storage.records.answers import Answer, Citation
+from storage.records.answers import Answer, AnswerStatus, Citation
 from tasks.finding.plan import DocumentWork
 from tasks.ingest.report import IngestReport, done_in_words, report_markdown
 from tasks.ingest.request import EvolveRequest, ReadingRequest
@@ -38,7 +38,7 @@ from tasks.lineage.names import Sources, opened_sources
 from tasks.lineage.records import RunWalk
 from tasks.lineage.walk import run_walk, walk
 from tasks.progress import listening
-from tasks.reading.judging import calls_in_words, head_of, kept_in_words, place_of, verdict_of, words_of
+from tasks.reading.judging import calls_in_words, kept_in_words, place_of, verdict_of, words_of
 from tasks.report.write import KeptReport, keep_report
 from tasks.watching.markdown import as_text, paragraphs
 from tasks.watching.page_keys import LINEAGE, PROGRESS, answer_key, corpus_key, page_link
@@ -165,12 +165,12 @@ async def shown_in_prefect(work: Sequence[DocumentWork], *, key: str, by_model: 
 def answer_markdown(answer: Answer, kept: KeptReport) -> str:
     """Return the page; all that documents, models or people wrote stands there as text."""
     made = calls_in_words(answer.usage) + kept_in_words(answer)
+    cited, verdict = list(_citations(answer.citations)), as_text(verdict_of(answer))
+    unread = answer.status is AnswerStatus.EVIDENCE
     parts = [
         f"# {as_text(answer.question)}",
-        *([f"**{as_text(head)}**"] if (head := head_of(answer)) else []),
         paragraphs(words_of(answer)),
-        as_text(verdict_of(answer)),
-        *(["## Evidence", *_citations(answer.citations)] if answer.citations else []),
+        *([*cited, verdict] if unread else [verdict, *(["## Evidence", *cited] if cited else [])]),
         *([_picture(kept.graph)] if kept.graph and len(kept.graph) <= PICTURE_BYTES else []),
         *(f"> {as_text(note)}" for note in answer.notes),
         f"Corpus {as_text(answer.corpus)}, snapshot {answer.snapshot}; {as_text(made)}. "

@@ -7,6 +7,7 @@ from typing import Protocol, cast
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.reading.synthesis import Findings
+from tasks.settings.ask import AskSettings
 from tasks.settings.readers import READERS, Reader
 
 
@@ -17,6 +18,11 @@ class ReaderModule(Protocol):
     read: Callable[[Question, AskContext], Awaitable[Findings]]
 
 
-READER_MODULES: Mapping[Reader, ReaderModule] = {
-    name: cast(ReaderModule, import_module(f"flows.readers.{name.replace('-', '_')}")) for name in READERS
+READER_MODULES: Mapping[str, ReaderModule] = {
+    name: cast(ReaderModule, import_module(f"flows.readers.{name.replace('-', '_')}")) for name in (*READERS, "paper")
 }
+
+
+def reader_module(reader: Reader, settings: AskSettings) -> ReaderModule:
+    """Return the way of answering; `flow` has two, that of the default and the paper's."""
+    return READER_MODULES["paper" if reader == "flow" and settings.routing.network == "paper" else reader]

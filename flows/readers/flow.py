@@ -1,34 +1,37 @@
-"""FlowReader: score every node, route evidence from the question to its answer, read the chosen paths, refine once."""
+"""FlowReader, by default: score every node, read on while a page is worth its price, in chains that a flow finds on these pages."""
 
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import Question
+from tasks.asking.second_look import look_again
 from tasks.reading.judging import judge
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
-from tasks.routing.refinement import refine
-from tasks.routing.routing import lay_out, route, select
+from tasks.routing.chains import refine, route
+from tasks.routing.sizes import size
 
 GATED = True
 
 
 async def read(question: Question, context: AskContext) -> Findings:
-    """Answer by flow: candidates, score, lay out -> route -> select -> fetch -> read -> judge -> (refine once) -> synthesize."""
+    """Answer by flow: candidates, score, look again, size -> route -> fetch -> read -> (judge -> refine once).
+
+    The gate judges what a model read: of what rules quote a second reading found nothing more.
+    """
     graph = await find_candidates.submit(question, context)
-    scores = await score.submit(question, graph, context)
-    terrain = await lay_out.submit(question, graph, scores, context)
-    routed = await route.submit(question, terrain, context)
-    paths = await select.submit(question, terrain, routed, context)
-    texts = await fetch_texts.submit(question, graph, scores, paths, context)
+    scores = await look_again(question, graph, await score.submit(question, graph, context), context)
+    sized = await size.submit(question, graph, scores, context)
+    routed = await route.submit(question, graph, scores, sized, context)
+    texts = await fetch_texts.submit(question, graph, scores, routed.paths, context)
     readings = await read_paths.submit(question, texts, context)
-    first = await judge.submit(question, routed, readings, context)
-    evidence = Evidence(paths, readings, verdict=first)
-    if first.trigger is not None:
-        refined = await refine.submit(question, graph, scores, terrain, routed, readings, first.trigger, context)
-        routed = await route.submit(question, refined.terrain, context)
-        paths = await select.submit(question, refined.terrain, routed, context)
-        texts = await fetch_texts.submit(question, graph, scores, paths, context)
-        readings = await read_paths.submit(question, texts, context)
-        second = await judge.submit(question, routed, readings, context)
-        evidence = Evidence(paths, readings, verdict=second, before=evidence, edits=refined.edits)
+    evidence = Evidence(routed.paths, readings, sized=sized)
+    if context.reader.model:
+        first = await judge.submit(question, readings, None, context)
+        evidence = Evidence(routed.paths, readings, sized=sized, verdict=first)
+        if first.trigger is not None:
+            routed = await refine.submit(question, graph, scores, routed, readings, first.trigger, context)
+            texts = await fetch_texts.submit(question, graph, scores, routed.paths, context)
+            readings = await read_paths.submit(question, texts, context)
+            second = await judge.submit(question, readings, None, context)
+            evidence = Evidence(routed.paths, readings, sized=routed.sized, verdict=second, before=evidence, edits=routed.edits)
     return await synthesize.submit(question, graph, scores, evidence, context)

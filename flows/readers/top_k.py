@@ -5,7 +5,7 @@ from tasks.asking.question import AskContext
 from tasks.asking.records import Question
 from tasks.reading.paths import fetch_texts, read_paths
 from tasks.reading.synthesis import Evidence, Findings, synthesize
-from tasks.routing.routing import best_passages
+from tasks.routing.paths import best_passages
 
 GATED = False
 

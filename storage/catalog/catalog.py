@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 import duckdb
@@ -128,8 +128,15 @@ def create(
     """Make a catalog of no graph, with these documents in it."""
     with made(path, Path(__file__).with_name("schema.sql")) as connection:
         connection.execute(
-            "INSERT INTO corpus VALUES (?, ?, ?, ?, 0, ?, ?)",
-            [SCHEMA_VERSION, *astuple(embedder), snapshot, json.dumps(dict(lance_versions))],
+            "INSERT INTO corpus VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)",
+            [
+                SCHEMA_VERSION,
+                *(embedder.name, embedder.precision, embedder.dimension),
+                snapshot,
+                json.dumps(dict(lance_versions)),
+                json.dumps(asdict(embedder.second)) if embedder.second else None,
+                embedder.texts,
+            ],
         )
         write_records(connection, Change(frozenset(), tuple(records), (), ()))
 
@@ -159,12 +166,17 @@ def read_head(connection: duckdb.DuckDBPyConnection, place: Path) -> CatalogHead
     try:
         version = connection.execute("SELECT schema_version FROM corpus").fetchone()
         refuse_newer(version[0] if version else 0, place)
-        row = connection.execute("SELECT * EXCLUDE (fence) FROM corpus").fetchone()
+        found = connection.execute("SELECT * EXCLUDE (fence) FROM corpus")
+        columns, row = [column[0] for column in found.description or ()], found.fetchone()
     except duckdb.Error as error:
         raise CatalogDamagedError(f"{str(place)!r} cannot be read: {error}") from error
     if row is None:
         raise CatalogDamagedError(f"{str(place)!r} is empty")
-    return CatalogHead(row[0], EmbedderIdentity(*row[1:4]), row[4], json.loads(row[5]))
+    # Corpora of earlier FlowReaders have not the last columns.
+    later = dict(zip(columns[6:], row[6:], strict=True))
+    second = EmbedderIdentity(**json.loads(later["second_embedder"])) if later.get("second_embedder") else None
+    embedder = EmbedderIdentity(row[1], row[2], row[3], second=second, texts=later.get("embedded_texts", "content"))
+    return CatalogHead(row[0], embedder, row[4], json.loads(row[5]))
 
 
 def upgrade(path: Path, before: int) -> None:

@@ -1,6 +1,8 @@
 -- The catalog of a corpus, version 1. One file for the writer, an immutable copy of it for readers with each publish.
 
--- One row. `lance_versions` (JSON) pins a version of each LanceDB table; `fence` is of earlier FlowReaders.
+-- One row. `lance_versions` (JSON) pins a version of each LanceDB table; `fence` is of earlier FlowReaders. `second_embedder`
+-- (JSON) is the identity of the second, where there is one, `embedded_texts` what of a node was embedded; earlier FlowReaders
+-- made no such columns, and do not miss them.
 CREATE TABLE corpus (
     schema_version INTEGER NOT NULL,
     embedder_name VARCHAR NOT NULL,
@@ -8,7 +10,9 @@ CREATE TABLE corpus (
     embedder_dimension INTEGER NOT NULL,
     fence BIGINT NOT NULL,
     snapshot BIGINT NOT NULL,
-    lance_versions VARCHAR NOT NULL
+    lance_versions VARCHAR NOT NULL,
+    second_embedder VARCHAR,
+    embedded_texts VARCHAR NOT NULL
 );
 
 CREATE TABLE documents (

@@ -12,13 +12,14 @@ from storage.catalog.catalog import CatalogDamagedError
 from storage.catalog.current import CurrentDamagedError, pull_again, pulled_from
 from storage.catalog.in_use import KEEP_SECONDS, corpora_in, in_use, unnamed_files
 from storage.corpus.snapshot import Snapshot, open_for_reading
+from storage.errors import Finding
 from storage.graph.adjacency_files import load, place_next_to
 from storage.graph.checks import GraphError, check_vectors
 from storage.graph.store import GraphDamagedError
-from storage.graph.tables import VECTOR_COLUMNS, TableName, vectors_of
+from storage.graph.tables import SECOND_VECTOR, VECTOR_COLUMNS, TableName, vectors_of
 from storage.locations import CorpusLocation
 from storage.memo import StepMemo, kept_steps
-from storage.records.documents import DocumentState, Finding
+from storage.records.documents import DocumentState
 
 INGEST_AGAIN = "run `flowreader ingest` of any document in this corpus; it mends what a crash left and says what it did"
 PUBLISH_AGAIN = "run `flowreader ingest` of any document in this corpus; it publishes all of them again from their artifacts"
@@ -105,22 +106,23 @@ def examine_edges(snapshot: Snapshot) -> Iterator[Finding]:
 
 
 def examine_vectors(snapshot: Snapshot) -> Iterator[Finding]:
-    """Check that every vector is a finite unit vector of the embedder's dimension."""
-    dimension = snapshot.embedder.dimension
-    for name, columns in ((TableName.NODES, VECTOR_COLUMNS), (TableName.PAGES, ("vector",))):
-        for column in columns:
-            for part in snapshot.graph_store.stream(name, [column]):
-                vectors = vectors_of(part[column], dimension)
-                try:
-                    check_vectors(
-                        vectors,
-                        rows=part.num_rows,
-                        dimension=dimension,
-                        what=f"{column} of {name}",
-                        zero_allowed=name is TableName.PAGES,
-                    )
-                except GraphError as error:
-                    yield Finding("vectors", str(error), READ_AGAIN)
+    """Check that every vector is a finite unit vector of its embedder's dimension."""
+    embedder = snapshot.embedder
+    columns = [*((TableName.NODES, column, embedder) for column in VECTOR_COLUMNS), (TableName.PAGES, "vector", embedder)]
+    if embedder.second:
+        columns.append((TableName.NODES, SECOND_VECTOR, embedder.second))
+    for name, column, made_by in columns:
+        for part in snapshot.graph_store.stream(name, [column]):
+            try:
+                check_vectors(
+                    vectors_of(part[column], made_by.dimension),
+                    rows=part.num_rows,
+                    dimension=made_by.dimension,
+                    what=f"{column} of {name}",
+                    zero_allowed=name is TableName.PAGES,
+                )
+            except GraphError as error:
+                yield Finding("vectors", str(error), READ_AGAIN)
 
 
 def examine_adjacency(snapshot: Snapshot) -> Iterator[Finding]:

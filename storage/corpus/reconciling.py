@@ -146,6 +146,12 @@ def back_up_and_upgrade(location: CorpusLocation, head: CatalogHead, messages: l
 
 def check_embedder(location: CorpusLocation, held: EmbedderIdentity, asked: EmbedderIdentity) -> None:
     """Raise EmbedderMismatchError where the corpus was made by another embedder."""
+    if replace(held, texts=asked.texts) == asked != held:
+        preset = "paper" if held.texts == "paper" else "default"
+        raise EmbedderMismatchError(
+            f"corpus {location.name!r} was read in by the preset {preset!r}; "
+            f"ingest with --preset {preset}, or into a new corpus with --corpus NAME"
+        )
     if held != asked:
         raise EmbedderMismatchError(
             f"corpus {location.name!r} was embedded by {held.key}, this run has {asked.key}; "
@@ -200,7 +206,7 @@ def begin_anew(
     location.catalog.unlink(missing_ok=True)
     if location.lance.exists():
         shutil.rmtree(location.lance)
-    graph = create_graph(location.lance, embedder.dimension)
+    graph = create_graph(location.lance, embedder)
     records = [without_graph(record) for record in lost]
     catalog.create(location.catalog, embedder, graph.versions(), number, records)
     release(location, number)

@@ -81,7 +81,7 @@ class CorpusWriter:
         """
         change = Change(frozenset(removed), tuple(records), tuple(graphs), tuple(cross_edges))
         self._check(change)
-        batch = graph_tables(change.graphs, change.cross_edges, self.embedder.dimension)
+        batch = graph_tables(change.graphs, change.cross_edges, self.embedder)
         needed = ROOM_FACTOR * sum(table.nbytes for table in batch.values()) + 3 * self.location.catalog.stat().st_size
         require_room(self.location.folder, needed)
         with full_disk_explained(self.location.folder, needed):
@@ -134,7 +134,7 @@ class CorpusWriter:
         if len(new) != len(change.graphs) or len({record.id for record in change.records}) != len(change.records):
             raise GraphError("a document stands twice in one batch; publish it once")
         for graph in change.graphs:
-            check_graph(graph, self.embedder.dimension)
+            check_graph(graph, self.embedder)
         for record in change.records:
             published = known[record.id].version if record.id in known and known[record.id].state is DocumentState.READY else None
             if record.state is DocumentState.READY and record.version != new.get(record.id, published):

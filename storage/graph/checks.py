@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from storage.errors import ExpectedError
-from storage.records.documents import DocumentGraph, Edge, Vectors
+from storage.records.documents import DocumentGraph, Edge, EmbedderIdentity, Vectors
 
 LENGTH_TOLERANCE = 1e-3
 """A unit vector may be so far from length 1: float32 after a bf16 model."""
@@ -45,13 +45,16 @@ def check_edge(edge: Edge, document: str, nodes: set[str]) -> None:
         raise GraphError(f"document {document[:12]}: edge {edge.id[:12]} weighs {edge.weight}")
 
 
-def check_graph(graph: DocumentGraph, dimension: int) -> None:
+def check_graph(graph: DocumentGraph, embedder: EmbedderIdentity) -> None:
     """Raise GraphError unless the graph is whole.
 
     Ids are unique, everything belongs to the document's version, edges and rows end at its nodes, and every vector is a finite
-    unit vector of the dimension.
+    unit vector of its embedder's dimension.
     """
-    what = f"document {graph.document_id[:12]}"
+    what, dimension = f"document {graph.document_id[:12]}", embedder.dimension
+    if embedder.second:
+        seconds = graph.vectors[:0] if graph.second_vectors is None else graph.second_vectors
+        check_vectors(seconds, rows=len(graph.nodes), dimension=embedder.second.dimension, what=f"{what}, second vectors")
     check_vectors(graph.initial_vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, initial vectors")
     check_vectors(graph.vectors, rows=len(graph.nodes), dimension=dimension, what=f"{what}, vectors")
     check_vectors(graph.page_vectors, rows=len(graph.pages), dimension=dimension, what=f"{what}, page vectors", zero_allowed=True)

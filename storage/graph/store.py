@@ -19,6 +19,7 @@ from storage.errors import ExpectedError
 from storage.graph.filters import Column, Filter, either, one_of
 from storage.graph.tables import TableName, schemas
 from storage.lock import LockLostError
+from storage.records.documents import EmbedderIdentity
 from storage.records.language import language
 
 if TYPE_CHECKING:
@@ -220,11 +221,11 @@ def connect(folder: Path) -> DBConnection:
     return lancedb.connect(folder, read_consistency_interval=timedelta(0), session=session)
 
 
-def create_graph(folder: Path, dimension: int) -> GraphStore:
+def create_graph(folder: Path, embedder: EmbedderIdentity) -> GraphStore:
     """Make empty tables in an empty folder, with their indexes: only so are words cut alike before and after rows are indexed."""
     database = connect(folder)
     tables = {}
-    for name, schema in schemas(dimension).items():
+    for name, schema in schemas(embedder).items():
         table: Any = database.create_table(name.value, schema=schema)  # the base class lacks the next method
         table.set_unenforced_primary_key("id")
         make_indexes(name, table, except_for=())

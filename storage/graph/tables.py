@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from storage.codec import from_plain
-from storage.records.documents import Box, DocumentGraph, Edge, Node, Page, TableRow, Vectors
+from storage.records.documents import Box, DocumentGraph, Edge, EmbedderIdentity, Node, Page, TableRow, Vectors
 
 T = TypeVar("T")
 
@@ -23,6 +23,8 @@ class TableName(StrEnum):
 
 
 VECTOR_COLUMNS = ("initial_vector", "vector")
+SECOND_VECTOR = "second_vector"
+"""Of the second embedder, in the corpora that have one."""
 STORED_AS: dict[object, pa.DataType] = {
     str: pa.string(),
     int: pa.int32(),
@@ -40,11 +42,14 @@ def column(name: str, kind: Any) -> pa.Field:  # noqa: ANN401 - a type, or a uni
     return pa.field(name, STORED_AS[str if is_enum else of_value], nullable=isinstance(kind, UnionType))
 
 
-def schemas(dimension: int) -> dict[TableName, pa.Schema]:
-    vector = pa.list_(pa.float32(), dimension)
+def schemas(embedder: EmbedderIdentity) -> dict[TableName, pa.Schema]:
+    vector = pa.list_(pa.float32(), embedder.dimension)
+    made = [pa.field(name, vector, nullable=False) for name in VECTOR_COLUMNS]
+    if embedder.second:
+        made.append(pa.field(SECOND_VECTOR, pa.list_(pa.float32(), embedder.second.dimension), nullable=False))
     own = {kind: [column(field.name, field.type) for field in fields(kind)] for kind in (Node, TableRow, Edge, Page)}
     return {
-        TableName.NODES: pa.schema([*own[Node], *(pa.field(name, vector, nullable=False) for name in VECTOR_COLUMNS)]),
+        TableName.NODES: pa.schema([*own[Node], *made]),
         TableName.ROWS: pa.schema(own[TableRow]),
         TableName.EDGES: pa.schema([column("id", str), *own[Edge]]),
         TableName.PAGES: pa.schema([*own[Page], pa.field("vector", vector, nullable=False)]),
@@ -65,11 +70,16 @@ def table(schema: pa.Schema, data: Mapping[str, Any]) -> pa.Table:
     return pa.table([pa.array(data[name], schema.field(name).type) for name in schema.names], schema=schema)
 
 
-def graph_tables(graphs: Sequence[DocumentGraph], cross_edges: Iterable[Edge], dimension: int) -> dict[TableName, pa.Table]:
-    schema = schemas(dimension)
+def graph_tables(
+    graphs: Sequence[DocumentGraph], cross_edges: Iterable[Edge], embedder: EmbedderIdentity
+) -> dict[TableName, pa.Table]:
+    schema, dimension = schemas(embedder), embedder.dimension
     nodes = columns(Node, [node for graph in graphs for node in graph.nodes])
     nodes["initial_vector"] = vector_column([graph.initial_vectors for graph in graphs], dimension)
     nodes["vector"] = vector_column([graph.vectors for graph in graphs], dimension)
+    if embedder.second:
+        seconds = [graph.second_vectors for graph in graphs if graph.second_vectors is not None]
+        nodes[SECOND_VECTOR] = vector_column(seconds, embedder.second.dimension)
     pages = columns(Page, [page for graph in graphs for page in graph.pages])
     pages["vector"] = vector_column([graph.page_vectors for graph in graphs], dimension)
     arcs = [*(edge for graph in graphs for edge in graph.edges), *cross_edges]

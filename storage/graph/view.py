@@ -17,7 +17,7 @@ from storage.graph.candidates import MODALITIES, NODE_KINDS
 from storage.graph.filters import Column, one_of
 from storage.graph.lookups import every_row, take_rows
 from storage.graph.store import GraphDamagedError, GraphStore
-from storage.graph.tables import VECTOR_COLUMNS, TableName, rows_of, vectors_of
+from storage.graph.tables import SECOND_VECTOR, VECTOR_COLUMNS, TableName, rows_of, vectors_of
 from storage.records.documents import Modality, Node, Passage, TableRow
 
 Values = npt.NDArray[Any]
@@ -206,9 +206,9 @@ class GraphView:
         return {name: self._values(positions, name, found[name]) for name in columns}
 
     def _values(self, positions: IntArray, name: str, column: pa.ChunkedArray) -> Values:
-        if name not in VECTOR_COLUMNS:
+        if name not in (*VECTOR_COLUMNS, SECOND_VECTOR):
             return _objects(column.to_pylist())
-        vectors = vectors_of(column, self.dimension)
+        vectors = vectors_of(column, column.type.list_size)
         sound = np.isfinite(vectors).all(axis=1)
         if not sound.all():
             strange = self.adjacency.hex_ids(positions[~sound][:1])[0]

@@ -12,7 +12,7 @@ class AnswerStatus(StrEnum):
     """What came of a question.
 
     `answered` and `partial`, where a part of the question has no support, are for a model that read; `evidence` was found by rules
-    and no model read it.
+    and no model read it, so that there is no answer but quotes.
     """
 
     ANSWERED = "answered"
@@ -37,7 +37,10 @@ class PagePlace:
 
 @dataclass(frozen=True, slots=True)
 class RankedPage:
-    """A candidate page with its score; higher is better. `probability` that it holds the answer, None where that is not known."""
+    """A candidate page with its score; higher is better.
+
+    `probability` that it holds evidence, given that anything that was asked does; None where that is not known.
+    """
 
     document: NamedDocument
     page: int
@@ -64,13 +67,16 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePath:
-    """A chain of nodes that carried flow, and what its reader said: `answer` is empty where it supports none."""
+    """A chain of nodes that carried flow, and what its reader said or quoted: `answer` is empty where it supports none.
+
+    `quality` and `share` are those of the paper's replicator dynamics, None where chains do not compete.
+    """
 
     nodes: tuple[str, ...]
     pages: tuple[PagePlace, ...]
     flow: float
-    quality: float
-    share: float
+    quality: float | None
+    share: float | None
     answer: str = ""
 
 
@@ -87,12 +93,28 @@ class GraphEdit:
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What the gate saw; `triggered` names why it fired and is empty where it stayed quiet."""
+    """What the gate saw; `triggered` names why it fired and is empty where it stayed quiet. `saturation` is the paper's alone."""
 
     consistency: float
-    saturation: float
+    saturation: float | None
     triggered: str
     edits: tuple[GraphEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """How probable it is that what was asked does not answer the question, by `features` that have names.
+
+    From `threshold` on nothing is shown. Both are None where no weights hold for the corpus's embedder; then nothing is refused.
+    """
+
+    features: Mapping[str, float]
+    probability: float | None = None
+    threshold: float | None = None
+
+    @property
+    def refuses(self) -> bool:
+        return self.probability is not None and self.threshold is not None and self.probability >= self.threshold
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +135,20 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are where the chosen paths stand.
+    """An answer with its proof. `pages` ranks all candidate pages, `evidence_pages` are those that were read.
 
-    `answer_by` is None where nothing was found; `why` gives the reason of the status in words. `top-k` has no paths and no gate.
+    `completeness` is F, the score by which their number was chosen; no probability.
+    `answer` is a model's; where none read, or nothing was found, it is empty and `answer_by` None: the citations speak.
+    `why` gives the reason of the status in words. `top-k` has no paths and no gate.
     `asked` is when, in ISO 8601 and UTC; `scope` what the question was limited to. `cached`: the whole answer was kept from when
-    the same was asked before; then `usage` is of giving it again.
+    the same was asked before; then `usage` is of giving it again. `refusal` is None where a model read.
     """
 
     answer_id: str
     asked: str
     question: str
     answer: str
-    answer_by: Literal["model", "rules"] | None
+    answer_by: Literal["model"] | None
     status: AnswerStatus
     why: str
     reader: str
@@ -141,3 +165,5 @@ class Answer:
     models: Mapping[str, str]
     notes: tuple[str, ...] = ()
     cached: bool = False
+    refusal: Refusal | None = None
+    completeness: float | None = None

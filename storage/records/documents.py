@@ -1,8 +1,7 @@
 """The records that cross layers: what a document becomes on its way to the published graph."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -286,11 +285,12 @@ class GraphText:
 
 @dataclass(frozen=True, slots=True)
 class DocumentGraph(GraphText):
-    """`initial_vectors` of round 0 and `vectors` of the last have a row for each node, `page_vectors` one for each page."""
+    """By node `initial_vectors` of round 0, `vectors` of the last, and `second_vectors` of round 0; by page `page_vectors`."""
 
     initial_vectors: Vectors
     vectors: Vectors
     page_vectors: Vectors
+    second_vectors: Vectors | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,34 +317,20 @@ class DocumentRecord:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
-    """What made the vectors of a corpus; a question must be embedded by the same."""
+    """What made the vectors of a corpus; a question must be embedded by the same.
+
+    A corpus may have vectors of a `second` one as well. A setting `named` that: by its name or folder, or as its server calls it.
+    `texts` is what of a node was embedded, its "content" or, as the "paper" has it, its summary and keywords.
+    """
 
     name: str
     precision: str
     dimension: int
+    second: "EmbedderIdentity | None" = None
+    named: str = field(default="", compare=False)
+    texts: str = "content"
 
     @property
     def key(self) -> str:
-        return f"{self.name}/{self.precision}/{self.dimension}"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    check: str
-    what: str
-    remedy: str
-
-
-@dataclass(frozen=True, slots=True)
-class StepRecord:
-    run_id: str
-    step: str
-    version: str
-    key: str
-    subject: str
-    started: str
-    seconds: float
-    attempts: int
-    cache_hit: bool
-    outputs: Mapping[str, str]
-    error: str = ""
+        own = f"{self.name}/{self.precision}/{self.dimension}{' of summaries' if self.texts == 'paper' else ''}"
+        return f"{own} and {self.second.key}" if self.second else own

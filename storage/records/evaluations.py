@@ -45,7 +45,8 @@ class Benchmark:
 class Asked:
     """What came of one question: pages best first, the pages of the evidence that was read, and the answer with its cost.
 
-    `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code.
+    `key` names all that decides it: the question, its documents as they were read in, reader, settings, models and code. `doubts`
+    are the features of its refusal, none where a model read; `scores` are those of the first pages of the ranking.
     """
 
     key: str
@@ -62,6 +63,8 @@ class Asked:
     output_tokens: int = 0
     cost: float = 0.0
     cached: int = 0
+    doubts: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

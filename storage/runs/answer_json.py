@@ -59,15 +59,12 @@ def answer_from_json(value: Mapping[str, Any]) -> Answer:
 
 
 def _of_today(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an earlier version's answer without invented percentages, as evidence where no model read; others unchanged."""
+    """Return an earlier version's answer: as evidence where no model read, whose quotes speak; without invented percentages."""
     confidence, models = value.get("confidence"), value.get("models")
-    if "answer_by" in value or not isinstance(confidence, Mapping) or not isinstance(models, Mapping):
-        return value
-    by_rules = models.get("reader") == RULES_READ
     found = value.get("status") != AnswerStatus.NOT_FOUND
-    return {
-        **value,
-        "answer_by": ("rules" if by_rules else "model") if found else None,
-        "status": AnswerStatus.EVIDENCE if by_rules and found else value.get("status"),
-        "why": EARLIER_SHARES.sub("", str(confidence.get("why", ""))),
-    }
+    by_rules = found and isinstance(models, Mapping) and models.get("reader") == RULES_READ
+    own = {"answer": "", "answer_by": None, "status": AnswerStatus.EVIDENCE} if by_rules else {}
+    if "answer_by" in value or not isinstance(confidence, Mapping):
+        return {**value, **own}
+    why = EARLIER_SHARES.sub("", str(confidence.get("why", "")))
+    return {**value, "answer_by": "model" if found else None, "why": why, **own}

@@ -4,10 +4,13 @@ The answers quote the corpus's documents. An evaluation keeps them before it let
 them, and again when its last reader is gone. Nothing is lost by that: their keys name the documents as they were.
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from storage.codec import canonical_json
 from storage.memo import HEXADECIMAL
 from storage.records.evaluations import Asked
 from storage.runs.log import RunGoneError, append_lines
@@ -52,3 +55,19 @@ class AskedQuestions:
     def forget(self) -> None:
         for path in self.folder.glob("*.asked"):
             path.unlink(missing_ok=True)
+
+
+def count_variants(path: Path, *, benchmark: str, code: str, variants: Sequence[str], **more: str) -> int:
+    """Add a line to the log of what was tried, and return how many variants were tried so far on a benchmark, by its hash.
+
+    A variant is settings, by their hash, and code; a line that a kill cut counts nothing.
+    """
+    line = {"benchmark": benchmark, "code": code, "variants": list(variants), **more}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    append_lines(path, canonical_json(line) + b"\n")
+    tried: set[tuple[str, str]] = set()
+    for each in path.read_bytes().splitlines():
+        with suppress(ValueError):
+            found = json.loads(each)
+            tried |= {(found["code"], variant) for variant in found["variants"] if found["benchmark"] == benchmark}
+    return len(tried)

@@ -16,7 +16,7 @@ from typing import Any
 from storage.errors import ExpectedError
 from storage.locations import CorpusLocation
 from storage.lock import is_still_there
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from storage.runs.answer_json import writable
 from storage.system import full_disk_explained
 

@@ -21,7 +21,7 @@ import duckdb
 
 from storage.catalog.catalog import LOCKED_DOWN
 from storage.errors import ExpectedError
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from storage.runs.at_work import SUFFIX, is_at_work
 from storage.runs.log import ASKING, EntryKind, read_entry
 

@@ -13,6 +13,7 @@ from storage.records.documents import Vectors
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 COARSE_STEPS = 2048
 """Products are multiples of 2**-22 and sums of unit vectors stay under 2: exact in the 24 bits of float32."""
@@ -92,6 +93,13 @@ def sums_by_page(*, values: npt.NDArray[Real], pages: IntArray) -> npt.NDArray[R
         having = np.flatnonzero(sizes > turn)
         sums[having] += values[order[firsts[having] + turn]]
     return sums
+
+
+def best_of_pages(*, values: FloatArray, pages: IntArray) -> FloatArray:
+    """Return the greatest of the nodes' values (n,) on each page (P,), -inf for a page without one; pages are numbered from 0."""
+    best = np.full(int(pages.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(best, pages, values)
+    return best
 
 
 def page_means(*, vectors: Vectors, weights: FloatArray, pages: IntArray) -> Vectors:

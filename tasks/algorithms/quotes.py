@@ -1,10 +1,10 @@
-"""The extractive reader of a path: which pieces of evidence to quote, rows of tables as words, how far answers agree.
+"""The extractive reader of a path: which pieces of evidence to quote, the cells of a row, how far answers agree.
 
 A piece is a sentence, a row of a table or the words of a figure; beside it stand its heading, caption and header.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.algorithms.arrays import require_range
-from tasks.algorithms.text.stems import stems_in
 
 Scores = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -91,61 +90,27 @@ def joint_coverage(*, coverage: Coverage, chosen: Sequence[int], beside_share: f
     return float(coverage.weights @ inside + beside_share * (coverage.weights @ beside))
 
 
-_UNIT = re.compile(
-    r"[$\u00a3\u20ac\u00a5%]|\b(?:thousands?|millions?|billions?|mn|bn|per\s+cent|GWh|MWh?|USD|EUR|GBP)\b", re.IGNORECASE
-)
-_VALUE = re.compile(r"\D{0,3}\d[\d\s.,]*\D{0,4}")
-
 Cell = tuple[str, str]
 """The header of a column, empty where it has none, and what the row has there."""
 
 
-def read_row(text: str, cells: Sequence[str]) -> tuple[tuple[str, ...], tuple[Cell, ...]]:
-    """Return what stands before a row's cells (caption, label of its group) and the cells with their headers.
+def read_row(text: str, cells: Sequence[str]) -> tuple[Cell, ...]:
+    """Return the cells of a row with their headers, without what stands before them (caption, label of its group).
 
     Args:
         text: the row as ingest writes it ("caption | group | header: cell | ...").
         cells: what the row's cells hold; those that say nothing are not in the text.
     """
     known = set(filter(None, cells))
-    before: list[str] = []
     found: list[Cell] = []
     for part in text.split(" | "):
         cell = max((cell for cell in known if part == cell or part.endswith(f": {cell}")), key=len, default=None)
         if cell is not None:
             found.append((part[: len(part) - len(cell)].removesuffix(": "), cell))
-        elif not found:
-            before.append(part)
-        else:
+        elif found:
             # A cell that holds the sign between cells is parted; its pieces stay together.
             found[-1] = (found[-1][0], f"{found[-1][1]} | {part}")
-    return tuple(before), tuple(found)
-
-
-def row_in_words(text: str, cells: Sequence[str], *, caption: str, weights: Mapping[str, float]) -> str:
-    """Return a row in words: its group and label, then the columns that the question speaks of, or all where it speaks of none.
-
-    Text and cells are as `read_row` takes them; a row that cannot be read so comes back as it is. The caption belongs to the place,
-    not to the row. `weights` is what each stem of the question weighs.
-    """
-    before, found = read_row(text, cells)
-    if len(found) < 2:
-        return text
-    (name, label), *values = found
-    groups = [part for part in before if part != caption]
-    shared = len({header for header, _ in found}) == 1
-    asked = values if shared else _asked_columns(values, weights)
-    columns = [cell if shared or not header else f"{header}: {cell}" for header, cell in asked]
-    unit = f" ({name})" if name and not shared and _UNIT.search(name) else ""
-    opening = label if unit or not name or shared or _VALUE.fullmatch(name) else f"{name}: {label}"
-    return ", ".join([*groups, opening, *columns]) + unit
-
-
-def _asked_columns(values: Sequence[Cell], weights: Mapping[str, float]) -> Sequence[Cell]:
-    """Return the columns whose headers hold most of the question; all where none holds more than another."""
-    held = marked(list(weights), [stems_in(header) for header, _ in values]) @ list(weights.values())
-    most = held.max(initial=0.0)
-    return [value for value, weight in zip(values, held.tolist(), strict=True) if weight == most] if most > 0 else values
+    return tuple(found)
 
 
 Pair = tuple[int, int]

@@ -31,7 +31,7 @@ def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
     compared = settings.reading.model.compared_pairs if gated else 0
     again = settings.reading.model.rating_calls + settings.selection.read + compared
     return {
-        Stage.FIRST: 1 + settings.selection.read + compared,
+        Stage.FIRST: settings.keywords + settings.selection.read + compared,
         Stage.REFINED: again if gated and settings.gate.enabled else 0,
         Stage.LAST: 1,
     }

@@ -1,6 +1,7 @@
 """Retrieval: the part of the graph that a question works on, and how much each node of it matters (section 3.3)."""
 
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from storage.graph.candidates import EDGE_KINDS, CandidateGraph
 from storage.graph.search import find_candidates as search_candidates
 from storage.graph.search import load_scope, nodes_in_scope
 from storage.records.documents import EdgeKind
-from tasks.algorithms.arrays import FloatArray, pages_of_nodes, pair_cosines, strongest
+from tasks.algorithms.arrays import FloatArray, best_of_pages, pages_of_nodes, pair_cosines, strongest
 from tasks.algorithms.scores import (
     combined_score,
     personalized_pagerank,
@@ -38,8 +39,8 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
     settings, initial = context.settings.candidates, context.settings.relevance.vectors == "initial"
     columns = columns_for(question, context)
     if not is_large(context):
-        return load_scope(context.snapshot.view, context.scope, columns=columns, initial_vectors=initial)
-    return search_candidates(
+        return laid_out(load_scope(context.snapshot.view, context.scope, columns=columns, initial_vectors=initial), settings.arcs)
+    found = search_candidates(
         context.snapshot.view,
         context.scope,
         vector=question.vector,
@@ -50,6 +51,21 @@ def find_candidates(question: Question, context: AskContext) -> CandidateGraph:
         limit=settings.limit,
         columns=columns,
         initial_vectors=initial,
+    )
+    return laid_out(found, settings.arcs)
+
+
+def laid_out(graph: CandidateGraph, arcs: Literal["all", "paper"]) -> CandidateGraph:
+    """Return the graph with the arcs of the method."""
+    if arcs == "all":
+        return graph
+    kept = np.isin(graph.arc_kinds, SIMILARITY_CODES)
+    return replace(
+        graph,
+        tails=graph.tails[kept],
+        heads=graph.heads[kept],
+        weights=graph.weights[kept],
+        arc_kinds=graph.arc_kinds[kept],
     )
 
 
@@ -119,11 +135,11 @@ def score_by_relevance(question: Question, graph: CandidateGraph, context: AskCo
     return weigh_relevance(question, graph, context)
 
 
-def page_scores(graph: CandidateGraph, scores: NodeScores) -> dict[tuple[str, int], float]:
-    """Return the score of each (document id, page): the best of its nodes."""
+def page_ranking(graph: CandidateGraph, scores: NodeScores) -> list[tuple[tuple[str, int], float]]:
+    """Return each (document id, page) with its score, that of its best node: the best first, equal ones by document and page."""
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
     _numbers, firsts = np.unique(pages, return_index=True)
-    best = np.zeros(len(firsts))
-    np.maximum.at(best, pages, scores.combined)
+    best = best_of_pages(values=scores.combined, pages=pages)
     owners, places = graph.documents[firsts].tolist(), graph.pages[firsts].tolist()
-    return {(graph.document_ids[owner], place): value for owner, place, value in zip(owners, places, best.tolist(), strict=True)}
+    found = [((graph.document_ids[owner], place), value) for owner, place, value in zip(owners, places, best.tolist(), strict=True)]
+    return sorted(found, key=lambda item: (-item[1], item[0]))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from storage.artifacts import hash_bytes
 from storage.records.documents import identify
+from tasks.asking.weights import read_weights
 from tasks.settings.ask import AskSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +30,7 @@ UNDECIDING = {"budget", "prices"}
 
 @functools.cache
 def code_identity() -> str:
-    """Return a hash of what decides answers: code, prompts and schemas, and the versions of libraries."""
+    """Return a hash of what decides answers: code, prompts, schemas and glossaries, and the versions of libraries."""
     code = (part for path in deciding_files() for part in (path.relative_to(ROOT).as_posix(), hash_bytes(path.read_bytes())))
     return identify(*code, *(f"{name} {importlib.metadata.version(name)}" for name in LIBRARIES))
 
@@ -37,8 +38,10 @@ def code_identity() -> str:
 def deciding_files() -> list[Path]:
     deciding, evaluating = ({path for pattern in some for path in ROOT.glob(pattern)} for some in (DECIDING, EVALUATING))
     found = deciding - evaluating | ({ROOT / ASKING} & deciding)
-    return sorted(path for path in found if path.suffix in {".py", ".md", ".sql"})
+    return sorted(path for path in found if path.suffix in {".json", ".md", ".py", ".sql", ".toml"})
 
 
 def deciding_settings(settings: AskSettings) -> str:
-    return settings.model_dump_json(exclude={"models": UNDECIDING})
+    """Return, as JSON, what of the settings decides an answer; of a file of weights it is what stands in it."""
+    own = read_weights(Path(settings.weights)).model_dump_json() if settings.weights else ""
+    return settings.model_dump_json(exclude={"models": UNDECIDING}) + own

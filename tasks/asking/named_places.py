@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from storage.graph.candidates import MODALITIES, CandidateGraph
+from storage.graph.candidates import NODE_KINDS, CandidateGraph
 from storage.graph.search import nodes_in_scope
 from storage.records.answers import NamedDocument
 from tasks.algorithms.arrays import FloatArray, IntArray, sums_by_page
-from tasks.algorithms.questions.kinds import asked_modalities
+from tasks.algorithms.questions.kinds import asked_elements, surveys
 from tasks.algorithms.questions.places import NamedPlace, PlaceKind
 from tasks.algorithms.questions.resolved import NodeMark, PageMark, ResolvedPlaces, resolve_places
 from tasks.algorithms.questions.sections import named_titles
@@ -42,7 +42,9 @@ def find_named(question: Question, graph: CandidateGraph, texts: CodedTexts, pag
     settings = context.settings.named
     strengths, nodes, unknown = _named_outright(question, graph, context)
     outright = np.maximum(strengths * settings.place, _statement_bonus(question, graph, texts, pages, context))
-    by_kind = settings.title * _title_bonus(question, graph) + settings.modality * _modality_bonus(question, graph, pages)
+    # Who counts or lists elements asks for the pages that hold one; where a place is named, for those in it.
+    element = settings.place if surveys(question.text) and not strengths.any() else settings.modality
+    by_kind = settings.title * _title_bonus(question, graph) + element * _element_bonus(question, graph, pages)
     return Named(outright + by_kind, nodes, unknown)
 
 
@@ -64,8 +66,8 @@ def _named_outright(
     by_page = np.where(inside, [found.pages.get(key, 0.0) for key in keys], 0.0)
     strongest = np.flatnonzero((as_nodes > 0.0) & (as_nodes == as_nodes.max(initial=0.0)))
     whole = len(graph) >= nodes_in_scope(context.snapshot.view, context.scope)
-    unknown = (f"page {place.value}" if place.kind is PlaceKind.PAGE else place.value for place in found.unknown if whole)
-    return np.maximum(as_nodes, by_page), frozenset(graph.ids[place] for place in strongest.tolist()), tuple(unknown)
+    unknown = tuple(str(place) for place in found.unknown if whole)
+    return np.maximum(as_nodes, by_page), frozenset(graph.ids[place] for place in strongest.tolist()), unknown
 
 
 def documents_named_in(question: str, documents: Sequence[NamedDocument]) -> set[str]:
@@ -92,8 +94,6 @@ def resolve(places: Sequence[NamedPlace], graph: CandidateGraph, context: AskCon
         sections=context.snapshot.sections_of(documents) if titled else (),
         nodes=[NodeMark(*mark) for mark in marks],
         beside_printed=settings.beside_printed,
-        in_section=settings.in_section,
-        near_title=settings.near_title,
     )
 
 
@@ -149,10 +149,10 @@ def _title_bonus(question: Question, graph: CandidateGraph) -> FloatArray:
     return bonus
 
 
-def _modality_bonus(question: Question, graph: CandidateGraph, pages: IntArray) -> FloatArray:
+def _element_bonus(question: Question, graph: CandidateGraph, pages: IntArray) -> FloatArray:
     """Return 1 for each kind of element asked for that stands on the node's page."""
     bonus = np.zeros(len(graph))
-    for modality in sorted(asked_modalities(question.text)):
-        holding = np.unique(pages[graph.modalities == MODALITIES.index(modality)])
+    for kind in sorted(asked_elements(question.text)):
+        holding = np.unique(pages[graph.kinds == NODE_KINDS.index(kind)])
         bonus += np.isin(pages, holding)
     return bonus

@@ -10,7 +10,8 @@ from storage.catalog.in_use import corpora_in
 from storage.corpus.snapshot import Snapshot, open_for_reading
 from storage.locations import CorpusLocation, corpora_folder
 from tasks.asking.deciding import code_identity
-from tasks.models.embedding.embedder import open_question_embedder
+from tasks.models.embedding.embedder import open_question_embedder, open_second
+from tasks.settings.models import ModelSettings
 
 
 @asynccontextmanager
@@ -44,4 +45,6 @@ def warm_up_corpus(location: CorpusLocation) -> None:
     """Load what a question of the corpus needs; raise what the question would."""
     with open_for_reading(location) as snapshot:
         open_question_embedder(snapshot.embedder).embed_query("anything")
+        if second := open_second(snapshot.embedder, ModelSettings()):
+            second.embed_query("anything")
         assert snapshot.view

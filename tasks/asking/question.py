@@ -12,13 +12,14 @@ from storage.codec import from_json, shortened, to_json
 from storage.corpus.snapshot import Snapshot
 from storage.graph.search import Scope
 from storage.records.answers import NamedDocument
-from storage.records.documents import identify
+from storage.records.documents import DocumentState, identify
 from storage.records.language import language
 from tasks.algorithms.questions.places import NamedPlace, named_places
 from tasks.algorithms.questions.terms import QuestionTerms, question_terms, with_keywords
 from tasks.asking.deciding import code_identity
 from tasks.asking.records import PathReader, Question
-from tasks.models.embedding.embedder import QuestionEmbedder
+from tasks.asking.weights import ScopeWeights, Weights, weights_of
+from tasks.models.embedding.embedder import QuestionEmbedder, open_second
 from tasks.models.endpoints import SERVED
 from tasks.settings.ask import AskSettings
 from tasks.step import MODEL, OFTEN, Codec, Step, StepKey, step
@@ -34,7 +35,8 @@ NAMED_PLACE = "the named place"
 class AskContext:
     """What the steps of a question share: the snapshot it began with, its limits, its embedder and its reader.
 
-    `names` are the documents by id, as answers name them.
+    `names` are the documents by id, as answers name them; `weights` are those of its probabilities; `second` is the second embedder
+    of a corpus that has one.
     """
 
     snapshot: Snapshot
@@ -43,13 +45,22 @@ class AskContext:
     embedder: QuestionEmbedder
     reader: PathReader
     names: Mapping[str, NamedDocument]
+    weights: Weights
+    second: QuestionEmbedder | None = None
 
 
 def context_of(
     snapshot: Snapshot, scope: Scope, settings: AskSettings, embedder: QuestionEmbedder, reader: PathReader
 ) -> AskContext:
     names = {record.id: NamedDocument(record.id, record.name) for record in snapshot.documents()}
-    return AskContext(snapshot, scope, settings, embedder, reader, names)
+    weights, second = weights_of(settings.weights, snapshot.embedder), open_second(snapshot.embedder, settings.models)
+    return AskContext(snapshot, scope, settings, embedder, reader, names, weights, second)
+
+
+def scope_weights(weights: Weights, context: AskContext) -> ScopeWeights:
+    """Return the weights for questions of one document, or of several."""
+    readable = [record for record in context.snapshot.documents() if record.state is DocumentState.READY]
+    return weights.document if len(context.scope.documents or readable) == 1 else weights.corpus
 
 
 def question_step(
@@ -120,6 +131,7 @@ def ask_for_keywords(question: Question, context: AskContext) -> Question:
 
 
 async def understand(question_id: str, text: str, context: AskContext) -> Question:
-    """Return what a question looks for; with the model's words where one reads."""
+    """Return what a question looks for; with the words of the model that reads, where the method asks it for some."""
     found = replace(await find_terms.submit(question_id, text, context), id=question_id, text=text)
-    return await ask_for_keywords.submit(found, context) if context.reader.model else found
+    asks = context.settings.keywords and context.reader.model
+    return await ask_for_keywords.submit(found, context) if asks else found

@@ -32,7 +32,7 @@ class NodeScores:
 
     `rarity` is how rare each stem of the question is in the scope, `present` which of them stand in the candidates. `named` are the
     nodes that the question names outright; then NAMED_PLACE is among the stems, as rare as the rarest. `unknown` are the places
-    that it names and nothing in what is asked has.
+    that it names and nothing in what is asked has, `nearest` is the largest cosine of a candidate to the question.
     """
 
     relevance: FloatArray
@@ -42,6 +42,7 @@ class NodeScores:
     present: frozenset[str]
     named: frozenset[str]
     unknown: tuple[str, ...] = ()
+    nearest: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +67,12 @@ class PathText:
 class Quote:
     """Words of a node that say something to the question.
 
-    `text` stands in the node; `wording` is how the answer gives it. `support` 0..1 is how much it answers, `worth` 0..1 what its
-    node is worth; `covered` are the stems of the question in it, `beside` those in its headings, its caption, or, where they
-    are names, in the title of its document.
+    `text` stands in the node. `support` 0..1 is how much it answers, `worth` 0..1 what its node is worth; `covered` are the stems
+    of the question in it, `beside` those in its headings, its caption, or, where they are names, in the title of its document.
     """
 
     node: Passage
     text: str
-    wording: str
     worth: float
     covered: frozenset[str]
     beside: frozenset[str]
@@ -82,7 +81,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class PathReading:
-    """What the reader of a path found; without support `answer` is empty and there are no quotes.
+    """What the reader of a path answers, or quotes; without support `answer` is empty and there are no quotes.
 
     `present` are the anchors of the question that stand anywhere in what is asked; `whole`: all of the question is answered.
     `facts` are those that a model says it read, and `path` what it read them from.
@@ -102,7 +101,7 @@ class PathReading:
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """The answer as it is given, the quotes it stands on in order, and the reason of its status in words."""
+    """The answer as a model gives it, the quotes it stands on in order, and the reason of the status in words."""
 
     answer: str
     status: AnswerStatus
@@ -116,7 +115,7 @@ class Verdict:
     """How far the evidence can be trusted; without a trigger it is taken as it is."""
 
     consistency: float
-    saturation: float
+    saturation: float | None
     trigger: Trigger | None
 
 

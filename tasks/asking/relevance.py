@@ -143,7 +143,8 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
     pages = pages_of_nodes(documents=graph.documents, pages=graph.pages)
     together = Counted(sums_by_page(values=nodes.counts, pages=pages), sums_by_page(values=nodes.lengths, pages=pages))
     means = page_means(vectors=graph.vectors, weights=nodes.lengths, pages=pages)
-    own = _blended(dense_relevance(query=question.vector, vectors=own_vectors(graph, settings)), nodes, known, len(stems), settings)
+    dense = dense_relevance(query=question.vector, vectors=own_vectors(graph, settings))
+    own = _blended(dense, nodes, known, len(stems), settings)
     shared = _blended(
         dense_relevance(query=question.vector, vectors=means),
         together,
@@ -165,6 +166,7 @@ def weigh_relevance(question: Question, graph: CandidateGraph, context: AskConte
         present=present_stems(question, graph, nodes, context),
         named=named.nodes,
         unknown=named.unknown,
+        nearest=float(dense.max(initial=0.0)),
     )
 
 

@@ -116,8 +116,15 @@ def question_of_line(line: str) -> str:
 def asked_scope(snapshot: Snapshot, request: AskRequest) -> Scope:
     """Return what the question is limited to, with every document by its id.
 
-    Raise UnknownDocumentError, AmbiguousDocumentError, or QuestionError where nothing in the corpus can be asked.
+    Raise UnknownDocumentError, AmbiguousDocumentError, or QuestionError where nothing in the corpus can be asked, or not by
+    this preset.
     """
+    if snapshot.embedder.texts != method_of(request.preset).reading.embedding.text:
+        other = "paper" if request.preset == "default" else "default"
+        raise QuestionError(
+            f"corpus {request.corpus!r} was read in by the preset {other!r} and cannot be asked by {request.preset!r}; ask it with "
+            f"--preset {other}, or make another: flowreader ingest PATH --preset {request.preset} --corpus NAME"
+        )
     readable = [record for record in snapshot.documents() if record.state is DocumentState.READY]
     if not readable:
         raise QuestionError(

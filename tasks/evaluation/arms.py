@@ -1,20 +1,24 @@
 """The arms of an evaluation: readers with their settings, and the default with one thing taken away or exchanged."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from storage.errors import ExpectedError
 from storage.records.documents import identify
+from tasks.asking.deciding import deciding_settings
+from tasks.evaluation.scoring import BASELINE
 from tasks.settings.ask import AllSettings, AskSettings, Preset, method_of, settings_over_preset
 from tasks.settings.base import changed
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.readers import Reader
 
 RESAMPLES = 10_000
-What = Literal["retrieval", "answers", "ablations", "probe"]
+WEIGHTS_FILE = "weights.json"
+"""Where a fit writes its weights unless it is named another file."""
+What = Literal["retrieval", "answers", "ablations", "probe", "fit", "transfer"]
 
 
 class EvaluationRequest(BaseModel):
@@ -22,10 +26,15 @@ class EvaluationRequest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    what: What = Field("retrieval", description="retrieval, answers, ablations; probe makes its own questions from a corpus")
+    what: What = Field(
+        "retrieval",
+        description="retrieval, answers, ablations; probe makes its own questions from a corpus; fit writes the weights of pages' "
+        "probabilities; transfer scores those of another dataset",
+    )
     dataset: str | None = Field(
         None, description="a folder with documents/ and questions.jsonl, or a public benchmark's files; a probe takes none"
     )
+    fitted_on: str | None = Field(None, description="transfer: the dataset that the weights are fitted on")
     corpus: str | None = Field(
         None, description="the corpus that the documents are read into; one of the dataset's name by default"
     )
@@ -35,7 +44,10 @@ class EvaluationRequest(BaseModel):
     )
     limit: int | None = Field(None, ge=1, description="only so many questions, spread evenly over the dataset")
     only: tuple[str, ...] = Field((), description="only these ablations, by a part of their name")
-    out: str | None = Field(None, description="a file that gets a line for each question and reader: .jsonl, .csv or .parquet")
+    out: str | None = Field(
+        None,
+        description="a file that gets a line for each question and reader: .jsonl, .csv or .parquet; of a fit the weights",
+    )
     judge: str | None = Field(None, description="the chat model that judges answers besides the rules; none by default")
     questions_at_once: int = Field(
         2, ge=1, le=64, description="questions asked side by side; with a chat model take more, such as 8"
@@ -56,6 +68,12 @@ class Arm:
     reader: str
     ingest: IngestSettings
     ask: AskSettings
+    whole_corpus: bool = False
+
+    @property
+    def variant(self) -> str:
+        """What the arm tries, as a hash: its settings, whoever reads and whatever it asks."""
+        return identify(self.read_alike, deciding_settings(self.ask))
 
     @property
     def read_alike(self) -> str:
@@ -67,31 +85,43 @@ class EvaluationError(ExpectedError, ValueError):
     """An evaluation that cannot be made of what was asked for; the message names what is missing and the remedy."""
 
 
+OF_DOCUMENT, OF_CORPUS = "flow, own documents", "flow, all documents"
+"""The arms of a fit, which has weights for either."""
+
+
 def arms_of(request: EvaluationRequest) -> tuple[Arm, ...]:
+    """Return the arms, the reference first; raise EvaluationError for what the request's method cannot be measured by."""
+    whole = request.scope == "corpus"
+    if request.what in {"fit", "transfer"} and request.preset != "default":
+        raise EvaluationError(f"the method of preset {request.preset!r} has no weights to fit; leave out --preset")
+    if request.what == "transfer" and "flow" not in request.readers:
+        raise EvaluationError(f"a transfer scores 'flow', which {', '.join(request.readers)!r} lacks; leave out --reader")
     if request.what == "ablations":
-        return ablation_arms(request.settings, request.readers[0], request.only)
-    return reader_arms(request.readers, request.settings)
+        return ablation_arms(request.settings, request.readers[0], request.only, whole=whole)
+    if request.what == "fit":
+        flow, top_k = reader_arms(("flow", BASELINE), changed(request.settings, {"ask.weights": ""}))
+        return (
+            replace(flow, name=OF_DOCUMENT),
+            replace(top_k, name=f"{BASELINE}, own documents"),
+            replace(flow, name=OF_CORPUS, whole_corpus=True),
+            replace(top_k, name=f"{BASELINE}, all documents", whole_corpus=True),
+        )
+    return reader_arms(request.readers, request.settings, whole=whole)
 
 
-def reader_arms(readers: Sequence[str], settings: AllSettings) -> tuple[Arm, ...]:
-    return tuple(_arm(reader, reader, settings) for reader in dict.fromkeys(readers))
+def reader_arms(readers: Sequence[str], settings: AllSettings, *, whole: bool = False) -> tuple[Arm, ...]:
+    return tuple(Arm(reader, reader, settings.for_ingest(), settings.ask, whole) for reader in dict.fromkeys(readers))
 
 
-def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = ()) -> tuple[Arm, ...]:
+def ablation_arms(settings: AllSettings, reader: str, only: Sequence[str] = (), *, whole: bool = False) -> tuple[Arm, ...]:
     """Return the whole method first, then each ablation of it; raise EvaluationError where `only` names none."""
     changes = ablations(settings)
     for part in only:
         if not any(part in name for name in changes):
             raise EvaluationError(f"no ablation is called {part!r}; there are: {', '.join(changes)}")
     chosen = {name: change for name, change in changes.items() if not only or any(part in name for part in only)}
-    return (
-        _arm(FULL, reader, settings),
-        *(_arm(name, reader, changed(settings, change)) for name, change in chosen.items()),
-    )
-
-
-def _arm(name: str, reader: str, settings: AllSettings) -> Arm:
-    return Arm(name, reader, settings.for_ingest(), settings.ask)
+    varied = {FULL: settings} | {name: changed(settings, change) for name, change in chosen.items()}
+    return tuple(Arm(name, reader, of_arm.for_ingest(), of_arm.ask, whole) for name, of_arm in varied.items())
 
 
 def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
@@ -105,25 +135,25 @@ def ablations(settings: AllSettings) -> Mapping[str, Mapping[str, Any]]:
         "without diffusion": _without(settings, "diffusion"),
         "without BM25": {"ask.relevance.lexical_share": 0.0},
         "BM25 only": {"ask.relevance.lexical_share": 1.0},
-        "greedy paths": {"ask.selection.rule": "greedy"},
-        "mixing 0": {"ask.selection.mixing": 0.0},
-        "start by flow": {"ask.selection.start": "flow"},
-        "start by flow and quality": {"ask.selection.start": "both"},
-        "diagonal q": {"ask.selection.diagonal_power": 1.0},
-        "extinction after mixing": {"ask.selection.extinct_before_mixing": False},
+        "paper's routing": {"ask.routing.network": "paper"},
+        "the paper's arcs only": {"ask.candidates.arcs": "paper"},
         "BM25 sees summary and keywords": {"ask.relevance.text": "paper"},
         "vectors of summary and keywords": {"reading.embedding.text": "paper"},
         "question against evolved vectors": {"ask.relevance.vectors": "evolved"},
-        "one entry for all questions": {"ask.routing.entry_surveying": settings.ask.routing.entry},
-        "chains of one page": {"ask.routing.onward": 0.0, "ask.routing.title_page": 0.0},
-        "without the title page": {"ask.routing.title_page": 0.0},
-        "paper's routing, demand 6": {"ask.routing.formulation": "paper"},
-        "paper's routing, demand by question": {"ask.routing.formulation": "paper", "ask.routing.demand_by": "question"},
         "without places named": unnamed,
-        "without the gate": {"ask.gate.enabled": False},
+        "without the glossary of statements": {"ask.named.ratio": 0.0, "ask.named.item": 0.0},
         "without the page's share": {"ask.relevance.page_share": 0.0},
         "without OCR": {"reading.ocr.enabled": False},
     }
+    if settings.ask.routing.network == "paper":
+        found |= {
+            "without the gate": {"ask.gate.enabled": False},
+            "greedy paths": {"ask.selection.rule": "greedy"},
+            "mixing 0": {"ask.selection.mixing": 0.0},
+            "start by flow": {"ask.selection.start": "flow"},
+            "start by flow and quality": {"ask.selection.start": "both"},
+            "without diverse sources": {"ask.routing.diversity": 1.0},
+        }
     found |= {f"evolution rounds {rounds}": {"reading.evolution.rounds": rounds} for rounds in range(6)}
     return {name: change for name, change in found.items() if changed(settings, change) != settings}
 

@@ -15,6 +15,8 @@ from storage.records.documents import DocumentState, identify
 from storage.records.evaluations import Asked, BenchmarkQuestion, PageOf
 from storage.records.language import language
 from storage.runs.asked_questions import AskedQuestions
+from tasks.algorithms.flow.sizes import WEIGHED_PAGES
+from tasks.algorithms.refusal import FEATURES
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import AskContext, context_of
 from tasks.asking.records import PathReader
@@ -165,4 +167,6 @@ def asked_of(question: BenchmarkQuestion, key: str, answer: Answer, ids: Mapping
         output_tokens=answer.usage.output_tokens,
         cost=answer.usage.cost,
         cached=answer.usage.cached,
+        doubts=tuple(answer.refusal.features[name] for name in FEATURES) if answer.refusal else (),
+        scores=tuple(page.score for page in answer.pages[:WEIGHED_PAGES]),
     )

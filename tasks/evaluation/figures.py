@@ -5,14 +5,19 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from storage.records.evaluations import FIGURES, BenchmarkQuestion, Evaluation
+from storage.records.evaluations import FIGURES, BenchmarkQuestion, Evaluation, Figure
 from tasks.algorithms.arrays import FloatArray
 from tasks.algorithms.metrics.bootstrap import Interval, bootstrap_interval
+from tasks.algorithms.probability import Logistic
 from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL
 from tasks.evaluation.plan import EvaluationPlan, Results
+from tasks.evaluation.refusals import scored_refusals
 from tasks.evaluation.scoring import (
+    ALL,
     BASELINE,
+    CITED,
+    CONFIDENCE,
     CORRECT,
     CUTOFFS,
     CUTS,
@@ -21,16 +26,13 @@ from tasks.evaluation.scoring import (
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
     RETURNED,
-    SAME_NUMBER,
+    SEED,
     gain_over,
     scored_answers,
     scored_retrieval,
 )
+from tasks.evaluation.sizing import BY_PROBABILITY, MEANS, OVER_CONST, OVER_SAME_EACH, THREE_TO_EIGHT, at_mean, scored_sizes
 
-ALL = "all"
-CONFIDENCE = 0.95
-SEED = 20260606
-"""The same intervals every time: a figure that moves by itself cannot be compared."""
 FEWEST_DOCUMENTS = 2
 """One document, drawn anew, is always itself: its interval is a point, and that is no certainty."""
 
@@ -75,38 +77,64 @@ def more_than_luck(*, low: float, high: float, documents: int) -> bool:
     return documents >= FEWEST_DOCUMENTS and (low > 0.0 or high < 0.0)
 
 
-ABLATED = ("recall@1", "recall@3", "recall@5", PERFECT, RETURNED, gain_over(OWN, SAME_NUMBER))
+RANKED, SIZED = {"retrieval", "ablations", "probe"}, {"retrieval", "ablations", "fit", "transfer"}
+"""Where rankings and returned sets are measured, and where sets by probability."""
+ABLATED = (
+    "recall@1",
+    "recall@3",
+    "recall@5",
+    PERFECT,
+    RETURNED,
+    at_mean(BY_PROBABILITY, THREE_TO_EIGHT),
+    at_mean(OVER_CONST, THREE_TO_EIGHT),
+)
+GAINS_OF_SIZES = tuple(at_mean(gain, mean) for gain in (OVER_CONST, OVER_SAME_EACH) for mean in MEANS)
 IN_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "retrieval": ("recall@1", "recall@5", PERFECT, *(gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)),
-    "answers": (CORRECT, REFUSED_RIGHTLY, REFUSED_WRONGLY),
+    "retrieval": (
+        *("recall@1", "recall@5", PERFECT, *(gain_over(ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)),
+        *GAINS_OF_SIZES,
+    ),
+    "fit": GAINS_OF_SIZES,
+    "transfer": GAINS_OF_SIZES,
+    "answers": (CORRECT, CITED, REFUSED_RIGHTLY, REFUSED_WRONGLY),
     "ablations": (PERFECT, difference_of(PERFECT)),
     "probe": tuple(f"recall@{cutoff}" for cutoff in CUTOFFS),
 }
 """Metrics that are shown for parts of the questions, too; the others would only make the tables long."""
 
 
-def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str) -> Evaluation:
-    if plan.request.what == "answers":
-        scored = scored_answers(plan.questions, results.asked, results.judged)
+def summed_up(plan: EvaluationPlan, results: Results, *, run_id: str, started: str, weights: Logistic | None = None) -> Evaluation:
+    """Return what an evaluation comes to; `weights` are those of a transfer."""
+    what, notes, models = plan.request.what, results.notes, results.models
+    calibration: Sequence[Figure] = ()
+    if what == "answers":
+        by_model = plan.request.settings.ask.reading.by == "model"
+        scored = scored_answers(plan.questions, results.asked, results.judged, by_model=by_model)
+        scored = pl.concat([scored, scored_refusals(plan.questions, results.asked)])
     else:
-        scored = scored_retrieval(plan.questions, results.asked)
-    if plan.request.what == "ablations":
+        scored = scored_retrieval(plan.questions if what in RANKED else (), results.asked)
+    if what in SIZED:
+        sized, calibration, unsized = scored_sizes(plan, results, weights)
+        scored, notes = pl.concat([scored, sized]), (*notes, *unsized)
+    if what == "ablations":
         scored = with_differences(scored)
+    if plan.fitted_on:
+        models = {**models, "weights": plan.fitted_on.benchmark.name}
     return Evaluation(
         run_id=run_id,
-        what=plan.request.what,
+        what=what,
         started=started,
         benchmark=plan.benchmark.name,
         benchmark_hash=plan.benchmark.hash,
         corpus=next(plan.by_corpus())[0],
         snapshot=results.snapshot,
-        scope=plan.request.scope,
+        scope=plan.scope,
         code=code_identity(),
         settings=plan.request.settings.model_dump(mode="json"),
-        figures=_figures(plan, scored),
+        figures=pl.concat([_figures(plan, scored), pl.DataFrame(calibration, schema=FIGURES, orient="row")]),
         scored=scored,
-        models=results.models,
-        notes=results.notes,
+        models=models,
+        notes=notes,
     )
 
 

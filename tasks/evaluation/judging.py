@@ -123,7 +123,7 @@ def is_judgeable(question: BenchmarkQuestion) -> bool:
 def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None) -> list[Judged]:
     """Judge answers, in order; without a model by rules alone.
 
-    The model is shown what may be right or wrong: an answer that is none, and any answer to what the documents do not answer, is
+    The model is shown what may be right or wrong: what is no answer, and any answer to what the documents do not answer, is
     judged by rules. So is one that the model could not judge, and its reason says why. Equal ones are asked about once.
 
     Raises ValueError for a question that is not judgeable, and what ends the run: ChatEndedError, StoppedError; what is judged by
@@ -133,7 +133,9 @@ def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None
     if judge is None:
         return verdicts
     open_ones = [
-        place for place, (question, _) in enumerate(answered) if question.answerable and verdicts[place].kind != MatchKind.ABSTAINED
+        place
+        for place, (question, _) in enumerate(answered)
+        if question.answerable and verdicts[place].kind not in {MatchKind.ABSTAINED, MatchKind.UNREAD}
     ]
     calls = [judge.call(*answered[place], number=place + 1) for place in open_ones]
     first = {call.prompt: call for call in reversed(calls)}
@@ -148,6 +150,8 @@ def judge_answers(answered: Sequence[AnsweredQuestion], judge: ModelJudge | None
 
 
 def _by_rules(question: BenchmarkQuestion, asked: Asked) -> Judged:
+    if asked.status == AnswerStatus.EVIDENCE:
+        return Judged(question.id, False, BY_RULES, MatchKind.UNREAD)
     match = judge_by_rules(
         predicted=asked.answer,
         answers=question.answers,

@@ -12,6 +12,7 @@ from storage.artifacts import write_durably
 from storage.codec import storable
 from storage.records.documents import identify
 from storage.records.evaluations import Asked, BenchmarkQuestion
+from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.arms import EvaluationError
 from tasks.evaluation.plan import EvaluationPlan, Results
 from tasks.evaluation.scoring import Judged
@@ -32,7 +33,7 @@ def check_out(path: str | None) -> None:
     if not folder.is_dir():
         raise EvaluationError(f"folder {str(folder)!r} does not exist; make it, or name a file in a folder that exists")
     if Path(path).is_dir():
-        raise EvaluationError(f"{path!r} is a folder; name a file for the lines")
+        raise EvaluationError(f"{path!r} is a folder; name a file")
 
 
 def write_lines(path: str, plan: EvaluationPlan, results: Results) -> None:
@@ -71,7 +72,7 @@ def _answer_columns(question: BenchmarkQuestion, asked: Asked, judged: Judged) -
         "status": asked.status,
         "gold": question.answers,
         "answerable": question.answerable,
-        "correct": judged.correct,
+        "correct": None if judged.kind is MatchKind.UNREAD else judged.correct,
         "judged_by": judged.by,
         "kind": judged.kind.value,
         "reason": judged.reason,

@@ -18,8 +18,8 @@ import numpy as np
 from storage.artifacts import write_durably
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Evaluation, Figure
-from tasks.evaluation.figures import ALL, difference_of
-from tasks.evaluation.scoring import CORRECT, PERFECT
+from tasks.evaluation.figures import difference_of
+from tasks.evaluation.scoring import ALL, CITED, CORRECT, PERFECT
 from tasks.evaluation.wording import (
     FEW_MARK,
     FEW_MEANS,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Sheet
 
-DRAWN_BY_GROUP = (PERFECT, "recall@1", "recall@5", CORRECT)
+DRAWN_BY_GROUP = (PERFECT, "recall@1", "recall@5", CORRECT, CITED)
 ABLATED = ("recall@1", PERFECT)
 GROUPS_DRAWN = 40
 """More rows are too many to read, and a picture of a thousand takes a minute and more pixels than programs open."""

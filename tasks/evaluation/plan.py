@@ -9,38 +9,56 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from storage.corpus.snapshot import Snapshot, open_for_reading
-from storage.locations import corpus_location
+from storage.locations import corpus_location, evaluations_folder
 from storage.records.documents import DocumentState
 from storage.records.evaluations import Asked, Benchmark, BenchmarkQuestion
+from storage.runs.asked_questions import count_variants
+from tasks.asking.deciding import code_identity
 from tasks.asking.request import QuestionError, checked_questions
+from tasks.asking.weights import weights_of
 from tasks.evaluation.arms import Arm, EvaluationError, EvaluationRequest, arms_of
 from tasks.evaluation.asking import EvaluationContext
 from tasks.evaluation.benchmarks.opening import open_benchmark
 from tasks.evaluation.judging import is_judgeable
 from tasks.evaluation.probing import DEFAULT_LIMIT, make_probes, names_of
-from tasks.evaluation.scoring import Judged
+from tasks.evaluation.scoring import Judged, document_of
 from tasks.ingest.model import reader_identity
 from tasks.ingest.request import IngestRequest, embedder_for, look, survey, survey_for
 
 HASH_DIGITS = 8
 LONGEST_NAME = 64
 SHOWN = 5
+FEWEST_DOCUMENTS, ENOUGH_DOCUMENTS = 2, 10
+"""Weights of fewer documents are refused, and warned of: what holds in a few may hold nowhere else."""
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
-    """The questions in their order, and the arms that are to answer them, the reference first."""
+    """The questions in their order, and the arms that are to answer them, the reference first.
+
+    `fitted_on` is what the weights are fitted on, where that is another benchmark.
+    """
 
     request: EvaluationRequest
     benchmark: Benchmark
     questions: tuple[BenchmarkQuestion, ...]
     arms: tuple[Arm, ...]
+    fitted_on: EvaluationPlan | None = None
+
+    @property
+    def with_evidence(self) -> tuple[BenchmarkQuestion, ...]:
+        return tuple(question for question in self.questions if question.evidence)
+
+    @property
+    def scope(self) -> str:
+        return " and ".join(dict.fromkeys("corpus" if arm.whole_corpus else "document" for arm in self.arms))
 
     def by_corpus(self) -> Iterator[tuple[str, tuple[Arm, ...]]]:
         """Yield the name of each corpus with the arms that ask it: those that want documents read alike share one."""
         first = self.arms[0]
+        apart = "" if self.request.preset == "default" else f"-{self.request.preset}"
         for reading in dict.fromkeys(arm.read_alike for arm in self.arms):
-            own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}")[:LONGEST_NAME]
+            own = re.sub(r"[^A-Za-z0-9._-]+", "-", f"evaluate-{self.benchmark.name}{apart}")[:LONGEST_NAME]
             name = probed_corpus(self.request) if self.request.what == "probe" else self.request.corpus or own
             if reading != first.read_alike:
                 name = f"{name[: LONGEST_NAME - HASH_DIGITS - 1]}-{reading[:HASH_DIGITS]}"
@@ -49,7 +67,8 @@ class EvaluationPlan:
     def reading(self, corpus: str, arm: Arm) -> IngestRequest:
         """Return what reads documents into an arm's corpus: those that are asked, or all where each question is asked of all."""
         asked = {name for question in self.questions for name in question.documents}
-        wanted = self.benchmark.documents if self.request.scope == "corpus" else sorted(asked)
+        whole = any(one.whole_corpus for one in self.arms)
+        wanted = self.benchmark.documents if whole else sorted(asked)
         return IngestRequest(paths=tuple(self.benchmark.documents[name] for name in wanted), corpus=corpus, settings=arm.ingest)
 
 
@@ -57,7 +76,7 @@ class EvaluationPlan:
 class Results:
     """What came of the questions, and the verdicts on the answers, by arm and by question.
 
-    `snapshot` was asked, and `models` read and judged, for the first arm.
+    `snapshot` was asked, and `models` read and judged, for the first arm; `embedder` is what weights call it.
     """
 
     asked: Mapping[str, Mapping[str, Asked]] = field(default_factory=dict)
@@ -65,18 +84,21 @@ class Results:
     snapshot: int = 0
     models: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    embedder: str = ""
 
     def joined(self, other: Results) -> Results:
         asked, judged = {**self.asked, **other.asked}, {**self.judged, **other.judged}
         notes = tuple(dict.fromkeys((*self.notes, *other.notes)))
-        return Results(asked, judged, self.snapshot or other.snapshot, self.models or other.models, notes)
+        first = (self.snapshot or other.snapshot, self.models or other.models, notes, self.embedder or other.embedder)
+        return Results(asked, judged, *first)
 
 
 def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
     """Open the benchmark and lay out the arms; raise EvaluationError or BenchmarkError where there is nothing to measure."""
     benchmark = _benchmark(request)
-    questions = _evenly([one for one in benchmark.questions if _measurable(one, request)], request.limit)
-    if not questions:
+    measurable = [one for one in benchmark.questions if _measurable(one, request)]
+    questions = _evenly(list(benchmark.questions) if request.what == "fit" else measurable, request.limit)
+    if not measurable:
         wanted = "an answer or are marked as unanswerable" if request.what == "answers" else "evidence pages"
         other = "retrieval" if request.what == "answers" else "answers"
         raise EvaluationError(
@@ -88,7 +110,23 @@ def plan_evaluation(request: EvaluationRequest) -> EvaluationPlan:
             checked_questions([question.text])
         except QuestionError as error:
             raise EvaluationError(f"question {question.id!r} of {benchmark.name!r}: {error}") from error
-    return EvaluationPlan(request, benchmark, questions, arms_of(request))
+    fitted_on = None
+    if request.what == "transfer":
+        elsewhere = {"what": "retrieval", "dataset": request.fitted_on, "fitted_on": None, "readers": ("flow",), "corpus": None}
+        fitted_on = plan_evaluation(request.model_copy(update=elsewhere))
+    plan = EvaluationPlan(request, benchmark, questions, arms_of(request), fitted_on)
+    if request.what in {"fit", "transfer"}:
+        _require_fittable(fitted_on or plan)
+    return plan
+
+
+def _require_fittable(plan: EvaluationPlan) -> None:
+    documents = set(map(document_of, plan.with_evidence))
+    if len(documents) < FEWEST_DOCUMENTS:
+        raise EvaluationError(
+            f"nothing can be fitted to {plan.benchmark.name!r}: its {len(plan.with_evidence)} questions with evidence pages are of "
+            f"{len(documents)} document; take questions of {FEWEST_DOCUMENTS} documents at least, better of {ENOUGH_DOCUMENTS}"
+        )
 
 
 def work_to_do(plan: EvaluationPlan, corpus: str, arm: Arm) -> tuple[IngestRequest | None, Mapping[str, str]]:
@@ -129,16 +167,40 @@ def notes_of(plan: EvaluationPlan, snapshot: Snapshot, ids: Mapping[str, str]) -
     ]
     left_out = sum(not _measurable(question, plan.request) for question in plan.benchmark.questions)
     lacking = "answer written down" if plan.request.what == "answers" else "evidence pages"
+    few = len(set(map(document_of, plan.with_evidence)))
     return (
+        *(
+            [f"fitted on {few} documents only: weights of fewer than {ENOUGH_DOCUMENTS} may not hold for others"]
+            if plan.request.what == "fit" and few < ENOUGH_DOCUMENTS
+            else []
+        ),
         *([f"{left_out} of {len(plan.benchmark.questions)} questions are left out: they have no {lacking}"] if left_out else []),
         *unread,
         *([f"{len(beyond)} evidence pages are none of their document: {', '.join(beyond[:SHOWN])}"] if beyond else []),
     )
 
 
+def variants_of(plan: EvaluationPlan, started: str) -> tuple[str, ...]:
+    """Log what is tried on the benchmark, and return how many variants were; of probes and answers nothing is chosen."""
+    if plan.request.what in {"answers", "probe"}:
+        return ()
+    count = count_variants(
+        evaluations_folder() / "variants.jsonl",
+        benchmark=plan.benchmark.hash,
+        code=code_identity(),
+        variants=sorted({arm.variant for arm in plan.arms}),
+        started=started,
+        what=plan.request.what,
+        name=plan.benchmark.name,
+    )
+    return (f"variant {count} of this benchmark measured here: so many settings and versions of the code were tried on it",)
+
+
 def models_of(context: EvaluationContext, request: EvaluationRequest) -> dict[str, str]:
     reader = context.reader
-    named = {"embedder": context.embedder.identity.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
+    named = {"embedder": context.snapshot.embedder.key, "reader": reader.name, "chat": reader.model, "judge": request.judge}
+    if request.preset == "default":
+        named["weights"] = weights_of(context.arm.ask.weights, context.snapshot.embedder).fitted.dataset
     return {what: name for what, name in named.items() if name}
 
 
@@ -148,7 +210,8 @@ def require_read(plan: EvaluationPlan, arm: Arm, snapshot: Snapshot) -> None:
         return
     request = plan.reading(snapshot.location.name, arm)
     documents = snapshot.documents()
-    found = survey(request, look(request), documents, embedder_for(snapshot.embedder), reader_identity(request.settings))
+    embedder = embedder_for(snapshot.embedder, request.settings.reading.embedding)
+    found = survey(request, look(request), documents, embedder, reader_identity(request.settings))
     versions = {record.id: record.version for record in documents}
     other = [work for work in found.plan.work if versions.get(work.document_id) != work.version]
     if other:

@@ -1,7 +1,7 @@
 """What each question was worth.
 
 Of a retrieval: its ranking, its evidence, and what rankings cut to as many pages would have found.
-Of an answer: whether it is right, whether it refused rightly, and what it cost.
+Of an answer: whether it is right, where a model gave it, or cites the right page; whether it refused rightly; what it cost.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,17 +21,23 @@ from tasks.algorithms.metrics.rankings import (
     recall_at_mean,
 )
 
+ALL = "all"
+"""All questions, as a group of them."""
+CONFIDENCE = 0.95
+SEED = 20260606
+"""The same intervals every time: a figure that moves by itself cannot be compared."""
 CUTOFFS = (1, 3, 5, 10)
 BASELINE = "top-k"
 PERFECT, IRRELEVANT, RETURNED, READABLE = "perfect recall", "irrelevant pages", "pages returned", "has a readable document"
 OWN, GAIN = "own ranking", "gain over "
-CUTS = SAME_NUMBER, SAME_MEAN, SAME_MEAN_OF_KIND = "same number", "same mean", "same mean of its kind"
-"""Cut question by question; at the one number that keeps the set's mean over all questions; the same, apart for questions of one
-page and of several: the set has more pages where several are needed, and against one number for all it wins by that alone."""
+CUTS = SAME_EACH, CONST = "same each", "const"
+"""Cut to the set's number question by question; at the one number that keeps the set's mean over all questions."""
 
 CORRECT = "accuracy"
 BY_THE_RULES = "accuracy by rules"
 STRICT = "accuracy by rules, word for word, number or list"
+ANSWERED, PRECISION = "answered where there is an answer", "right where an answer is given"
+CITED = "a cited page holds the answer"
 REFUSED_RIGHTLY = "abstained where there is no answer"
 REFUSED_WRONGLY = "abstained where there is an answer"
 BY_MODEL = "judged by the model"
@@ -76,7 +82,7 @@ def document_of(question: BenchmarkQuestion) -> str:
 def scored_retrieval(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
     """Score every arm on the questions whose evidence is known, in their order."""
     measured = [question for question in questions if question.evidence]
-    return _scored(worth for arm in asked for worth in _worths_of_arm(arm, measured, asked))
+    return _scored(worth for arm in asked if measured for worth in _worths_of_arm(arm, measured, asked))
 
 
 def _scored(worths: Iterable[tuple[str, BenchmarkQuestion, Mapping[str, float]]]) -> pl.DataFrame:
@@ -94,29 +100,21 @@ def _worths_of_arm(
 ) -> Iterator[tuple[str, BenchmarkQuestion, Mapping[str, float]]]:
     own = asked[arm]
     rivals = {OWN: own} | ({BASELINE: asked[BASELINE]} if BASELINE in asked and arm != BASELINE else {})
-    kinds = [[one for one in questions if needs_several(one) is several] for several in (False, True)]
-    cuts = {name: (_cut(rival, own, questions), *(_cut(rival, own, kind) for kind in kinds)) for name, rival in rivals.items()}
+    cuts = {name: _cut(rival, own, questions) for name, rival in rivals.items()}
     for question in questions:
-        mean_cuts = {name: (all_alike, kind[needs_several(question)]) for name, (all_alike, *kind) in cuts.items()}
         rankings = {name: rival[question.id].ranked for name, rival in rivals.items()}
-        yield arm, question, _worth(question, own[question.id], rankings, mean_cuts)
-
-
-def needs_several(question: BenchmarkQuestion) -> bool:
-    return len(set(question.evidence)) > 1
+        yield arm, question, _worth(question, own[question.id], rankings, cuts)
 
 
 def _cut(rival: Mapping[str, Asked], own: Mapping[str, Asked], questions: Sequence[BenchmarkQuestion]) -> float:
     """Return where to cut a rival's rankings so that they keep as many pages as the sets on average, all where there are fewer."""
-    if not questions:
-        return 0.0
     lengths = np.array([len(rival[question.id].ranked) for question in questions], dtype=np.int64)
     mean = float(np.mean([len(own[question.id].evidence) for question in questions]))
     return cut_of_mean(lengths=lengths, mean=min(mean, float(lengths.mean())))
 
 
 def _worth(
-    question: BenchmarkQuestion, own: Asked, rankings: Mapping[str, Sequence[PageOf]], cuts: Mapping[str, tuple[float, float]]
+    question: BenchmarkQuestion, own: Asked, rankings: Mapping[str, Sequence[PageOf]], cuts: Mapping[str, float]
 ) -> Mapping[str, float]:
     gold, pages = question.evidence, len(own.evidence)
     whole = perfect_recall(returned=own.evidence, gold=gold)
@@ -127,34 +125,41 @@ def _worth(
         RETURNED: float(pages),
         READABLE: float(bool(own.ranked)),
         "seconds": own.seconds,
-        f"{IRRELEVANT} of {OWN}, {SAME_NUMBER}": irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
+        f"{IRRELEVANT} of {OWN}, {SAME_EACH}": irrelevant_ratio(returned=own.ranked[:pages], gold=gold),
     }
     for name, ranked in rankings.items():
         at_number = perfect_recall(returned=ranked[:pages], gold=gold)
-        at_means = (recall_at_mean(ranked=ranked, gold=gold, mean_pages=cut) for cut in cuts[name])
-        for cut, found in zip(CUTS, (at_number, *at_means), strict=True):
+        at_const = recall_at_mean(ranked=ranked, gold=gold, mean_pages=cuts[name])
+        for cut, found in zip(CUTS, (at_number, at_const), strict=True):
             values |= {found_by(name, cut): found, gain_over(name, cut): whole - found}
     return values
 
 
 def scored_answers(
-    questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]]
+    questions: Sequence[BenchmarkQuestion], asked: AskedBy, judged: Mapping[str, Mapping[str, Judged]], *, by_model: bool
 ) -> pl.DataFrame:
+    """Score every arm; whether an answer is right is measured where a model reads: rules quote, and answer nothing."""
     return _scored(
-        (arm, question, _worth_of_answer(question, found[question.id], judged[arm][question.id]))
+        (arm, question, _worth_of_answer(question, found[question.id], judged[arm][question.id], by_model=by_model))
         for arm, found in asked.items()
         for question in questions
     )
 
 
-def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged) -> Mapping[str, float]:
+def _worth_of_answer(question: BenchmarkQuestion, asked: Asked, judged: Judged, *, by_model: bool) -> Mapping[str, float]:
     refused = judged.kind is MatchKind.ABSTAINED
     rightly_refused = refused and not question.answerable
     to_the_word = rightly_refused or judged.kind in TO_THE_WORD
-    return {
+    right = {
         CORRECT: float(judged.correct),
         BY_THE_RULES: float(to_the_word or judged.kind is MatchKind.CONTAINED),
         STRICT: float(to_the_word),
+    }
+    return {
+        **(right if by_model else {}),
+        **({ANSWERED: float(bool(asked.answer))} if question.answerable else {}),
+        **({PRECISION: float(judged.correct)} if asked.answer else {}),
+        **({CITED: float(not set(question.evidence).isdisjoint(asked.cited))} if question.evidence else {}),
         (REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY): float(refused),
         **({BY_MODEL: float(judged.by != BY_RULES)} if judged.by != BY_RULES or judged.reason else {}),
         **(_cost(asked) if not asked.cached else {}),

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from storage.records.evaluations import Evaluation
-from tasks.evaluation.figures import ALL
-from tasks.evaluation.scoring import BASELINE, CUTS, GAIN, OWN, PERFECT, RETURNED, SAME_NUMBER, found_by, gain_over
+from tasks.evaluation.fitting import USUAL_SIZE
+from tasks.evaluation.refusals import OUT_OF_FOLD, REFUSED_AT
+from tasks.evaluation.scoring import ALL, BASELINE, CUTS, GAIN, OWN, PERFECT, RETURNED, found_by, gain_over
+from tasks.evaluation.sizing import BY_FOLDS, BY_PROBABILITY, CALIBRATION, OVER_CONST, SIZED, THREE_TO_EIGHT, at_mean
 from tasks.evaluation.wording import (
     BEYOND_LUCK,
     DIFFERENCE,
@@ -30,14 +32,23 @@ SHORT = {
     (PERFECT, ALL): "whole",
     (PERFECT, "several pages"): "several",
     (RETURNED, ALL): "pages",
-    (gain_over(OWN, SAME_NUMBER), ALL): "gain",
+    (at_mean(BY_PROBABILITY, THREE_TO_EIGHT), ALL): "sized",
+    (at_mean(OVER_CONST, THREE_TO_EIGHT), ALL): "const",
 }
 BRIEF_NOTE = (
-    "whole: all evidence is in the returned set, several: of questions that need several pages, gain: over the own ranking cut to "
-    f"as many pages; {BEYOND_LUCK} more than luck: the 95 % interval, by drawing documents anew, leaves out zero, and there are "
+    "whole: all evidence is in the returned set, several: of questions that need several pages; sized: all evidence is in sets by "
+    f"probability of 3 to 8 pages, {BY_FOLDS}, const: its gain over the ranking cut at one number; {BEYOND_LUCK} more "
+    "than luck: the 95 % interval, by drawing documents anew, leaves out zero, and there are "
     f"several documents; {FEW_MARK} {FEW_MEANS}"
 )
 
+CUT = {"retrieval", "fit", "transfer"}
+CUTS_MEAN = "; const: a ranking cut at one number with the set's mean; same each: cut to the set's number question by question"
+SCOPES = {
+    "corpus": "all documents of the benchmark",
+    "document": "its own documents",
+    "document and corpus": "its own documents, and of all documents of the benchmark",
+}
 RANKED = r"^(recall|precision|ndcg|mrr)@(\d+)$"
 FAMILIES = {"recall": "Recall", "precision": "Precision", "ndcg": "nDCG, to the number of evidence pages at most,", "mrr": "MRR"}
 RIVALS = tuple((ranking, cut) for ranking in (OWN, BASELINE) for cut in CUTS)
@@ -65,11 +76,13 @@ class EvaluationPage:
 
 def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
     """Return what is shown; `brief` is for a narrow terminal, where the intervals of ablations have no room."""
-    asked_of = "all documents of the benchmark" if evaluation.scope == "corpus" else "its own documents"
+    asked_of = SCOPES.get(evaluation.scope, evaluation.scope)
     models = ", ".join(f"{does} {name or 'none'}" for does, name in evaluation.models.items())
+    fitted_on = f", with weights fitted on {evaluation.models.get('weights')}" if evaluation.what == "transfer" else ""
+    legend = f"in brackets: {INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}"
     brief = brief and evaluation.what == "ablations"
     return EvaluationPage(
-        title=f"{evaluation.what}: {evaluation.benchmark}",
+        title=f"{evaluation.what}: {evaluation.benchmark}{fitted_on}",
         about=(
             f"{minute(evaluation)} UTC, run {evaluation.run_id[:8]}, code {evaluation.code[:12]}, benchmark "
             f"{evaluation.benchmark_hash[:12]}, corpus {evaluation.corpus}, snapshot {evaluation.snapshot}; each question is asked "
@@ -77,7 +90,7 @@ def evaluation_page(evaluation: Evaluation, *, brief: bool) -> EvaluationPage:
         ),
         notes=evaluation.notes,
         tables=tuple(_tables(evaluation, brief=brief)),
-        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"in brackets: {INTERVALS_MEAN}; {FEW_MARK} {FEW_MEANS}",
+        legend=f"{BRIEF_NOTE}; --markdown has the intervals" if brief else f"{legend}{CUTS_MEAN if evaluation.what in CUT else ''}",
     )
 
 
@@ -115,8 +128,14 @@ def _tables(evaluation: Evaluation, *, brief: bool) -> Iterator[EvaluationTable]
     elif evaluation.what == "ablations":
         yield ablation_table(shown, brief=brief)
     else:
-        for make in (retrieval_tables, evidence_tables, gain_tables, measure_tables, group_tables):
-            yield from make(shown)
+        weights = evaluation.models.get("weights", "")
+        yield from retrieval_tables(shown)
+        yield from evidence_tables(shown, of_weights=", fitted on these documents" if weights == evaluation.benchmark else "")
+        yield from gain_tables(shown)
+        yield from sized_tables(shown, f"weights fitted on {weights}" if evaluation.what == "transfer" else BY_FOLDS)
+        yield from measure_tables(shown)
+        yield from refusal_tables(shown)
+        yield from group_tables(shown)
 
 
 def _pivoted(shown: pl.DataFrame, rows: str, columns: str) -> pl.DataFrame:
@@ -160,13 +179,16 @@ def retrieval_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
             yield EvaluationTable(_titled(f"{title} of the ranking (%)", found), cells)
 
 
-def evidence_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
-    """Yield the table of the returned sets: how often whole, next to rankings cut to as many pages, and the gain over each."""
+def evidence_tables(shown: pl.DataFrame, *, of_weights: str) -> Iterator[EvaluationTable]:
+    """Yield the table of the returned sets: how often whole, next to rankings cut to as many pages, and the gain over each.
+
+    `of_weights` is what is to be known of the weights that decide how many pages are returned.
+    """
     whole = shown.filter(OF_ALL, METRIC == PERFECT)
     texts = {(arm, metric): text for arm, metric, text in shown.filter(OF_ALL).select("arm", "metric", "text").rows()}
     rows = []
     for arm in whole["arm"]:
-        rows.append((f"{arm}: returned set", texts[arm, PERFECT], ""))
+        rows.append((f"{arm}: returned set{of_weights if arm != BASELINE else ''}", texts[arm, PERFECT], ""))
         for rival in RIVALS:
             if (arm, found_by(*rival)) in texts:
                 rows.append((", ".join(rival), texts[arm, found_by(*rival)], texts.get((arm, gain_over(*rival)), MISSING)))
@@ -177,7 +199,8 @@ def evidence_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
 
 def gain_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     """Yield, for each arm, what its returned set gains over cut rankings, by how many pages a question needs."""
-    gains = shown.filter(METRIC.str.starts_with(GAIN), ~METRIC.str.ends_with(DIFFERENCE), ~GROUP.str.contains(":", literal=True))
+    over_cuts = METRIC.str.starts_with(GAIN) & ~METRIC.str.ends_with(DIFFERENCE) & ~METRIC.str.contains(SIZED)
+    gains = shown.filter(over_cuts, ~GROUP.str.contains(":", literal=True))
     for (arm,), found in gains.filter(pl.col("arm") != BASELINE).group_by("arm", maintain_order=True):
         counts = found.unique("group", keep="first").select("group", "questions").rows()
         names = {group: f"{group} ({count:,})" for group, count in counts} | {"metric": f"over, of {arm}"}
@@ -185,15 +208,42 @@ def gain_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
         yield EvaluationTable("What the returned set gains (points)", cells)
 
 
+def sized_tables(shown: pl.DataFrame, how: str) -> Iterator[EvaluationTable]:
+    """Yield what sets of the most probable pages are worth at so many pages on average, and how calibrated their pages are."""
+    found = shown.filter(METRIC.str.contains(SIZED), OF_ALL | (GROUP == "several pages"))
+    for (arm,), of_arm in found.group_by("arm", maintain_order=True):
+        counted = [
+            name if group == ALL else f"{name}, {group} ({number:,})"
+            for name, group, number in of_arm.select(METRIC.str.extract(SIZED, 1), "group", "questions").rows()
+        ]
+        named = of_arm.with_columns(pl.Series("mean pages", counted), mean=METRIC.str.extract(SIZED, 2))
+        cells = _pivoted(named, "mean pages", "mean")
+        yield EvaluationTable(_titled(f"Sets by probability (%, points), {arm}, {how}", of_arm.filter(OF_ALL)), cells)
+    calibrated = shown.filter(METRIC.is_in(CALIBRATION))
+    if calibrated.height:
+        title = f"The probabilities of pages in sets of {USUAL_SIZE:g} on average, {how}"
+        yield EvaluationTable(_titled(title, calibrated), _pivoted(calibrated, "metric", "arm"))
+
+
 def measure_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
     """Yield the table of all else that was measured, answers and cost among it: a row for each metric, a column for each arm."""
     of_all, ranked = shown.filter(OF_ALL), METRIC.str.contains(RANKED)
-    elsewhere = [PERFECT, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)]
-    found = of_all.filter(~METRIC.is_in(elsewhere), ~ranked, ~METRIC.str.ends_with(DIFFERENCE))
+    elsewhere = [PERFECT, *CALIBRATION, *(name(*rival) for name in (found_by, gain_over) for rival in RIVALS)]
+    of_others = METRIC.str.contains(SIZED) | METRIC.str.ends_with(DIFFERENCE) | METRIC.str.starts_with(REFUSED_AT)
+    found = of_all.filter(~METRIC.is_in(elsewhere), ~ranked, ~of_others)
     if found.height:
         named = found.with_columns(pl.Series("metric", map(named_with_unit, found["metric"])))
         title = "Also measured" if of_all.filter(ranked).height else "Measured"
         yield EvaluationTable(_titled(title, found), _pivoted(named, "metric", "arm"))
+
+
+def refusal_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:
+    """Yield how many questions that have an answer are refused where so many are that have none, fitted without their documents."""
+    found = shown.filter(OF_ALL, METRIC.str.starts_with(REFUSED_AT))
+    if found.height:
+        cells = _pivoted(found.with_columns(METRIC.str.strip_prefix(REFUSED_AT)), "metric", "arm")
+        title = _titled(f"Refused though there is an answer (%){OUT_OF_FOLD}", found)
+        yield EvaluationTable(title, cells.rename({"metric": "of the unanswerable are refused"}))
 
 
 def group_tables(shown: pl.DataFrame) -> Iterator[EvaluationTable]:

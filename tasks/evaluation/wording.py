@@ -7,6 +7,7 @@ import polars as pl
 from storage.records.evaluations import Figure
 from tasks.evaluation.figures import FEWEST_DOCUMENTS, difference_of, more_than_luck
 from tasks.evaluation.scoring import GAIN, JUDGE_CALLS, JUDGE_COST, RETURNED
+from tasks.evaluation.sizing import CALIBRATION
 
 FEW_QUESTIONS = 10
 FEW_DOCUMENTS = 5
@@ -37,6 +38,7 @@ UNITS = {
     "cost": Unit(1.0, 4, "in the currency of the prices"),
     JUDGE_CALLS: Unit(1.0, 1),
     JUDGE_COST: Unit(1.0, 4, "in the currency of the prices"),
+    **dict.fromkeys(CALIBRATION, Unit(1.0, 3)),
 }
 
 

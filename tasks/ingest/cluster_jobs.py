@@ -5,7 +5,8 @@ from uuid import UUID
 
 from storage.errors import ExpectedError
 from storage.memo import StepMemo
-from storage.records.documents import EmbedderIdentity, StepRecord
+from storage.records.documents import EmbedderIdentity
+from storage.records.steps import StepRecord
 from tasks.finding.plan import DocumentWork, document_version
 from tasks.settings.ingest import IngestSettings
 

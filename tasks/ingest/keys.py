@@ -25,12 +25,13 @@ from tasks.step import MODEL, Codec, StepKey
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What the steps of a run share; `chat` is None where rules read."""
+    """What the steps of a run share; `chat` is None where rules read, `second` where the corpus has one embedder."""
 
     settings: IngestSettings
     artifacts: ArtifactStore
     embedder: Embedder
     chat: ChatModel | None = None
+    second: Embedder | None = None
 
     @property
     def tag_of_chat(self) -> str:
@@ -112,7 +113,13 @@ def round_key(work: DocumentWork, number: int, *_inputs: object) -> StepKey:
 
 
 def graph_key(
-    work: DocumentWork, _parsed: ParsedDocument, structured: Structured, _initial: Vectors, _tools: Tools, evolved: Evolved
+    work: DocumentWork,
+    _parsed: ParsedDocument,
+    structured: Structured,
+    _initial: Vectors,
+    _tools: Tools,
+    evolved: Evolved,
+    _second: Vectors | None = None,
 ) -> StepKey:
     """Key by the version; what is unfinished also by what it holds, so that it is not taken for the document's graph."""
     if not is_unfinished(structured, evolved):

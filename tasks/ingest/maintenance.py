@@ -14,8 +14,8 @@ from storage.corpus.doctor import examine
 from storage.corpus.snapshot import UnknownCorpusError, unknown_corpus
 from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import CorpusWriter
+from storage.errors import Finding
 from storage.locations import CORPUS_NAME, CorpusLocation, corpora_folder, corpus_location, reports_folder
-from storage.records.documents import Finding
 from storage.runs.answers import answer_ids
 from tasks.ingest.publishing import CleanedUp, look_after
 from tasks.step import OFTEN, StepKey, step

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +17,9 @@ from storage.records.documents import DocumentRecord, EmbedderIdentity
 from tasks.finding.files import Discovery, DiscoveryError, discover
 from tasks.finding.mirror import Announce, discover_objects
 from tasks.finding.plan import Plan, displayed, plan_again, plan_reading
-from tasks.models.embedding.embedder import default_identity
+from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings, Preset, method_of, settings_over_preset
-from tasks.settings.ingest import IngestSettings
+from tasks.settings.ingest import EmbeddingSettings, IngestSettings
 
 
 def whole_path(source: str) -> str:
@@ -143,13 +143,14 @@ def survey_for(request: ReadingRequest, announce: Announce = lambda _ahead: None
     from tasks.ingest.model import reader_identity
 
     reader, found = reader_identity(request.settings), look(request, announce)
+    embedding = request.settings.reading.embedding
     try:
         with open_for_reading(corpus_location(request.corpus)) as snapshot:
-            return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder), reader)
+            return survey(request, found, snapshot.documents(), embedder_for(snapshot.embedder, embedding), reader)
     except (UnknownCorpusError, CurrentDamagedError, CatalogDamagedError):
         if isinstance(request, EvolveRequest):
             raise
-        return survey(request, found, (), embedder_for(None), reader)
+        return survey(request, found, (), embedder_for(None, embedding), reader)
 
 
 def _root(source: str) -> str:
@@ -157,10 +158,15 @@ def _root(source: str) -> str:
     return store_address(source).shown if is_address(source) else displayed(os.path.realpath(source))
 
 
-def embedder_for(remembered: EmbedderIdentity | None) -> EmbedderIdentity:
-    """Return the embedder to use: the corpus's own where it has one and the environment names no other."""
+def embedder_for(remembered: EmbedderIdentity | None, embedding: EmbeddingSettings) -> EmbedderIdentity:
+    """Return the embedder to use, with its second: the corpus's own where it has one and nothing else is named."""
     wanted = default_identity()
-    return remembered if remembered and remembered.name == wanted.name else wanted
+    first = remembered if remembered and remembered.name == wanted.name else wanted
+    second = remembered.second if remembered else None
+    if embedding.second:
+        found = second_identity(embedding.second)
+        second = replace(second, named=embedding.second) if second and second.name == found.name else found
+    return replace(first, second=second, texts=embedding.text)
 
 
 def read_passwords(path: str | None) -> Mapping[str, str]:

@@ -238,7 +238,13 @@ def embed_round(work: DocumentWork, number: int, texts: Sequence[str], tools: To
 
 @step("evolve", version="2", retries=ONCE, cache_key=graph_key, codec=GRAPH)
 def evolve(
-    work: DocumentWork, parsed: ParsedDocument, structured: Structured, initial: Vectors, tools: Tools, evolved: Evolved
+    work: DocumentWork,
+    parsed: ParsedDocument,
+    structured: Structured,
+    initial: Vectors,
+    tools: Tools,
+    evolved: Evolved,
+    second: Vectors | None = None,
 ) -> DocumentGraph:
     """Gather the finished graph of what the rounds left."""
     settings = tools.settings.reading.evolution
@@ -261,6 +267,7 @@ def evolve(
         initial_vectors=initial,
         vectors=vectors,
         page_vectors=page_vectors(pages=structured.pages, nodes=structured.nodes, vectors=vectors),
+        second_vectors=second,
     )
 
 

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from storage.artifacts import ArtifactDamagedError, kept_artifacts
 from storage.codec import CodecError, from_json
 from storage.records.answers import NamedDocument
-from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, StepRecord, identify
+from storage.records.documents import WHOLE_PAGE, DocumentRecord, DocumentState, GraphText, Node, identify
+from storage.records.steps import StepRecord
 from storage.runs.log import ASKING
 from tasks.lineage.names import Sources
 from tasks.lineage.records import CallRecord, Damage, DocumentHistory, NodePlace, Reading, Standing

@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from storage.records.answers import Citation, NamedDocument, PagePlace, Usage
-from storage.records.documents import Box, StepRecord
+from storage.records.documents import Box
+from storage.records.steps import StepRecord
 
 
 class RunKind(StrEnum):
@@ -168,8 +169,8 @@ class PathPlaces:
     nodes: tuple[NodePlace, ...]
     pages: tuple[PagePlace, ...]
     flow: float
-    quality: float
-    share: float
+    quality: float | None
+    share: float | None
 
 
 @dataclass(frozen=True, slots=True)

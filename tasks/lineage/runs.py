@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from storage.codec import adapter
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from storage.runs.log import ASKING, EntryKind
 from storage.runs.views import RunEntries
 from tasks.lineage.records import CallRecord, CallSum, Damage, RunHead, RunKind, StepSum

@@ -11,7 +11,7 @@ from typing import Any
 from storage.artifacts import kept_artifacts
 from storage.locations import CorpusLocation, steps_folder
 from storage.memo import StepMemo
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from storage.runs.at_work import at_work, close, put_away
 from storage.runs.log import RunLog, continued
 from tasks.events import CallEnded, emit

@@ -1,9 +1,9 @@
-"""Where models are served, the only reader of FLOWREADER_EMBED_* and FLOWREADER_CHAT_*; and which model a server has for us."""
+"""Where models are served, the only reader of FLOWREADER_EMBED_*, _SECOND_* and _CHAT_*; and which model a server has for us."""
 
 import json
 import os
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -37,6 +37,12 @@ def local_embedding_model() -> str:
     """Return the name or folder of the configured model on this machine; empty where the default or a server embeds."""
     served = any(os.environ.get(f"FLOWREADER_EMBED_{variable}", "").strip() for variable in ("BASE_URL", "API_KEY"))
     return "" if served else os.environ.get("FLOWREADER_EMBED_MODEL", "").strip()
+
+
+def second_endpoint(model: str) -> Endpoint | None:
+    """Return the server of the second embedder, or None where it is a model on this machine."""
+    endpoint = _endpoint("FLOWREADER_SECOND")
+    return endpoint and replace(endpoint, model=model)
 
 
 def chat_endpoint() -> Endpoint | None:

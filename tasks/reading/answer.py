@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from storage.codec import shortened
-from storage.records.answers import Answer, AnswerStatus, Citation, NamedDocument, Usage
-from storage.records.documents import WHOLE_PAGE, StepRecord
+from storage.records.answers import Answer, Citation, NamedDocument, Usage
+from storage.records.documents import WHOLE_PAGE
+from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from tasks.asking.calls import CallBook
 from tasks.asking.question import AskContext
@@ -38,8 +39,8 @@ def gathered(
     calls: CallBook,
 ) -> Answer:
     synthesis = findings.synthesis
-    by_model = bool(context.reader.model)
-    models = {"embedder": context.embedder.identity.key, "reader": context.reader.name}
+    probabilities = {(page.document.id, page.page): page.probability for page in findings.pages}
+    models = {"embedder": context.snapshot.embedder.key, "reader": context.reader.name}
     models |= {"chat": calls.made[0].model} if calls.made else {}
     models |= sorted((f"prompt {call.purpose}", call.prompt_hash) for call in calls.made)
     return Answer(
@@ -47,11 +48,11 @@ def gathered(
         asked=asked,
         question=question,
         answer=synthesis.answer,
-        answer_by=None if synthesis.status is AnswerStatus.NOT_FOUND else "model" if by_model else "rules",
+        answer_by="model" if synthesis.answer else None,
         status=synthesis.status,
         why=synthesis.why,
         reader=request.reader,
-        citations=tuple(citation(quote, context.names) for quote in synthesis.quotes),
+        citations=tuple(citation(quote, context.names, probabilities) for quote in synthesis.quotes),
         paths=findings.paths,
         pages=findings.pages,
         evidence_pages=findings.evidence_pages,
@@ -63,10 +64,12 @@ def gathered(
         settings=request.settings.model_dump(mode="json"),
         models=models,
         notes=(*synthesis.notes, *noted(calls)),
+        refusal=findings.refusal,
+        completeness=findings.completeness,
     )
 
 
-def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
+def citation(quote: Quote, names: Mapping[str, NamedDocument], probabilities: Mapping[tuple[str, int], float | None]) -> Citation:
     node = quote.node
     return Citation(
         document=names[node.document_id],
@@ -76,6 +79,7 @@ def citation(quote: Quote, names: Mapping[str, NamedDocument]) -> Citation:
         quote=quote.text,
         section=node.section_path,
         modality=node.modality,
+        probability=probabilities.get((node.document_id, node.page)),
     )
 
 

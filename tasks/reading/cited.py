@@ -6,7 +6,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from storage.records.documents import Modality, NodeKind, Passage, TableRow
-from tasks.algorithms.quotes import row_in_words
 from tasks.algorithms.text.kept import parts_of, says_something
 from tasks.algorithms.text.standing import excerpt, find_words
 from tasks.algorithms.text.stems import stems_in, words_in_chunk, words_of
@@ -58,7 +57,7 @@ def quotes_on(pieces: Sequence[Piece], path: PathText) -> list[Quote]:
     quotes: list[Quote] = []
     for piece in pieces:
         covered, beside = asked & (stems_in(piece.words) | place[piece.node.id]), around[piece.node.id]
-        quotes.append(Quote(piece.node, piece.text, piece.text, path.worth[piece.node.id], covered, beside - covered))
+        quotes.append(Quote(piece.node, piece.text, path.worth[piece.node.id], covered, beside - covered))
     return quotes
 
 
@@ -68,12 +67,9 @@ def stems_around(node: Passage, path: PathText) -> frozenset[str]:
 
 
 def shortened(quote: Quote, piece: Piece, weights: Mapping[str, float], most_words: int) -> Quote:
-    """Return a quote in the length that is shown, and as the answer gives it. A row stays whole, so that it can be found."""
-    if piece.row is not None:
-        return replace(quote, wording=row_in_words(piece.text, piece.row.cells, caption=piece.node.caption, weights=weights))
-    words = excerpt(piece.text, weights=weights, most_words=most_words)
-    is_figure = piece.node.modality is Modality.FIGURE and piece.node.caption not in words
-    return replace(quote, text=words, wording=f"{piece.node.caption}: {words}" if is_figure else words)
+    """Return a quote in the length that is shown. A row stays whole, so that it can be found."""
+    whole = piece.row is not None
+    return quote if whole else replace(quote, text=excerpt(piece.text, weights=weights, most_words=most_words))
 
 
 def says_nothing_new(quote: Quote, stems: AbstractSet[str]) -> bool:
@@ -113,7 +109,7 @@ def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: 
 
 
 def quote_of(node: Passage, text: str, path: PathText) -> Quote:
-    return Quote(node, text, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
+    return Quote(node, text, path.worth[node.id], covered=frozenset(), beside=frozenset(), support=1.0)
 
 
 def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: str) -> str | None:

@@ -6,7 +6,6 @@ from storage.records.answers import Answer, AnswerStatus, Citation, Usage
 from tasks.algorithms.flow.refinement import gate
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import PathReading, Question, Verdict
-from tasks.routing.routing import Routed
 
 STATUS_WORDS = {
     AnswerStatus.ANSWERED: "answered",
@@ -19,13 +18,20 @@ NOTHING = "Nothing in these documents answers the question."
 WITHHELD = "The answer is not shown: it holds words of a document that was removed."
 
 
-def head_of(answer: Answer) -> str:
-    """Return what stands above the answer: that no model read the evidence, where that is so; nothing above others."""
-    return EVIDENCE_FOUND if answer.status is AnswerStatus.EVIDENCE and answer.answer.strip() else ""
-
-
 def words_of(answer: Answer) -> str:
-    return answer.answer.strip() or (NOTHING if answer.status is AnswerStatus.NOT_FOUND else WITHHELD)
+    """Return the answer, or why there is none; of evidence what stands above its quotes."""
+    if answer.answer.strip():
+        return answer.answer.strip()
+    if answer.status is AnswerStatus.NOT_FOUND:
+        return NOTHING
+    return WITHHELD if was_withheld(answer) else EVIDENCE_FOUND
+
+
+def was_withheld(answer: Answer) -> bool:
+    """Say whether what was found is not shown any more: a document of its was removed."""
+    if answer.status is AnswerStatus.EVIDENCE:
+        return not any(citation.quote for citation in answer.citations)
+    return not answer.answer.strip() and answer.status is not AnswerStatus.NOT_FOUND
 
 
 def verdict_of(answer: Answer) -> str:
@@ -34,8 +40,11 @@ def verdict_of(answer: Answer) -> str:
 
 
 def place_of(citation: Citation) -> str:
+    """Return "report.pdf, page 2, probability 0.62, box 0.10 0.20 0.90 0.33, Revenue > 2024", without what it does not have."""
+    known = "" if citation.probability is None else f", probability {citation.probability:.2f}"
+    box = f", box {' '.join(f'{edge:.2f}' for edge in citation.box)}" if citation.box else ""
     section = f", {' > '.join(citation.section)}" if citation.section else ""
-    return f"{citation.document.name}, page {citation.page}{section}"
+    return f"{citation.document.name}, page {citation.page}{known}{box}{section}"
 
 
 def calls_in_words(usage: Usage) -> str:
@@ -63,21 +72,22 @@ def money_in_words(cost: float) -> str:
     "judge",
     lambda verdict: {
         "consistency": f"{verdict.consistency:.4f}",
-        "saturation": f"{verdict.saturation:.4f}",
+        "saturation": "" if verdict.saturation is None else f"{verdict.saturation:.4f}",
         "trigger": verdict.trigger or "",
     },
     retries=0,
     reads=True,
 )
-def judge(question: Question, routed: Routed, readings: Sequence[PathReading], context: AskContext) -> Verdict:
+def judge(question: Question, readings: Sequence[PathReading], saturation: float | None, context: AskContext) -> Verdict:
+    """Judge what was read; `saturation` is that of the flow, None where all of it fits by itself."""
     settings = context.settings.gate
     supported = [reading for reading in readings if reading.supported]
     consistency = context.reader.consistency(question, supported)
     trigger = gate(
         supported=len(supported),
-        saturation=routed.saturation,
+        saturation=1.0 if saturation is None else saturation,
         consistency=consistency,
         saturation_below=settings.saturation,
         consistency_below=settings.consistency,
     )
-    return Verdict(consistency=consistency, saturation=routed.saturation, trigger=trigger if settings.enabled else None)
+    return Verdict(consistency=consistency, saturation=saturation, trigger=trigger if settings.enabled else None)

@@ -15,8 +15,9 @@ from storage.corpus.snapshot import Snapshot
 from storage.errors import ExpectedError
 from storage.memo import StepMemo, asked_steps
 from storage.records.answers import Answer
-from storage.records.documents import StepRecord, identify
+from storage.records.documents import identify
 from storage.records.language import language
+from storage.records.steps import StepRecord
 from tasks.asking.deciding import code_identity, deciding_settings
 from tasks.asking.question import owner_of
 from tasks.asking.request import AskRequest

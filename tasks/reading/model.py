@@ -43,7 +43,7 @@ def rate(
 def _rating(context: ModelContext, question: Question, batch: Pairs, *, bridges: bool) -> ChatCall[Rated]:
     prompt = "bridge" if bridges else "step"
     form: type[Rated] = RatedBridges if bridges else RatedSteps
-    return context.call(
+    call = context.call(
         prompt,
         f"{len(batch)} {prompt}s",
         form,
@@ -52,6 +52,7 @@ def _rating(context: ModelContext, question: Question, batch: Pairs, *, bridges:
         tokens=context.settings.reading.model.rating_tokens,
         check=lambda value: _wrong(value, len(batch)),
     )
+    return replace(call, temperature=context.settings.gate.scorer_temperature)
 
 
 def _pieces(context: ModelContext, question: Question, prompt: str, batch: Pairs) -> list[Piece]:

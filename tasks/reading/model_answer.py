@@ -14,7 +14,7 @@ from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
 from tasks.reading.model_calls import ModelContext, WholeAnswer
-from tasks.reading.rules import listed, lost_names
+from tasks.reading.rules import lost_names, silent_about
 from tasks.reading.shown import Shown, show_passages
 
 
@@ -116,7 +116,7 @@ def _answered(
 
 def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> Synthesis:
     lost = lost_names(question, readings)
-    notes = (f"the documents say nothing of {listed(lost)}",) if lost else ()
+    notes = (silent_about(lost),) if lost else ()
     return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from storage.records.answers import AnswerStatus
+from storage.records.answers import AnswerStatus, Refusal
 from storage.records.documents import Passage
 from tasks.algorithms.arrays import strongest
 from tasks.algorithms.questions.kinds import AnswerKind, expected_kind, holds_kind, question_parts
@@ -96,7 +96,7 @@ class ExtractiveReader:
         quotes = [
             shortened(quote, sources[quote.node.id, quote.text], path.rarity, self.settings.words) for quote in in_order(answers)
         ]
-        return PathReading(answer=" ".join(quote.wording for quote in quotes), quotes=tuple(quotes), present=path.present)
+        return PathReading(answer=" ".join(quote.text for quote in quotes), quotes=tuple(quotes), present=path.present)
 
     def consistency(self, question: Question, readings: Sequence[PathReading]) -> float:
         quotes = [quote for reading in readings for quote in reading.quotes]
@@ -125,20 +125,21 @@ class ExtractiveReader:
         found = {(quote.node.id, quote.text): quote for reading in readings for quote in reading.quotes}
         unnamed = lost_names(question, readings)
         parts = list(parts_of(question, rarity, self.settings.context_share))
-        answers = [without_lost(answer, unnamed) for answer in self._answers(question, parts, list(found.values()), rarity)]
+        answers = self._answers(question, parts, list(found.values()), rarity)
         best = in_order(answers)[: self.settings.quotes]
         if not best:
             return not_found(unnamed)
-        missing = [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
+        missing = [silent_about(unnamed)] if unnamed else []
+        missing += [f'nothing was found for the part "{answer.part.text}"' for answer in answers if not answer.quotes]
         missing += self._open_words(question, answers, rarity)
         supporting = sum(reading.supported for reading in readings)
-        passages = "the one passage holds" if len(readings) == 1 else f"{supporting} of the {len(readings)} passages hold"
+        counted = "the one passage read shares" if len(readings) == 1 else f"{supporting} of {len(readings)} passages share"
         differing = ", but the values that they give differ" if self.consistency(question, readings) < 1 else ""
         return Synthesis(
-            answer="\n".join(f"{quote.wording} [{number}]" for number, quote in enumerate(best, 1)),
+            answer="",
             status=AnswerStatus.EVIDENCE,
             quotes=tuple(best),
-            why=f"{passages} evidence for the question{differing}",
+            why=f"{counted} words with the question{differing}",
             notes=tuple(missing),
         )
 
@@ -172,8 +173,8 @@ class ExtractiveReader:
             asked = Coverage(inside, beside, part.asked)
             covered = joint_coverage(coverage=asked, chosen=chosen[:1], beside_share=settings.beside_share)
             best = tuple(replace(quotes[place], support=float(scores[place])) for place in chosen)
-            # Words gathered from here and there make no answer: the best quote must support it by itself.
-            answers.append(PartAnswer(part, best if best and best[0].support >= settings.minimum_support else (), covered))
+            # Of one part of several nothing is quoted that holds none of what it asks: the others have their own.
+            answers.append(PartAnswer(part, best if covered > 0.0 or len(parts) == 1 else (), covered))
         return answers
 
     def _open_words(self, question: Question, answers: Sequence[PartAnswer], rarity: Mapping[str, float]) -> list[str]:
@@ -194,11 +195,6 @@ def in_order(answers: Sequence[PartAnswer]) -> list[Quote]:
     return list(reversed(first.values()))
 
 
-def without_lost(answer: PartAnswer, unnamed: Sequence[str]) -> PartAnswer:
-    """Return the answer of a part, without quotes where the part names what stands nowhere."""
-    return replace(answer, quotes=()) if set(unnamed) & set(question_terms(answer.part.text).words) else answer
-
-
 def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]:
     """Return the names, years and numbers of the question that stand nowhere in what is asked, as the question writes them."""
     present = {stem for reading in readings for stem in reading.present}
@@ -206,13 +202,17 @@ def lost_names(question: Question, readings: Sequence[PathReading]) -> list[str]
     return list(dict.fromkeys(words[anchor] for anchor in question.terms.anchors if readings and anchor not in present))
 
 
-def not_found(unnamed: Sequence[str]) -> Synthesis:
-    reason = (
-        f"the documents say nothing of {listed(unnamed)}"
-        if unnamed
-        else "no passage that was read holds enough of the question's words"
-    )
+def not_found(unnamed: Sequence[str], refusal: Refusal | None = None) -> Synthesis:
+    """Return that nothing was found: nothing speaks of the question, or it is refused for it is probably not answered."""
+    reason = silent_about(unnamed) if unnamed else "no passage that was read holds a word of what is asked"
+    if refusal is not None:
+        doubt = f"probability that they do not: {refusal.probability:.2f}"
+        reason = f"{f'{reason}, and ' if unnamed else ''}it is doubtful that the documents answer the question ({doubt})"
     return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=reason)
+
+
+def silent_about(unnamed: Sequence[str]) -> str:
+    return f"the documents say nothing of {listed(unnamed)}"
 
 
 def listed(words: Sequence[str]) -> str:

@@ -8,22 +8,29 @@ from dataclasses import dataclass, replace
 from storage.artifacts import hash_bytes
 from storage.codec import to_json
 from storage.graph.candidates import CandidateGraph
-from storage.records.answers import AnswerStatus, EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage
+from storage.records.answers import AnswerStatus, EvidencePath, GateReport, GraphEdit, NamedDocument, PagePlace, RankedPage, Refusal
 from tasks.algorithms.text.words import looks_english
-from tasks.asking.candidates import page_scores
+from tasks.asking.candidates import page_ranking
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, Question, Synthesis, Verdict
-from tasks.routing.routing import ChosenPath
+from tasks.reading.refusal import doubt
+from tasks.reading.rules import lost_names, not_found
+from tasks.routing.paths import ChosenPath
+from tasks.routing.sizes import Sized
 
 NO_WORD_SAID = "no word of the question stands in the documents; questions are best asked in the documents' language"
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The chosen paths with what they say; `before` is what was read before System 2's edits. `top-k` has no verdict."""
+    """The chosen paths with what they say; `before` is what was read before System 2's edits.
+
+    Without a verdict there was no gate. `sized` are the pages by their probability, where the method has one.
+    """
 
     paths: Sequence[ChosenPath]
     readings: Sequence[PathReading]
+    sized: Sized | None = None
     verdict: Verdict | None = None
     before: Evidence | None = None
     edits: tuple[GraphEdit, ...] = ()
@@ -42,6 +49,8 @@ class Findings:
     pages: tuple[RankedPage, ...]
     evidence_pages: tuple[PagePlace, ...]
     gate: GateReport | None
+    completeness: float | None
+    refusal: Refusal | None = None
 
 
 @question_step("synthesize", lambda findings: {"answer": hash_bytes(to_json(findings.synthesis.answer))}, retries=0, reads=True)
@@ -59,17 +68,27 @@ def synthesize(question: Question, graph: CandidateGraph, scores: NodeScores, ev
         )
         for path, reading in zip(best.paths, best.readings, strict=True)
     )
-    routed = evidence.verdict is not None
-    synthesis = in_the_wrong_language(
-        context.reader.synthesize(question, best.readings, scores.rarity, best.verdict), question, scores
-    )
+    by_weights = not context.reader.model and context.settings.routing.network == "pages"
+    refusal = doubt(question, graph, scores, context) if by_weights else None
+    if refusal is not None and refusal.refuses:  # pages have a probability given that something answers
+        synthesis = not_found(lost_names(question, best.readings), refusal)
+    else:
+        synthesis = context.reader.synthesize(question, best.readings, scores.rarity, best.verdict)
+    synthesis = in_the_wrong_language(synthesis, question, scores)
     missing = tuple(f"nothing in what was asked is called {name}" for name in scores.unknown)
+    sized, refused = best.sized, refusal is not None and refusal.refuses
     return Findings(
         synthesis=doubted(synthesis, missing) if missing else synthesis,
-        paths=paths if routed else (),
-        pages=ranked_pages(graph, scores, names),
-        evidence_pages=places_of(graph, [node for path in best.paths for node in path.nodes], names),
+        paths=tuple(path for path in paths if path.flow),
+        pages=ranked_pages(graph, scores, names, None if refused else sized),
+        evidence_pages=(
+            tuple(PagePlace(names[document], page) for document, page in sized.read)
+            if sized
+            else places_of(graph, [node for path in best.paths for node in path.nodes], names)
+        ),
         gate=gate_report(evidence),
+        completeness=sized.completeness if sized and not refused else None,
+        refusal=refusal,
     )
 
 
@@ -92,11 +111,13 @@ def places_of(graph: CandidateGraph, nodes: Sequence[int], names: Mapping[str, N
     return tuple(dict.fromkeys(places))
 
 
-def ranked_pages(graph: CandidateGraph, scores: NodeScores, names: Mapping[str, NamedDocument]) -> tuple[RankedPage, ...]:
-    """Return every page that has a candidate, the best first; equal scores by document and page."""
-    found = page_scores(graph, scores)
-    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(RankedPage(names[document], page, score) for (document, page), score in ranked)
+def ranked_pages(
+    graph: CandidateGraph, scores: NodeScores, names: Mapping[str, NamedDocument], sized: Sized | None
+) -> tuple[RankedPage, ...]:
+    """Return every page that has a candidate with its probability, where it has one, in the order of the ranking."""
+    known = sized.calibrated_pages if sized else {}
+    ranked = page_ranking(graph, scores)
+    return tuple(RankedPage(names[place[0]], place[1], score, known.get(place)) for place, score in ranked)
 
 
 def gate_report(evidence: Evidence) -> GateReport | None:

@@ -11,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from storage.records.answers import Answer, AnswerStatus, Citation, EvidencePath
-from tasks.reading.judging import STATUS_WORDS, head_of, money_in_words, words_of
+from tasks.reading.judging import STATUS_WORDS, money_in_words, words_of
 from tasks.report.evidence import PAGES_LISTED, PATHS_SHOWN, Evidence, cited_pages
 from tasks.report.graph import (
     CARD_HEIGHT,
@@ -161,7 +161,7 @@ TEMPLATES.globals |= {
 } | {
     use.__name__: use
     for use in (
-        *(answer_of, citation_targets, curve_of, cut, draw_ribbons, few_words, figure, flat, frame_of, head_of, marked),
+        *(answer_of, citation_targets, curve_of, cut, draw_ribbons, few_words, figure, flat, frame_of, marked),
         *(numbers_line, percent, place_badges, remark_on, rows_shown, table_of, terminal, title_of, money_in_words),
         *(why_lost, words_of, wrap),
     )

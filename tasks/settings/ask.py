@@ -16,6 +16,7 @@ from storage.errors import ExpectedError
 from tasks.settings.base import MethodError, Settings, changed, leaves, turned
 from tasks.settings.ingest import IngestSettings
 from tasks.settings.models import ModelSettings
+from tasks.settings.readers import PagesPerAnswer
 
 SUM_TOLERANCE = 1e-9
 
@@ -29,6 +30,8 @@ class CandidateSettings(Settings):
     hops: int = 2  # edges followed from those nodes
     limit: int = 1000  # nodes of a subgraph; routing takes milliseconds at so many
     sample: int = 2000  # nodes from which the rarity of a word in a larger scope is estimated
+    # all: the layout's own relations, too; paper: window and semantic arcs only
+    arcs: Literal["all", "paper"] = "all"
 
 
 class RelevanceSettings(Settings):
@@ -50,8 +53,6 @@ class NamedSettings(Settings):
 
     place: float = 1.0  # a page, figure, table or section: 'page 14', 'Figure 5', 'Appendix B'
     beside_printed: float = 0.5  # of it, for the 14th page where another has 14 printed on it
-    in_section: float = 1.0  # of it, for what stands in a named section
-    near_title: float = 0.5  # of it, where the section's title only holds the words
     ratio: float = 1.0  # a financial statement from which a named ratio is computed
     item: float = 0.5  # a financial statement that shows a named line
     statement_share: float = 0.5  # of a statement's usual wording a page must hold to be it
@@ -84,35 +85,32 @@ class ScoreSettings(Settings):
         return self
 
 
-class RoutingSettings(Settings):
-    """Sources, sinks and the flow between them (section 3.4)."""
+class SecondSettings(Settings):
+    """What a second embedder changes, where the corpus has one."""
 
-    # prizes: as many chains of related passages as pay; paper: eq. 5 and 6, which find no more than the ranking
-    formulation: Literal["prizes", "paper"] = "prizes"
-    start_pages: int = 12  # prizes: chains begin at the best node of so many pages, at most
-    entry: float = 0.7  # prizes: share of the best score that a passage needs to be evidence by itself
-    entry_surveying: float = 0.4  # prizes: the same where a question counts or collects all over a document, or has parts
-    step: float = 1.0  # prizes: share of the best score that a step costs which no relation makes cheaper
-    onward: float = 0.8  # prizes: trust in the next page and in more of the same page; of references, their weight
-    title_page: float = 0.9  # prizes: trust in a document's first page where the question is about the document; 0: none
-    sources: int = 8  # paper: nodes where flow enters, at most; of either: what System 2 adds to them, at most
-    sinks: int = 8  # paper: nodes where flow leaves, at most; prizes: only the gate's saturation looks there
+    pages: int = 12  # the best pages, which it looks at again
+    # w: the log of a page's score grows by w z, z its best cosine standardised over these pages; 0: no second look. With
+    # multilingual-e5-small 0.10 to 0.15 out of fold on 55 documents, +3.3 recall@1; 0.0 to 0.1 and no gain on the 38 of ours.
+    weight: float = 0.1
+
+
+class RoutingSettings(Settings):
+    """Which network evidence is routed over; all else is the paper's (section 3.4)."""
+
+    # pages: a unit of flow for each page that is worth its price, chains within these pages; paper: between sources and sinks
+    network: Literal["pages", "paper"] = "pages"
+    sources: int = 8  # paper: nodes where flow enters, at most; what System 2 adds to them, at most
+    sinks: int = 8  # paper: nodes where flow leaves, at most
     diversity: float = 0.7  # paper: lambda of MMR: 1 takes the best sources, 0 the most unlike
-    # added to the answerability of figures and tables, by which sinks are chosen; prizes: only for the saturation
-    visual_bonus: float = 0.05
-    # a node with so many words is as dense as can be (rho = 1 in answerability); prizes: only for the saturation
-    dense_percentile: float = 95.0
-    demand: float = 6.0  # paper: F, evidence to route, no more than fits; prizes: only what saturation is measured by
-    # paper: fixed: F for every question; question: the part of F that its search terms call for
-    demand_by: Literal["fixed", "question"] = "fixed"
-    demand_terms: int = 10  # paper: search terms that call for all of F, by question
-    # r_min: window and semantic arcs below are not used; prizes: only for the saturation, and for where to expand
-    minimum_similarity: float = 0.22
-    paths: int = 60  # paths that the flow is taken apart into, at most
+    visual_bonus: float = 0.05  # paper: added to the answerability of figures and tables, by which sinks are chosen
+    dense_percentile: float = 95.0  # paper: a node with so many words is as dense as can be (rho = 1); not given in the paper
+    demand: float = 6.0  # paper: F, evidence to route, no more than fits
+    minimum_similarity: float = 0.22  # paper: r_min, arcs below are not used
+    paths: int = 60  # paper: paths that the flow is taken apart into, at most
 
 
 class SelectionSettings(Settings):
-    """Which paths are read (section 3.5.1)."""
+    """Which paths are read (section 3.5.1); all but `read` are the paper's."""
 
     # replicator: a compact, diverse set of good paths; greedy: those that carry most, an ablation
     rule: Literal["replicator", "greedy"] = "replicator"
@@ -121,29 +119,23 @@ class SelectionSettings(Settings):
     flow_exponent: float = 0.2  # a of path quality: the share of the largest flow
     peak_exponent: float = 0.5  # b: the best score on the path
     mean_exponent: float = 0.3  # c: the mean score of the path
-    diagonal_power: float = 2.0  # of quality on the diagonal of eq. 8; the paper's 2, 1 the ablation
     mixing: float = 0.2  # epsilon rd of eq. 10
     tolerance: float = 1e-4  # change of the shares at which the dynamics ended
     steps: int = 20  # at most so many steps of eq. 9
     extinction: float = 5e-4  # paths with a smaller share are not read
-    # judge extinction on the share before mixing, which lifts every share over the threshold; false: the paper
-    extinct_before_mixing: bool = True
-    read: int = Field(11, ge=1, le=100, description="paths read, at most")
+    read: int = Field(11, ge=1, le=100, description="paths read, at most; of more chains neighbours are read together")
 
 
 class GateSettings(Settings):
-    """When and how the evidence is refined, once (section 3.5.2, appendix C)."""
+    """When and how the evidence is refined, once (section 3.5.2, appendix C); by default only where a model reads."""
 
     consistency: float = 0.65  # answers that agree less fire the gate
-    saturation: float = 0.6  # a flow that fits less fires the gate
-    # connection: of the network with its sinks opened, which is low only where the graph falls apart (0.999 on average, so it
-    # hardly ever fires); paper: of the whole, which measures the sinks, and no bridge across its cut can raise it
-    saturation_of: Literal["connection", "paper"] = "connection"
+    saturation: float = 0.6  # paper: a flow that fits less fires the gate
     enabled: bool = Field(True, description="false: the first pass is the answer")
     pairs: int = 32  # pairs of passages that are rated, at most: four calls of eight
-    bridge_above: float = 0.1  # a bridge rated higher becomes an arc
-    depth: int = 2  # hops from the sources within which new ones are found
-    entry_share: float = 0.5  # prizes: what is left of the entry where nothing is supported, so that more pages are read
+    scorer_temperature: float | None = None  # of the model that rates them; the paper's is 0.2, none: that of all calls
+    bridge_above: float = 0.1  # paper: a bridge rated higher becomes an arc
+    depth: int = 2  # paper: hops from the sources within which new ones are found
     damping: float = 0.6  # lambda of the re-weighting
     bound: float = 0.3  # a weight changes by so much at most
     cited_boost: float = 0.1  # added to the score of nodes that readers quoted
@@ -152,8 +144,8 @@ class GateSettings(Settings):
 class ModelReadingSettings(Settings):
     """What a chat model is shown, and how often it is asked, where `by` is model.
 
-    At most 1 call for keywords, one for each path and each pair of answers; where the gate fires as many again and those that
-    rate; one for the answer: 1 + 11 + 10, 4 + 11 + 10 and 1 are 48, the paper's own worst case.
+    At most one call for each path and each pair of answers; where the gate fires as many again and those that rate; one for the
+    answer: 11 + 10, 4 + 11 + 10 and 1 are 47. The paper's worst case is 48, with one for keywords.
     """
 
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each
@@ -176,7 +168,6 @@ class ReadingOutSettings(Settings):
     by: Literal["rules", "model"] = Field(
         "rules", description="rules: quotes, no calls; model: the chat model at FLOWREADER_CHAT_BASE_URL reads, judges and answers"
     )
-    minimum_support: float = 0.3  # score of a quote, of its words and its node, under which nothing is found
     whole_support: float = 0.5  # share of what is asked, by the words' rarity, from which on a quote answers all of it
     quotes: int = Field(3, ge=1, le=20, description="quotes of a path, and of the answer, at most")
     words: int = Field(40, ge=5, le=1000, description="words of a quote, at most; of a longer text those around the question's")
@@ -195,10 +186,19 @@ class ReadingOutSettings(Settings):
 class AskSettings(Settings):
     """All settings of a question; what answer you get depends on nothing else but the corpus and the models."""
 
+    pages_per_answer: PagesPerAnswer = Field(
+        5, description="pages that an answer stands on, on average; how many each takes is decided by their probabilities"
+    )
+    weights: str = Field("", description="a file that `flowreader evaluate fit` wrote; empty: the weights that are shipped")
+    keywords: bool = False  # a model that reads names more words to look for: the paper (B.1); they add nothing to the question's
     candidates: CandidateSettings = CandidateSettings()
     relevance: RelevanceSettings = RelevanceSettings()
     named: NamedSettings = NamedSettings()
     score: ScoreSettings = ScoreSettings()
+    second: SecondSettings = SecondSettings()
+    rerank: str = Field(
+        "", description="cross-encoder or model of late interaction, by name or folder, that puts the best 30 passages in order"
+    )
     routing: RoutingSettings = RoutingSettings()
     selection: SelectionSettings = SelectionSettings()
     gate: GateSettings = GateSettings()
@@ -221,6 +221,8 @@ Preset = Annotated[
 ]
 PAPER: Mapping[str, Any] = {
     "reading.embedding.text": "paper",
+    "ask.candidates.arcs": "paper",
+    "ask.keywords": True,
     "ask.relevance.text": "paper",
     "ask.relevance.page_share": 0.0,
     "ask.relevance.pair_share": 0.0,
@@ -232,9 +234,8 @@ PAPER: Mapping[str, Any] = {
     "ask.named.modality": 0.0,
     "ask.score.keep_unreached": False,
     "ask.score.scale_diffusion": False,
-    "ask.routing.formulation": "paper",
-    "ask.selection.extinct_before_mixing": False,
-    "ask.gate.saturation_of": "paper",
+    "ask.routing.network": "paper",
+    "ask.gate.scorer_temperature": 0.2,
 }
 """What the paper does otherwise."""
 
@@ -260,7 +261,12 @@ def settings_over_preset(part: Callable[[AllSettings], Settings]) -> BeforeValid
 def load_settings(path: Path | None, preset: Preset = "default") -> AllSettings:
     """Return the settings of a TOML file, if any, over a preset; SettingsError where a name is unknown or a value out of bounds."""
     try:
-        return AllSettings.model_validate(turned(method_of(preset), tomllib.loads(path.read_text("utf-8")) if path else {}))
+        given = tomllib.loads(path.read_text("utf-8")) if path else {}
+        settings = AllSettings.model_validate(turned(method_of(preset), given))
+        if path and settings.ask.weights:
+            # Named next to the settings, wherever the command is run, and read by the service of this machine, too.
+            return changed(settings, {"ask.weights": str((path.parent / settings.ask.weights).absolute())})
+        return settings
     except OSError as error:
         raise SettingsError(
             f"settings file {str(path)!r} cannot be read: {error.strerror}; `flowreader settings` lists what may stand in it"

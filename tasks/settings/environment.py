@@ -21,6 +21,8 @@ NAMES = frozenset(
         "EMBED_BASE_URL",
         "EMBED_MODEL",
         "EMBED_API_KEY",
+        "SECOND_BASE_URL",
+        "SECOND_API_KEY",
         "LOG",
         "METRICS",
         "ASK_ADDRESS",

@@ -75,6 +75,9 @@ class EmbeddingSettings(Settings):
     # content: section titles, caption, raw text and words in the picture; paper: eq. 12, summary and keywords
     text: Literal["content", "paper"] = "content"
     batch_nodes: int = 256  # nodes a batch, cut in node order within a document
+    second: str = Field(
+        "", description="one more model for a new corpus, by name or folder, or as the server at FLOWREADER_SECOND_BASE_URL has it"
+    )
 
 
 class StructuralWeights(Settings):
@@ -136,8 +139,11 @@ class ReadingSettings(Settings):
         return self
 
     def deciding(self) -> str:
-        """Return, as JSON, what decides the result: how a model would be asked does not where none is asked."""
-        unused: dict[str, set[str]] = {}
+        """Return, as JSON, what decides the result: how a model would be asked does not where none is asked.
+
+        What a second embedder is called does not either: its identity stands in that of the corpus's embedder.
+        """
+        unused: dict[str, set[str]] = {"embedding": {"second"}}
         if self.analysis.by == "rules":
             unused["analysis"] = {"by", "model"}
         if self.evolution.mode == "lite":

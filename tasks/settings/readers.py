@@ -1,7 +1,9 @@
-"""The ways of answering, by the names that `--reader` takes: each is the module of its name in `flows/readers`."""
+"""What flags may say, loaded in no time: ways of answering, each the module of its name in `flows/readers`; sizes of answers."""
 
 from typing import Literal, get_args
 
 Reader = Literal["flow", "top-k"]
 READERS: tuple[Reader, ...] = get_args(Reader)
+PagesPerAnswer = Literal[3, 5, 8]
+PAGES_PER_ANSWER: tuple[PagesPerAnswer, ...] = get_args(PagesPerAnswer)
 READERS_HELP = "flow routes evidence through the graph; top-k takes the best passages"

@@ -14,7 +14,7 @@ from logging.handlers import WatchedFileHandler
 from pathlib import Path
 from typing import TypeAlias
 
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from tasks.events import (
     CallEnded,
     DocumentBegan,

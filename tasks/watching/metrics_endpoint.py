@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from storage.errors import ExpectedError
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from tasks import address as network_address
 from tasks.events import (
     CallEnded,

@@ -63,7 +63,7 @@ def test_every_step_leaves_its_record_and_its_seconds():
     answer = answer_to(COAST)
     run = run_of(corpus_location("small"))
     steps = run.steps()
-    named = ["keywords", "candidates", "score", "lay-out", "route", "select", "fetch", "read", "judge", "synthesize"]
+    named = ["keywords", "candidates", "score", "size", "route", "fetch", "read", "synthesize"]
     assert set(named) <= set(answer.usage.seconds) and all(spent >= 0 for spent in answer.usage.seconds.values())
     assert set(answer.usage.seconds) == {step.step for step in steps} - {"record"}
     assert {step.subject for step in steps} == {answer.answer_id} and not any(step.error for step in steps)
@@ -84,10 +84,14 @@ def test_a_run_that_is_left_early_is_closed():
     assert run.entries[-1]["kind"] == EntryKind.END and {step.subject for step in run.steps()} == {answer.answer_id}
 
 
-def test_scores_are_finite_and_shares():
+def test_pages_that_are_read_are_the_most_probable_and_each_citation_has_the_probability_of_its_page():
     answer = answer_to(COAST)
     assert np.isfinite([page.score for page in answer.pages]).all()
-    assert sum(path.share for path in answer.paths) <= 1 + 1e-9
+    known = {(page.document, page.page): page.probability for page in answer.pages if page.probability is not None}
+    best = sorted(known, key=lambda place: -known[place])[: len(answer.evidence_pages)]
+    assert [(place.document, place.page) for place in answer.evidence_pages] == best
+    assert all(0 < chance < 1 for chance in known.values()) and 0 < answer.completeness <= 1
+    assert answer.citations and all(cited.probability == known[cited.document, cited.page] for cited in answer.citations)
 
 
 pytestmark = pytest.mark.usefixtures("in_asked_home")
@@ -139,7 +143,7 @@ pytestmark = pytest.mark.usefixtures("in_asked_home")
 def test_whatever_is_asked_is_answered_or_not_found_and_says_why(question, candidates):
     answer = answer_to(question, settings={"candidates": candidates})
     assert answer.why and answer.pages
-    assert (answer.status is AnswerStatus.NOT_FOUND) == (not answer.answer) == (not answer.citations)
+    assert (answer.status is AnswerStatus.NOT_FOUND) == (not answer.citations) and not answer.answer
 
 
 def test_a_corpus_of_another_embedder_is_not_asked(tmp_path):

@@ -138,8 +138,8 @@ def test_a_removal_takes_the_kept_answers_along_at_once(location):
     remove_document(location, "strategy.pptx", now=False)
     assert kept_files(location) == []
     after = again(COAST, WEIGHT)
-    assert not any(answer.cached for answer in after) and "1,150" not in after[0].answer
-    assert "1,150" in first[0].answer
+    assert not any(answer.cached for answer in after) and "1,150" not in str(after[0].citations)
+    assert "1,150" in str(first[0].citations)
 
 
 def test_a_question_that_was_being_answered_during_a_removal_leaves_nothing(location):
@@ -150,7 +150,7 @@ def test_a_question_that_was_being_answered_during_a_removal_leaves_nothing(loca
             return await anext(answers)
 
     answer = asyncio.run(asking())
-    assert "1,150" in answer.answer, "it reads the snapshot that it began with"
+    assert "1,150" in str(answer.citations), "it reads the snapshot that it began with"
     assert not any(b"1,150" in path.read_bytes() for path in kept_files(location))
 
 
@@ -208,8 +208,11 @@ def test_a_model_that_is_not_named_is_asked_for_its_name_first(location, monkeyp
 
 def test_an_answer_in_which_the_model_failed_is_not_kept(location, monkeypatch):
     failing = [True]
-    refused = {"misbehave": lambda request: Misbehaviour.REFUSAL if request.form == "Keywords" and failing else None}
-    with chat_server(READER, **refused) as server:
+
+    def misbehave(request):
+        return Misbehaviour.REFUSAL if request.form == "PathAnswer" and "1,150" not in request.prompt and failing else None
+
+    with chat_server(READER, misbehave=misbehave) as server:
         request = by_model(monkeypatch, server)
         (poor,) = asyncio.run(together(request))
         failing.clear()
@@ -241,7 +244,7 @@ def test_where_the_first_of_two_fails_the_second_tries_itself(location, monkeypa
     real = flows.ask.understand
     monkeypatch.setattr(flows.ask, "understand", understand)
     failed, answer = sorted(asyncio.run(together(REQUEST, REQUEST)), key=lambda one: isinstance(one, Answer))
-    assert isinstance(failed, ChatEndedError) and not answer.cached and "1,150" in answer.answer
+    assert isinstance(failed, ChatEndedError) and not answer.cached and "1,150" in str(answer.citations)
 
 
 def test_a_batch_with_a_question_twice_asks_it_once(location):

@@ -19,7 +19,7 @@ def test_every_answer_leaves_a_page_and_a_report(deployed):
     for answer in deployed["ask"]["returned"]:
         kind, page, description = deployed["pages"][answer_key(answer_from_json(answer))]
         assert kind == "markdown" and description.startswith(("With which torque", "What is the weight of an MT"))
-        assert "## Evidence" in page and "data:image/svg+xml;base64," in page and f"{answer['answer_id']}\\.html" in page
+        assert "Evidence found" in page and "data:image/svg+xml;base64," in page and f"{answer['answer_id']}\\.html" in page
         assert f"{answer['answer_id']}.html" in deployed["reports"]
 
 

@@ -7,7 +7,7 @@ from tests.flows.deployed_runs import TORQUE, WEIGHT
 
 ROUNDS = ("evolve-round 1", "evolve-round 2", "evolve-round 3")
 DOCUMENT = ("parse", "read-words", "structure", "analyze", "embed", *ROUNDS, "evolve")
-QUESTION = ("keywords", "candidates", "score", "lay-out", "route", "select", "fetch", "read", "judge", "synthesize", "record")
+QUESTION = ("keywords", "candidates", "score", "size", "route", "fetch", "read", "synthesize", "record")
 
 
 def chain(steps, name):

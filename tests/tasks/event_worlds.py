@@ -1,6 +1,6 @@
 """One of each thing that happens in a run."""
 
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from tasks.events import (
     CallEnded,
     DocumentBegan,

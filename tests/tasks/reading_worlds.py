@@ -12,7 +12,7 @@ from tasks.asking.candidates import find_candidates, score
 from tasks.asking.question import AskContext
 from tasks.asking.records import PathReader, PathReading, PathText, Question, Synthesis, Verdict
 from tasks.reading.paths import fetch_texts
-from tasks.routing.routing import ChosenPath
+from tasks.routing.paths import ChosenPath
 from tests.asking_worlds import Passage, asked, written
 from tests.chat_server import ChatServer
 from tests.scripted_answers import booked, read_by

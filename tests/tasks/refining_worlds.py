@@ -1,13 +1,14 @@
-"""A question half way, its terrain laid out and routed once, and a reader that rates every step the same."""
+"""A question half way, over a document of islands, and a reader that rates every step the same."""
 
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from storage.graph.candidates import CandidateGraph
 from storage.records.documents import EdgeKind
 from tasks.asking.candidates import find_candidates, score
-from tasks.routing.refinement import refine
-from tasks.routing.routing import lay_out, route
+from tasks.asking.question import AskContext
+from tasks.asking.records import NodeScores, Question
 from tests.asking_worlds import Passage, asked, at_place, ordinals_of, written
 
 SIMILAR = EdgeKind.SEMANTIC
@@ -36,9 +37,6 @@ class Rating:
     bridges: list[tuple[str, str]] = field(default_factory=list)
     model: str = ""
 
-    def keywords(self, _question):
-        return ()
-
     def rate_pairs(self, _question, pairs, similarities, *, bridges):
         assert all(-1.0 <= similarity <= 1.0 for similarity in similarities) and len(similarities) == len(pairs)
         self.shown.extend((first.id, second.id) for first, second in pairs)
@@ -47,31 +45,23 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A question half way: its candidates, their scores, the terrain and what was routed over it."""
+class Begun:
+    """A question whose candidates are scored."""
 
-    question: object
-    graph: object
-    scores: object
-    terrain: object
-    routed: object
-    context: object
-
-    def refined(self, trigger, readings=()):
-        return refine(self.question, self.graph, self.scores, self.terrain, self.routed, readings, trigger, self.context)
+    question: Question
+    graph: CandidateGraph
+    scores: NodeScores
+    context: AskContext
 
     def place(self, ordinal):
         return ordinals_of(self.graph, self.context).index(ordinal)
 
 
-def scene(context, text=TEXT, *, rate=1.0, formulation="paper", sources=4, **gate):
-    settings = {"formulation": formulation, "sinks": 2, "sources": sources}
-    place = replace(at_place(context, routing=settings, gate=gate), reader=Rating(rate))
+def begun(context, text=TEXT, *, rate=1.0, **settings):
+    place = replace(at_place(context, **settings), reader=Rating(rate))
     question = asked(text, place)
     graph = find_candidates(question, place)
-    scores = score(question, graph, place)
-    terrain = lay_out(question, graph, scores, place)
-    return Scene(question, graph, scores, terrain, route(question, terrain, place), place)
+    return Begun(question, graph, score(question, graph, place), place)
 
 
 def edits_of(refined, kind):

@@ -17,8 +17,9 @@ from typing import TypeVar
 from storage.corpus.doctor import examine
 from storage.corpus.export import export_document
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import Finding
 from storage.locations import CorpusLocation
-from storage.records.documents import DocumentState, Finding
+from storage.records.documents import DocumentState
 from tests.kept_worlds import give_prefect_data
 from tests.program import CHEAP, CORPUS
 from tests.waiting import wait_until

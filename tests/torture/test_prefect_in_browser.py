@@ -21,6 +21,7 @@ pytestmark = pytest.mark.torture
 SECONDS = 180
 TEXT = "document.body.innerText"
 BUTTON = """[...document.querySelectorAll('button')].find((one) => one.innerText.trim() === %s)"""
+FIELDS = "document.querySelectorAll('textarea').length"
 FILL = """(() => {
   const fields = [...document.querySelectorAll('textarea')];
   const field = fields[%d];
@@ -112,8 +113,9 @@ def test_a_question_of_the_form_is_answered_with_a_page(chromium, serving, tmp_p
     with chromium.page(address(serving, f"/deployments/deployment/{deployment}/run"), width=1280, height=1200) as form:
         until(lambda: shows(form, ["the questions, each answered by itself"]), "the form")
         form.screenshot(tmp_path / "form.png", whole=False)
+        fields = form.run(FIELDS)
         form.run(f"{BUTTON % json.dumps('Add item')}.click()")
-        until(lambda: form.run("document.querySelectorAll('textarea').length") == 2, "the field of the question")
+        until(lambda: form.run(FIELDS) == fields + 1, "the field of the question")
         form.run(FILL % (0, json.dumps(TORQUE)))
         form.run(FILL % (1, json.dumps("small")))
         # The form takes a moment to hear what is typed.
@@ -139,7 +141,8 @@ def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypa
     (answer,) = ask_service({"questions": [question], "corpus": "small"})
     wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer))]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
-    look_at(chromium, serving, page["id"], [question, "Evidence"], tmp_path / "asked.png", picture=True)
+    # What else stands in the question than words of the document makes it too doubtful that this answers it.
+    look_at(chromium, serving, page["id"], [question, "Nothing in these documents"], tmp_path / "asked.png")
     of_corpus = until(lambda: page_of(serving, "corpus-small", "javascript"), "the page of the corpus")
     look_at(chromium, serving, of_corpus, [question, "How to ask"], tmp_path / "corpus-small.png")
     with chromium.page(address(serving, f"/runs/flow-run/{page['flow_run_id']}"), width=1280, height=900) as opened:

@@ -72,7 +72,7 @@ def states(cheap, server, tmp_path_factory):
     home = shutil.copytree(cheap.home, folder / "new")
     ingest(page, home=home, server=server).ended(0)
     new = state_of(home)
-    assert "eleven times" in new.answer["answer"] and "eleven" not in old.answer["answer"]
+    assert "eleven times" in str(new.answer["citations"]) and "eleven" not in str(old.answer["citations"])
     return old, new
 
 

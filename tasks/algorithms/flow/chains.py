@@ -139,13 +139,9 @@ def path_qualities(
     return np.asarray(relative**flow_exponent * peaks**peak_exponent * means**mean_exponent)
 
 
-def payoff_matrix(*, qualities: FloatArray, distances: FloatArray, diagonal: float) -> FloatArray:
-    """Return the payoffs of eq. 8: q_k^diagonal for a path against itself, sqrt(q_k q_l) d_kl for two; (K, K), symmetric.
-
-    The diagonal's power is above 0. The paper's 2 lets diversity weigh more than quality where q < 1; with 1 two paths without a
-    common node and a path alone are measured alike.
-    """
+def payoff_matrix(*, qualities: FloatArray, distances: FloatArray) -> FloatArray:
+    """Return the payoffs of eq. 8: q_k^2 for a path against itself, sqrt(q_k q_l) d_kl for two; (K, K), symmetric."""
     require_range(name="qualities", values=qualities, low=0.0, high=np.inf)
     payoff = np.sqrt(np.outer(qualities, qualities)) * distances
-    np.fill_diagonal(payoff, qualities**diagonal)
+    np.fill_diagonal(payoff, qualities**2)
     return payoff

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.algorithms.arrays import FloatArray, require_range
+from tasks.algorithms.arrays import BoolArray, FloatArray, require_range
 from tasks.algorithms.flow.network import UNITS_OF_FLOW, FlowNetwork, SolverArcs, cost_units, flow_units, refused, solver_arcs
 
 if TYPE_CHECKING:
@@ -52,9 +51,6 @@ def routed_flow(solver: SimpleMinCostFlow, network: FlowNetwork, arcs: SolverArc
     return flow
 
 
-BoolArray = npt.NDArray[np.bool_]
-
-
 @dataclass(frozen=True, slots=True)
 class MaximumFlow:
     """The greatest flow and the minimum cut nearest to the supersource.
@@ -95,28 +91,3 @@ def max_flow(network: FlowNetwork) -> MaximumFlow:
 def saturation(*, max_flow: float, demand: float) -> float:
     """Return min(max flow / F, 1), the paper's saturation (section 3.4), for a demand above 0."""
     return min(max_flow / demand, 1.0)
-
-
-def source_capacity(network: FlowNetwork) -> float:
-    """Return what the supersource can send: the sum of h over the sources."""
-    return float(network.capacities[network.tails == network.source].sum())
-
-
-def connection_network(network: FlowNetwork) -> FlowNetwork:
-    """Return the network with the arcs into the supersink wide enough for all that the supersource can send.
-
-    With the sinks' own capacities the minimum cut nearly always lies at the sinks: it then says how answerable they are, and no
-    bridge inside the graph can raise it. Opened, the cut lies where the graph connects sources with sinks poorly.
-    """
-    opened = np.where(network.heads == network.sink, source_capacity(network), network.capacities)
-    return replace(network, capacities=opened)
-
-
-def connection_saturation(network: FlowNetwork, *, value: float, demand: float) -> float:
-    """Return how much of what the sources could send arrives: max flow over min(F, sum of h), in [0, 1].
-
-    The max flow is that of the network's `connection_network`, F is the demand, both at least 0.
-    Where nothing can be sent it is 0: no evidence is connected with an answer, and 1 would keep the gate quiet over just that.
-    """
-    sendable = min(demand, source_capacity(network))
-    return min(value / sendable, 1.0) if sendable > 0 else 0.0

@@ -59,7 +59,7 @@ def build_network(
     for name, values in (("scores", scores), ("answerability", answerability)):
         require_range(name=name, values=values, low=0.0, high=np.inf)
     source, sink = nodes, nodes + 1
-    costs = 1.0 - np.maximum(cosines, 0.0) * (scores[tails] + scores[heads]) / 2.0
+    costs = step_costs(cosines=cosines, begun=scores[tails], ended=scores[heads])
     return FlowNetwork(
         nodes=nodes,
         tails=np.concatenate([tails, np.full(len(sources), source), sinks]).astype(np.int64),
@@ -69,6 +69,11 @@ def build_network(
         source=source,
         sink=sink,
     )
+
+
+def step_costs(*, cosines: FloatArray, begun: FloatArray, ended: FloatArray) -> FloatArray:
+    """Return 1 - max(cos, 0) (h_u + h_v) / 2 of each arc (m,), from the scores of its two ends (eq. 5)."""
+    return np.asarray(1.0 - np.maximum(cosines, 0.0) * (begun + ended) / 2.0)
 
 
 UNITS_OF_FLOW = 10**9

@@ -4,9 +4,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from tasks.algorithms.arrays import FloatArray, IntArray, require_range, strongest
+from tasks.algorithms.arrays import BoolArray, FloatArray, IntArray, require_range, strongest
 from tasks.algorithms.flow.chains import SMALLEST_FLOW
-from tasks.algorithms.flow.min_cost import BoolArray
 
 
 class Trigger(StrEnum):

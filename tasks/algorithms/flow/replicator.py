@@ -1,21 +1,8 @@
 """Replicator dynamics: paths compete for shares, and good ones that differ from the others win (eq. 9 and 10)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tasks.algorithms.arrays import FloatArray, IntArray, require_range
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """The shares of the last step (K,) after mixing (eq. 10) and before it (eq. 9).
-
-    After mixing no share is below mixing / K, so whether a path is extinct is seen before it.
-    """
-
-    mixed: FloatArray
-    unmixed: FloatArray
 
 
 def proportional_shares(*, weights: FloatArray) -> FloatArray:
@@ -27,22 +14,21 @@ def proportional_shares(*, weights: FloatArray) -> FloatArray:
     return np.asarray(scaled / max(scaled.sum(), 1.0))
 
 
-def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float, tolerance: float, max_steps: int) -> Shares:
-    """Repeat eq. 9 and 10 until the mixed shares move by less than `tolerance` (Euclidean) or `max_steps` are taken.
+def replicator_dynamics(*, payoff: FloatArray, start: FloatArray, mixing: float, tolerance: float, max_steps: int) -> FloatArray:
+    """Return the shares (K,) that eq. 9 and 10 lead to in at most `max_steps`, or until they move by less than `tolerance`.
 
     The payoff A (K, K) is at least 0, the start (K,) of sum 1; mixing, epsilon of eq. 10, in [0, 1], is 0 for the plain dynamics.
     With no step the start comes back. A payoff that is no number, or below 0, raises ValueError.
     """
     require_range(name="payoffs", values=payoff, low=0.0, high=np.inf)
-    mixed, unmixed = start, start
+    mixed = start
     for _ in range(max_steps if len(start) else 0):
-        unmixed = replicator_step(payoff=payoff, shares=mixed)
-        following = (1.0 - mixing) * unmixed + mixing / len(start)
+        following = (1.0 - mixing) * replicator_step(payoff=payoff, shares=mixed) + mixing / len(start)
         moved = float(np.linalg.norm(following - mixed))
         mixed = following
         if moved < tolerance:
             break
-    return Shares(mixed=mixed, unmixed=unmixed)
+    return mixed
 
 
 def replicator_step(*, payoff: FloatArray, shares: FloatArray) -> FloatArray:

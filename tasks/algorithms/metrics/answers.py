@@ -110,6 +110,8 @@ class MatchKind(StrEnum):
     ABSTAINED = "abstained"
     """No answer was found, which is right where there is none."""
     WRONG = "wrong"
+    UNREAD = "unread"
+    """Evidence was found that no model read: there is no answer to judge."""
 
 
 @dataclass(frozen=True, slots=True)

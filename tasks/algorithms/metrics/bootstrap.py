@@ -4,6 +4,7 @@ Questions of one document stand or fall together: where it is read badly, all fa
 independent witnesses and give intervals that are too narrow, so whole documents (clusters) are drawn.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +50,22 @@ def bootstrap_interval(*, values: FloatArray, clusters: IntArray, resamples: int
     means = np.clip(means, values.min(), values.max())
     low, high = np.quantile(means[:-1], [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
     return Interval(mean=float(means[-1]), low=float(low), high=float(high))
+
+
+def resampled_interval(
+    statistic: Callable[[IntArray], float], *, clusters: IntArray, resamples: int, confidence: float, seed: int
+) -> Interval:
+    """Return what `statistic` makes of all values and its interval, as `bootstrap_interval` does for a mean.
+
+    It is given the places of the values that were drawn, those of a cluster together; `clusters` (n,) has n at least 1.
+    """
+    _numbers, members = np.unique(clusters, return_inverse=True)
+    places = np.split(np.argsort(members, kind="stable"), np.cumsum(np.bincount(members))[:-1])
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(len(places), size=(resamples, len(places)))
+    found = [statistic(np.concatenate([places[cluster] for cluster in row])) for row in drawn.tolist()]
+    low, high = np.quantile(found, [(1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0])
+    return Interval(mean=statistic(np.arange(len(clusters))), low=float(low), high=float(high))
 
 
 def cluster_sums(*, values: FloatArray, clusters: IntArray) -> tuple[FloatArray, IntArray]:

@@ -128,7 +128,7 @@ def _sources_of_node(node: Node) -> Iterator[ProbeSource]:
 
 def _source_of_row(row: TableRow) -> Iterator[ProbeSource]:
     """Yield a row that opens with a label in words, with one of its columns that have a name and a short value."""
-    _before, found = read_row(row.text, row.cells)
+    found = read_row(row.text, row.cells)
     if row.is_header or len(found) < 2:
         return
     label, *values = found[0][1], *found[1:]

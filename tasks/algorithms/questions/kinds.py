@@ -3,7 +3,7 @@
 import re
 from enum import StrEnum
 
-from storage.records.documents import Modality
+from storage.records.documents import NodeKind
 from tasks.algorithms.questions.places import NUMBER_WORDS
 from tasks.algorithms.text.kept import asked_part, parts_of
 from tasks.algorithms.text.stems import stem, words_of
@@ -35,11 +35,6 @@ _COUNTED = re.compile(
 """What is counted follows within three words: "how many of the bar charts"."""
 
 
-def speaks_of_document(question: str) -> bool:
-    """Say whether a question speaks of the document it asks: "Who wrote this report?", "the slides", "in the appendix"."""
-    return _OF_DOCUMENT.search(asked_part(question)) is not None
-
-
 def surveys(question: str) -> bool:
     """Say whether a question counts or collects all over a document: "How many charts are there?", "List all risks in the report".
 
@@ -54,26 +49,25 @@ chart charting figure graph plot diagram flowchart infographic picture pictured 
 illustration illustrate drawing symbol emblem
 """
 _PARTS_OF_FIGURES = "bar pie arrow legend color colored shape"
-_SEEN_IN_PHOTOS = "people man woman wear"
-_TABULAR = "table column row"
-
 _STEMS = {
-    Modality.FIGURE: frozenset(map(stem, f"{_KINDS_OF_FIGURES} {_PARTS_OF_FIGURES} {_SEEN_IN_PHOTOS}".split())),
-    Modality.TABLE: frozenset(map(stem, _TABULAR.split())),
+    NodeKind.FIGURE: frozenset(map(stem, f"{_KINDS_OF_FIGURES} {_PARTS_OF_FIGURES}".split())),
+    NodeKind.TABLE: frozenset(map(stem, ("table", "column", "row"))),
+    NodeKind.FORMULA: frozenset(map(stem, ("formula", "formulas", "formulae", "equation"))),
+    NodeKind.FOOTNOTE: frozenset({stem("footnote")}),
 }
 _NO_KIND = re.compile(r"\btables?\s+of\s+contents?\b|\bfigures\s+(?:for|from|of|in)\s+(?:fy\s?)?\d{4}\b", re.IGNORECASE)
 """A list of headings is no table of data, and the figures of a year are numbers."""
 
 
-def asked_modalities(question: str) -> frozenset[Modality]:
-    """Return FIGURE where the question speaks of what is seen, TABLE where of rows and columns; most questions have neither.
+def asked_elements(question: str) -> frozenset[NodeKind]:
+    """Return FIGURE where the question speaks of what is seen, TABLE where of rows and columns, and so on; most have none.
 
     A label counts ("Table 2"), a word about the form of the answer does not ("Answer with a table").
     """
     # In capitals "FIGURE" would pass for an abbreviation.
     words = words_of(_NO_KIND.sub(" ; ", asked_part(question)).casefold())
     stems = {part for word in words for part in parts_of(word)}
-    return frozenset(modality for modality, words in _STEMS.items() if not words.isdisjoint(stems))
+    return frozenset(kind for kind, words in _STEMS.items() if not words.isdisjoint(stems))
 
 
 class AnswerKind(StrEnum):

@@ -16,59 +16,57 @@ NUMBER_WORDS = {word: number for number, word in enumerate([*_FIRST_WORDS.split(
 
 _IRREGULAR = {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "ninth": 9, "twelfth": 12, "twentieth": 20}
 _ORDINALS = {f"{word}th": number for word, number in NUMBER_WORDS.items() if number not in _IRREGULAR.values()} | _IRREGULAR
-_LONGEST_RUN = 10  # "the last 40 pages" names a part of the document, not forty pages
 
-_NTH = rf"(?P<nth>{'|'.join(_ORDINALS)}|\d{{1,4}}(?:st|nd|rd|th))"
-_COUNT = rf"(?P<count>{'|'.join(NUMBER_WORDS)}|\d{{1,2}})"
+_NUMBER_WORD = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+_ORDINAL = rf"(?:{'|'.join(_ORDINALS)}|\d{{1,4}}(?:st|nd|rd|th))"
+_COUNT = rf"(?P<count>{_NUMBER_WORD}|\d{{1,3}})"
 _PAGE = r"(?:page|slide|sheet)"
 _TO_LAST = r"[\s-](?:to[\s-])?(?:the[\s-])?last"
-_FROM_END = tuple(
+_LAST = r"(?:last|final|closing)"
+_SEVERAL = re.compile(
+    rf"\b{_ORDINAL}(?:(?:,?\s+(?:and|or)\s+|,\s+)(?:the\s+)?(?:{_ORDINAL}|{_LAST})|\s+(?:to|through)\s+(?:the\s+)?{_ORDINAL}){{1,5}}"
+    rf"(?=\s+({_PAGE})s?\b)",
+    re.IGNORECASE,
+)
+_COUNTED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\b{_NTH}{_TO_LAST}\s+{_PAGE}\b",
-        rf"\b{_PAGE}\s+(?:at\s+|on\s+)?(?:the\s+)?{_NTH}{_TO_LAST}\b",
-        rf"\b(?:last|final)\s+{_COUNT}\s+{_PAGE}s\b",
-        rf"(?<!to\s)(?<!to-)(?<!to\sthe\s)\b(?:very\s+)?(?:last|final|closing)\s+{_PAGE}\b",
-        r"\bback\s+(?:cover|page)\b",
+        rf"\b(?:(?P<back>{_LAST})|first)\s+{_COUNT}\s+{_PAGE}s\b",
+        rf"\b(?P<nth>{_ORDINAL})(?P<back>{_TO_LAST})\s+{_PAGE}\b",
+        rf"\b(?P<nth>{_ORDINAL})\s+{_PAGE}\s+(?P<back>from\s+the\s+(?:end|last|back))\b",
         rf"\b(?P<penultimate>penultimate)\s+{_PAGE}\b",
+        rf"\b(?P<back>(?:very\s+)?(?:{_LAST}|back)\s+{_PAGE}s?|back\s+cover)\b",
+        rf"\b(?P<nth>{_ORDINAL})\s+{_PAGE}\b",
+        rf"\b(?:(?:front|title|opening|cover)\s+{_PAGE}|front\s+cover|(?:on|in|of|at)\s+the\s+cover)\b",
     )
 )
-_FROM_START = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"\b{_NTH}\s+{_PAGE}\b",
-        rf"\bfirst\s+{_COUNT}\s+{_PAGE}s\b",
-        rf"\b(?:front|title|opening|cover)\s+{_PAGE}\b",
-        r"\b(?:front\s+cover|(?:on|in|of|at)\s+the\s+cover)\b",
-    )
+"""Pages by their place: several from either end, then one."""
+_PAGES = rf"(?:{_PAGE}s?|pp?|pg)\b\.?\s*"
+_END = rf"(?:\d{{1,3}}(?![\w%]|\.\d)|:-?\d+|(?:{_NUMBER_WORD})\b)"
+_SPAN = rf"({_END})(?:\s*(?:to|through|thru|until|till|up\s+to|[-\u2013\u2014])\s*(?:the\s+)?(?:{_PAGES})?({_END}))?"
+_BETWEEN = re.compile(rf"\bbetween\s+(?:the\s+)?({_PAGES}{_END})\s+and\s+", re.IGNORECASE)
+_LISTED = re.compile(
+    rf"(?<![\w-]){_PAGES}{_SPAN}(?:\s*(?:,\s*and\b|,|\band\b|&|\bor\b)\s*(?:the\s+)?(?:{_PAGES})?{_SPAN})*", re.IGNORECASE
 )
+_SPANS = re.compile(_SPAN, re.IGNORECASE)
 
 
-def counted_pages(text: str) -> list[int]:
-    """Return the pages that a text counts, each once: 1 is the first or the cover, -1 the last, -2 the one before it."""
-    found: dict[int, None] = {}
-    rest = text
-    for pattern in _FROM_END:
-        for match in pattern.finditer(rest):
-            found |= dict.fromkeys(-place for place in _places(match))
-        # "The second last page" is not the last page, too.
-        rest = pattern.sub(";", rest)
-    for pattern in _FROM_START:
-        for match in pattern.finditer(rest):
-            found |= dict.fromkeys(_places(match))
-    return list(found)
+def _count_out(text: str) -> str:
+    """Write pages that are counted like numbered ones: "the last two slides" as "the page :-2 to :-1"."""
+    text = _SEVERAL.sub(lambda match: re.sub(rf"{_ORDINAL}|{_LAST}", rf"\g<0> {match[1]}", match[0], flags=re.IGNORECASE), text)
+    for pattern in _COUNTED:
+        text = pattern.sub(_counted, text)
+    return text
 
 
-def _places(match: re.Match[str]) -> list[int]:
+def _counted(match: re.Match[str]) -> str:
     groups = {name: value.casefold() for name, value in match.groupdict().items() if value}
-    if "penultimate" in groups:
-        return [2]
+    back = "-" if "back" in groups else ""
     if "count" in groups:
         count = NUMBER_WORDS.get(groups["count"]) or int(groups["count"])
-        return list(range(1, count + 1)) if count <= _LONGEST_RUN else []
+        return f"page :-{count} to :-1" if back else f"page :1 to :{count}"
     nth = groups.get("nth", "first")
-    place = _ORDINALS.get(nth) or int(re.sub(r"\D", "", nth))
-    return [place] if place else []
+    return f"page :{'-2' if 'penultimate' in groups else back + str(_ORDINALS.get(nth) or int(nth[:-2]))}"
 
 
 class PlaceKind(StrEnum):
@@ -87,20 +85,25 @@ class NamedPlace:
 
     `value` is a page's number, printed or counted ("14", "IV", "A-3"); a page counted from the start ("1") or the end ("-1");
     a label as ingest writes it, folded ("figure 5", "table 1-1"); a section's kind and number ("section 4.1", "appendix B");
-    or a section's title in the words of the question.
+    or a section's title in the words of the question. `last` is where a range of pages ends, "" for a single place.
     """
 
     kind: PlaceKind
     value: str
+    last: str = ""
+
+    def __str__(self) -> str:
+        pages = f"pages {self.value} to {self.last}" if self.last else f"page {self.value}"
+        return pages if self.kind in {PlaceKind.PAGE, PlaceKind.COUNTED} else self.value
 
 
 _LABELS = "|".join(sorted(LABEL_KINDS, key=len, reverse=True))
 _SECTION_WORD = r"(?:section|chapter|part|appendix|paragraph|slide|page)"
 _NUMBERED_WORD = rf"(?:{_LABELS}|pages?|pp?|slides?|sheets?|sections?|chapters?|appendix|items?|notes?|parts?)"
-_SPELLED = re.compile(rf"\b({_NUMBERED_WORD})\s+({'|'.join(sorted(NUMBER_WORDS, key=len, reverse=True))})\b", re.IGNORECASE)
+_SPELLED = re.compile(rf"\b({_NUMBERED_WORD})\s+({_NUMBER_WORD})\b", re.IGNORECASE)
 _CALLED_NUMBER = re.compile(rf"\b({_NUMBERED_WORD})s?\s*(?:numbers?|no\.?|nos\.?|nr\.?|#)\s*(?=\d)", re.IGNORECASE)
 _LOWER_ROMAN = re.compile(r"\b(pages?|pp?\.)\s+([ivxl]{1,6})\b(?!\s*['\u2019])")
-_INDEX_NAME = re.compile(r"\bS\s?&\s?P\s*\d+", re.IGNORECASE)
+_NO_PAGE = re.compile(r"&\s?P(?=\s*\d)", re.IGNORECASE)
 _LABEL_WORD = re.compile(rf"\b({_LABELS}|item|note|part)(s?\.?)\s*(?=\d)", re.IGNORECASE)
 _COMPOUND = re.compile(rf"\b({_LABELS})\.?\s*(\d{{1,3}}(?:[\-\u2013]\d{{1,3}})+)\b", re.IGNORECASE)
 _QUOTE = r"[\"\u201c\u201e\u00ab'\u2018]([^\"\u201c\u201d\u201e\u00ab\u00bb\n]{2,150}?)[\"\u201d\u201c\u00bb'\u2019]"
@@ -115,28 +118,30 @@ _TITLES = (
         rf"\b(?i:the|its|this|their)\s+((?:(?!(?i:the|its|this|their)\b)[\w&\u2019'/-]+\s+){{1,7}})(?i:{_SECTION_WORD})\b(?!\s+\d)"
     ),
     re.compile(
-        r"\b(?i:in|of|from|under|per|to)\s+(?i:the\s+|its\s+)?((?i:abstract|introduction|conclusions?|executive\s+summary|appendix|appendices"
-        r"|glossary|preface|foreword|bibliography|acknowledge?ments?|discussion|methodology))\b(?!\s+(?-i:[A-Z]\b|\d|of\b|to\b))"
+        r"\b(?i:in|of|from|under|per|to|many|all)\s+(?i:the\s+|its\s+)?((?i:abstract|introduction|conclusions?|executive\s+summary|appendix|appendices"
+        r"|annex|glossary|preface|foreword|references|bibliography|acknowledge?ments?|discussion|methodology"
+        r"))\b(?!\s+(?-i:[A-Z]\b|\d|of\b|to\b))"
     ),
 )
 _SECTION_KINDS = frozenset({"section", "chapter", "appendix", "part", "item", "note"})
-_NO_TITLE = STOP_WORDS | {"title", "cover", "front", "last", "final", "first", "second", "third", "main", "number", "web", "home"}
+_NO_TITLE = STOP_WORDS | _ORDINALS.keys() | {"title", "cover", "front", "final", "penultimate", "main", "number", "web", "home"}
 
 
 def named_places(question: str) -> tuple[NamedPlace, ...]:
     """Return the places that a question names, each once; words about the form of the answer name none.
 
-    "Pages 3-5" are three places, "Fig. 5a" is Figure 5, "Table 1-1" a label of its own. Titles are places only where the
+    "Pages 3-5" are one place, "Fig. 5a" is Figure 5, "Table 1-1" a label of its own. Titles are places only where the
     documents know them: "the market part" is one when a section is called so.
     """
     asked = _spell_out(" ".join(asked_part(question).split()))
+    listed = _BETWEEN.sub(r"\1 to ", _count_out(asked))
     places = [
-        *(NamedPlace(PlaceKind.COUNTED, str(number)) for number in counted_pages(asked)),
+        *(place for found in _LISTED.finditer(listed) for span in _SPANS.finditer(found[0]) for place in _pages_of(span)),
         *(
             NamedPlace(PlaceKind.LABEL, f"{_label_kind(match[1])} {match[2]}".replace("\u2013", "-"))
             for match in _COMPOUND.finditer(asked)
         ),
-        *(place for reference in find_references(_COMPOUND.sub(";", asked)) if (place := _place_of(reference))),
+        *(place for reference in find_references(_COMPOUND.sub(";", _LISTED.sub(";", listed))) if (place := _place_of(reference))),
         *(NamedPlace(PlaceKind.TITLED, title) for title in _titles_in(asked)),
     ]
     return tuple(dict.fromkeys(places))
@@ -144,7 +149,7 @@ def named_places(question: str) -> tuple[NamedPlace, ...]:
 
 def _spell_out(asked: str) -> str:
     """Write numbers of places the way that references are read: "slide number seven" as "slide 7", "page iv" as "page IV"."""
-    text = _INDEX_NAME.sub("index", asked)
+    text = _NO_PAGE.sub("&", asked)
     # The pronoun in "the page I read" is no number.
     text = re.sub(r"\b([Pp]ages?|[Ss]lides?|[Ff]igures?|[Tt]ables?)\s+I(?=\s+[a-z])", r"\1, I", text)
     text = _SPELLED.sub(lambda match: f"{match[1]} {NUMBER_WORDS[match[2].casefold()]}", text)
@@ -152,6 +157,17 @@ def _spell_out(asked: str) -> str:
     text = re.sub(r"\b[Ss]heet (?=\d)", "page ", text)
     text = _LOWER_ROMAN.sub(lambda match: f"{match[1]} {match[2].upper()}", text)
     return _LABEL_WORD.sub(lambda match: f"{match[1].capitalize()}{match[2]} ", text)
+
+
+def _pages_of(span: re.Match[str]) -> list[NamedPlace]:
+    """Return the range of pages, or the single ones where it does not lead forward; page 0 is none."""
+    written = (span[1], span[2] or span[1])
+    start, end = (NUMBER_WORDS.get(number.casefold()) or int(number.lstrip(":")) for number in written)
+    kinds = [PlaceKind.COUNTED if number.startswith(":") else PlaceKind.PAGE for number in written]
+    if 0 < start < end or start < end < 0 or end < 0 < start:
+        kind = PlaceKind.PAGE if PlaceKind.PAGE in kinds else PlaceKind.COUNTED
+        return [NamedPlace(kind, str(start), str(end))]
+    return [NamedPlace(kind, str(number)) for kind, number in zip(kinds, (start, end), strict=True) if number]
 
 
 def _label_kind(word: str) -> str:

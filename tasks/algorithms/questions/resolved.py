@@ -1,7 +1,7 @@
 """What the places that a question names mean in the documents asked: pages, and elements on them."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -16,6 +16,8 @@ PageKey = tuple[str, int]
 
 _FIGURES = frozenset({"chart", "graph", "diagram", "scheme", "map", "plate", "photo", "image", "illustration"})
 """What a reader may call a figure, whatever its caption calls it."""
+
+_MOST_PAGES = 9_999
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +56,12 @@ def resolve_places(
     sections: Sequence[Section],
     nodes: Sequence[NodeMark],
     beside_printed: float,
-    in_section: float,
-    near_title: float,
 ) -> ResolvedPlaces:
     """Return the pages and nodes that the places mean in each document, the strongest meaning of each.
 
     A page's number means the page that has it printed; the page that it counts means as much only where no page of that
-    document has it printed. A page, and every node on it, has strength 1; so have a labelled node and its page.
+    document has it printed. A page, and every node on it, has strength 1; so have a labelled node and its page, and all pages
+    and nodes of a named section and those under it.
 
     Args:
         places: as `named_places` finds them.
@@ -68,8 +69,6 @@ def resolve_places(
         sections: all sections of the documents, parents before their children.
         nodes: the candidates.
         beside_printed: strength of the page that a number counts, where another page has it printed.
-        in_section: strength of the pages and nodes of a named section and those under it.
-        near_title: the same, where a section's title only contains the words of the question.
     """
     lengths: defaultdict[str, int] = defaultdict(int)
     for page in pages:
@@ -77,37 +76,46 @@ def resolve_places(
     known_labels = {node.label.casefold() for node in nodes}
     by_page: dict[PageKey, float] = {}
     by_label: dict[str, float] = {}
-    by_section: dict[str, float] = {}
+    named_sections: set[str] = set()
     unknown: list[NamedPlace] = []
     for place in places:
         if place.kind is PlaceKind.PAGE:
-            known = _raise(by_page, _read_page(place.value, pages, beside_printed))
+            known = _raise(by_page, _read_pages(place, pages, beside_printed))
         elif place.kind is PlaceKind.COUNTED:
-            known = _raise(by_page, _count_page(int(place.value), lengths))
+            known = _raise(by_page, _count_pages(place, lengths))
         elif place.kind is PlaceKind.LABEL:
             known = _raise(by_label, _read_label(place.value, known_labels))
         else:
-            known = _raise(by_section, _read_section(place, sections, in_section, near_title))
+            meant = _read_section(place, sections)
+            known = bool(meant)
+            named_sections |= meant
         # A title is a guess: "the market part" may be no section at all.
         if not known and place.kind is not PlaceKind.TITLED:
             unknown.append(place)
-    return ResolvedPlaces(*_spread(by_page, by_label, by_section, sections, nodes), tuple(unknown))
+    return ResolvedPlaces(*_spread(by_page, by_label, named_sections, sections, nodes), tuple(unknown))
 
 
-def _read_page(number: str, pages: Sequence[PageMark], beside_printed: float) -> dict[PageKey, float]:
-    printed = {(page.document_id, page.number): 1.0 for page in pages if (page.label or "").upper() == number}
+def _read_pages(place: NamedPlace, pages: Sequence[PageMark], beside_printed: float) -> dict[PageKey, float]:
+    # "From page 3 to the last" ends where the document does.
+    last = int(place.last) if place.last and int(place.last) > 0 else _MOST_PAGES
+    numbers = set(map(str, range(int(place.value), last + 1))) if place.last else {place.value}
+    printed = {(page.document_id, page.number): 1.0 for page in pages if (page.label or "").upper() in numbers}
     having = {document for document, _ in printed}
     counted = {
         (page.document_id, page.number): beside_printed if page.document_id in having else 1.0
         for page in pages
-        if str(page.number) == number
+        if str(page.number) in numbers
     }
     return {**counted, **printed}
 
 
-def _count_page(number: int, lengths: Mapping[str, int]) -> dict[PageKey, float]:
-    counted = {document: number if number > 0 else length + 1 + number for document, length in lengths.items()}
-    return {(document, page): 1.0 for document, page in counted.items() if 1 <= page <= lengths[document]}
+def _count_pages(place: NamedPlace, lengths: Mapping[str, int]) -> dict[PageKey, float]:
+    first, last = (int(end) for end in (place.value, place.last or place.value))
+    found: dict[PageKey, float] = {}
+    for document, length in lengths.items():
+        start, end = (number if number > 0 else length + 1 + number for number in (first, last))
+        found |= {(document, page): 1.0 for page in range(max(start, 1), min(end, length) + 1)}
+    return found
 
 
 def _read_label(label: str, known: set[str]) -> dict[str, float]:
@@ -117,30 +125,38 @@ def _read_label(label: str, known: set[str]) -> dict[str, float]:
     return {meant: 1.0 for meant in (label, other) if meant in known and (meant == label or label not in known)}
 
 
-def _read_section(place: NamedPlace, sections: Sequence[Section], in_section: float, near_title: float) -> dict[str, float]:
+def _read_section(place: NamedPlace, sections: Sequence[Section]) -> set[str]:
     numbered = place.kind is PlaceKind.NUMBERED
-    exact, near = (numbered_sections(place.value, sections), []) if numbered else titled_sections(place.value, sections)
-    found = {sections[child].id: near_title for child in with_subsections(near, sections)}
-    return found | {sections[child].id: in_section for child in with_subsections(exact, sections)}
+    found = numbered_sections(place.value, sections) if numbered else titled_sections(place.value, sections)
+    return {sections[child].id for child in with_subsections(found, sections)}
 
 
 def _spread(
     by_page: Mapping[PageKey, float],
     by_label: Mapping[str, float],
-    by_section: Mapping[str, float],
+    named_sections: Set[str],
     sections: Sequence[Section],
     nodes: Sequence[NodeMark],
 ) -> tuple[dict[PageKey, float], dict[str, float]]:
-    """Carry the strengths of pages, labels and sections to the nodes, and those of nodes and sections to their pages."""
+    """Carry the strengths of pages and labels to the nodes, and those of nodes and sections to their pages.
+
+    A section of which pages are named means these: "page 9 of the conclusion".
+    """
+    in_sections = {
+        (section.document_id, page)
+        for section in sections
+        if section.id in named_sections
+        for page in range(section.first_page, section.last_page + 1)
+    }
+    in_sections = in_sections & by_page.keys() or in_sections
     meant_pages, meant_nodes = dict(by_page), dict[str, float]()
-    for section in sections:
-        strength = by_section.get(section.id, 0.0)
-        _raise(meant_pages, {(section.document_id, page): strength for page in range(section.first_page, section.last_page + 1)})
+    _raise(meant_pages, dict.fromkeys(in_sections, 1.0))
     for node in nodes:
         key = (node.document_id, node.page)
         labelled = by_label.get(node.label.casefold(), 0.0)
+        in_section = float(node.section_id in named_sections and key in in_sections)
         _raise(meant_pages, {key: labelled})
-        _raise(meant_nodes, {node.id: max(labelled, by_page.get(key, 0.0), by_section.get(node.section_id or "", 0.0))})
+        _raise(meant_nodes, {node.id: max(labelled, by_page.get(key, 0.0), in_section)})
     return meant_pages, meant_nodes
 
 

@@ -12,7 +12,7 @@ from tasks.algorithms.text.kept import kept_stems
 from tasks.algorithms.text.stems import stem, words_of
 from tasks.algorithms.text.words import STOP_WORDS
 
-_ALL_APPENDICES = "appendix A, B, C, D, E, F, G, H"
+_APPENDIX = frozenset(map(stem, ("appendix", "appendices", "annex")))
 
 
 def numbered_sections(named: str, sections: Sequence[Section]) -> list[int]:
@@ -32,25 +32,34 @@ def numbered_sections(named: str, sections: Sequence[Section]) -> list[int]:
     return [place for place in found if place < len(sections)]
 
 
-def titled_sections(named: str, sections: Sequence[Section]) -> tuple[list[int], list[int]]:
-    """Return the places of the sections with this title, and of those whose title only contains its words.
+def titled_sections(named: str, sections: Sequence[Section]) -> list[int]:
+    """Return the places of the sections with this title, in documents without any of those whose title contains its words.
 
-    Numbers, function words, endings and order do not count. "The appendix" means each lettered one, too. A title that contains
-    the words is at most twice as long as they are, and only looked for in documents that have no section of the very title.
+    Numbers, function words, endings and order do not count; a title that contains the words is at most twice as long as they
+    are. "The appendix" is all from its first title on.
     """
     wanted = _essence(named)
-    exact: list[int] = []
-    near: list[int] = []
-    for place, section in enumerate(sections):
-        title = _essence(section.title)
-        if title == wanted:
-            exact.append(place)
-        elif wanted < title and len(title) <= 2 * len(wanted):
-            near.append(place)
-    if wanted == _essence("appendix"):
-        exact = sorted({*exact, *numbered_sections(_ALL_APPENDICES, sections)})
+    if wanted and wanted <= _APPENDIX:
+        return _behind_appendix(sections)
+    titles = [_essence(section.title) for section in sections]
+    exact = [place for place, title in enumerate(titles) if title == wanted]
     having = {sections[place].document_id for place in exact}
-    return exact, [place for place in near if sections[place].document_id not in having]
+    near = [place for place, title in enumerate(titles) if wanted < title and len(title) <= 2 * len(wanted)]
+    return sorted([*exact, *(place for place in near if sections[place].document_id not in having)])
+
+
+def _behind_appendix(sections: Sequence[Section]) -> list[int]:
+    """Return the places of the sections from the first that is called an appendix on, else from the first lettered one.
+
+    What follows a slide "Appendix" has titles of its own.
+    """
+    called = [place for place, section in enumerate(sections) if _essence(section.title) & _APPENDIX]
+    having = {sections[place].document_id for place in called}
+    lettered = [place for place in numbered_sections("appendix A", sections) if sections[place].document_id not in having]
+    begun: dict[str, int] = {}
+    for place in (*called, *lettered):
+        begun.setdefault(sections[place].document_id, place)
+    return [place for place, section in enumerate(sections) if place >= begun.get(section.document_id, len(sections))]
 
 
 def with_subsections(places: Sequence[int], sections: Sequence[Section]) -> Iterator[int]:
@@ -94,4 +103,4 @@ def _terms_of(title: str) -> frozenset[str]:
     numbering, words = read_numbering(title), words_of(title)
     # "4.1 Results" opens with a number, "Item 7A. Risks" with a word and a number.
     opening = 0 if numbering is None else 1 if numbering.scheme in _BARE_SCHEMES else 2
-    return frozenset(kept_stems(" ".join(words[opening:]), named=frozenset()))
+    return frozenset(kept_stems(" ".join(words[opening:])))

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from tasks.algorithms.text.keywords import IDENTIFIER, JOINERS
@@ -42,10 +41,8 @@ UNSAID = STOP_WORDS | frozenset(_ASKED.split())
 """Words without meaning of their own, and those that people put into questions about documents, whatever these say."""
 
 _LONGEST_NAME = 6  # words
-_OPENING = frozenset({"Best", "First", "General", "New", "Next", "Second", "Under", "Just", "One", "Two", "Three"})
-"""Words without meaning of their own that open a name: "New York", "Best Buy"."""
-
-_TITLE_CASE = STOP_WORDS - {"may"} - frozenset(map(str.casefold, _OPENING))
+_FUNCTION_WORDS = "a an and are at by did do does for from has have in is of on or the to was were with"
+_TITLE_CASE = frozenset(_FUNCTION_WORDS.split())
 """Words that have a capital only where every word has one."""
 
 
@@ -79,7 +76,7 @@ def _name_end(tokens: Sequence[str], place: int) -> int:
         following = tokens[end + 1] if end + 1 < len(tokens) else ""
         if _is_name_word(tokens[end]):
             end += 1
-        elif _is_name_word(following) and (tokens[end] in _OPENING if end == place else tokens[end] in JOINERS and end > 1):
+        elif _is_name_word(following) and end > max(place, 1) and tokens[end] in JOINERS:
             end += 2
         else:
             break
@@ -90,17 +87,9 @@ def _is_name_word(token: str) -> bool:
     return token[:1].isupper() and (token.casefold() not in UNSAID or (token.isupper() and len(token) > 1))
 
 
-def kept_stems(text: str, *, named: AbstractSet[str]) -> tuple[str, ...]:
-    """Return the stems of the words that say something, repetitions included, compounds by their parts.
-
-    Stems that are `named` stay although their word says nothing, because a name has it ("Best" of "Best Buy").
-    """
-    kept: list[str] = []
-    for word in words_of(text):
-        parts = parts_of(word)
-        if says_something(word) or not named.isdisjoint(parts):
-            kept += parts
-    return tuple(kept)
+def kept_stems(text: str) -> tuple[str, ...]:
+    """Return the stems of the words that say something, repetitions included, compounds by their parts."""
+    return tuple(part for word in words_of(text) if says_something(word) for part in parts_of(word))
 
 
 def asked_stems(question: str, kept: Collection[str]) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ class ChatCall(Generic[T]):
         images: Encoded pictures, shown behind the text as "Picture 1", "Picture 2" and so on.
         check: Says what is wrong with a reply that fits the form, such as ids that were not shown; "" where nothing is.
             The model gets it with its one second chance. Pure: a cached reply is checked again.
+        temperature: None is that of the settings.
     """
 
     purpose: str
@@ -41,6 +42,7 @@ class ChatCall(Generic[T]):
     max_output_tokens: int
     images: tuple[bytes, ...] = ()
     check: Callable[[T], str] = nothing_wrong
+    temperature: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

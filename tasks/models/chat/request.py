@@ -104,8 +104,12 @@ def call_key(call: ChatCall[Any], *, model: str, settings: ModelSettings) -> str
         canonical_json(_schema(call.form)).decode(),
         MEND_REPLY,
         call.max_output_tokens,
-        repr(settings.temperature),
+        repr(_temperature(call, settings)),
     )
+
+
+def _temperature(call: ChatCall[Any], settings: ModelSettings) -> float:
+    return settings.temperature if call.temperature is None else call.temperature
 
 
 def first_messages(call: ChatCall[Any], *, pixels: int) -> list[Message]:
@@ -132,7 +136,7 @@ def request_of(call: ChatCall[Any], messages: list[Message], *, model: str, sett
         "model": model,
         "messages": messages,
         "max_tokens": call.max_output_tokens,
-        "temperature": settings.temperature,
+        "temperature": _temperature(call, settings),
         "stream": True,
         "stream_options": {"include_usage": True},
         "response_format": {

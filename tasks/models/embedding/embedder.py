@@ -6,20 +6,23 @@ can embed in either, only slower.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from storage.records.documents import EmbedderIdentity, Vectors
 from tasks.models.embedding.local import PRECISIONS, LocalEmbedder, model_folder, model_name, this_precision
 from tasks.models.embedding.minilm import DIMENSION, NAME, QuestionMiniLM
 from tasks.models.embedding.vectors import EmbeddingError
-from tasks.models.endpoints import SERVED, embedding_endpoint, local_embedding_model
+from tasks.models.endpoints import SERVED, Endpoint, embedding_endpoint, local_embedding_model, second_endpoint
 from tasks.settings.models import ModelSettings
 
 if TYPE_CHECKING:
     from tasks.models.embedding.served import ServedEmbedder
 
 DEFAULT_MODELS = ModelSettings()
+SECOND = "reading.embedding.second"
 
 
 class Embedder(Protocol):
@@ -60,7 +63,14 @@ class UnopenedEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts; raise EmbeddingError where there is no such embedder here, too."""
-        return self.open().embed_documents(texts)
+        with wrongs_of_second(self.identity.named):
+            return self.open().embed_documents(texts)
+
+
+def unopened_embedders(identity: EmbedderIdentity, models: ModelSettings) -> tuple[UnopenedEmbedder, UnopenedEmbedder | None]:
+    """Return the embedder of a corpus, and its second where it has one."""
+    second = UnopenedEmbedder(identity.second, models) if identity.second else None
+    return UnopenedEmbedder(replace(identity, second=None), models), second
 
 
 _opened: dict[EmbedderIdentity, LocalEmbedder] = {}
@@ -70,12 +80,32 @@ _opening = threading.Lock()
 
 def default_identity() -> EmbedderIdentity:
     """Return what a new corpus is embedded with; cheap for the default, others are asked for their dimension once."""
-    endpoint = embedding_endpoint()
+    return _identity(embedding_endpoint(), local_embedding_model() or NAME)
+
+
+def second_identity(named: str) -> EmbedderIdentity:
+    """Return what the model that `reading.embedding.second` names makes, asked as `default_identity` asks."""
+    with wrongs_of_second(named):
+        return replace(_identity(second_endpoint(named), named), named=named)
+
+
+@contextmanager
+def wrongs_of_second(named: str) -> Iterator[None]:
+    """Have what is wrong with a second embedder, which is `named`, name its own setting and variables."""
+    try:
+        yield
+    except EmbeddingError as error:
+        if not named:
+            raise
+        own = str(error).replace("FLOWREADER_EMBED_MODEL", SECOND).replace("FLOWREADER_EMBED_", "FLOWREADER_SECOND_")
+        raise EmbeddingError(own) from error
+
+
+def _identity(endpoint: Endpoint | None, named: str) -> EmbedderIdentity:
     if endpoint is not None:
         from tasks.models.embedding.served import served_identity
 
         return served_identity(endpoint)
-    named = local_embedding_model() or NAME
     name, precision = model_name(named), this_precision()
     if name == NAME:
         return EmbedderIdentity(NAME, precision, DIMENSION)
@@ -94,11 +124,13 @@ def open_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT
     A model of this machine gets a process of its own, where it loads while other things start. `models` says how a server is
     asked, where the model is one that is served.
     """
+    identity = replace(identity, second=None, texts="content")  # one of each model, whatever it embeds of nodes
     return _open_served(identity, models) if identity.precision == SERVED else _open_local(identity)
 
 
 def open_question_embedder(identity: EmbedderIdentity, *, models: ModelSettings = DEFAULT_MODELS) -> QuestionEmbedder:
     """Return the embedder of a corpus's questions, a local one opened once a process; raise EmbeddingError where there is none."""
+    identity = replace(identity, second=None, texts="content")  # one of each model, whatever it embeds of nodes
     if identity.precision == SERVED:
         return _open_served(identity, models)
     if identity.name != NAME:
@@ -108,6 +140,14 @@ def open_question_embedder(identity: EmbedderIdentity, *, models: ModelSettings 
         if identity not in _for_questions:
             _for_questions[identity] = QuestionMiniLM(identity)
         return _for_questions[identity]
+
+
+def open_second(identity: EmbedderIdentity, models: ModelSettings) -> QuestionEmbedder | None:
+    """Return the second embedder of a corpus's questions, None where it has one embedder; raise EmbeddingError as that does."""
+    if identity.second is None:
+        return None
+    with wrongs_of_second(identity.second.named):
+        return open_question_embedder(identity.second, models=models)
 
 
 def _open_local(identity: EmbedderIdentity) -> LocalEmbedder:
@@ -123,6 +163,8 @@ def _local_model(identity: EmbedderIdentity) -> str:
     if identity.precision not in PRECISIONS:
         known = ", ".join(PRECISIONS)
         raise EmbeddingError(f"{identity.name} has no precision {identity.precision!r}, only {known}; ingest into a new corpus")
+    if identity.named:
+        return _second_local_model(identity)
     named = local_embedding_model()
     if identity.name == NAME:
         if identity.dimension != DIMENSION:
@@ -136,12 +178,22 @@ def _local_model(identity: EmbedderIdentity) -> str:
     return named
 
 
+def _second_local_model(identity: EmbedderIdentity) -> str:
+    if model_name(identity.named) != identity.name:
+        raise EmbeddingError(
+            f"the corpus was embedded a second time by {identity.name}, {identity.named!r} is {model_name(identity.named)} now; "
+            "put that model back there, or ingest into a new corpus"
+        )
+    return identity.named
+
+
 def _open_served(identity: EmbedderIdentity, models: ModelSettings) -> "ServedEmbedder":
-    endpoint = embedding_endpoint()
+    endpoint = second_endpoint(identity.name) if identity.named else embedding_endpoint()
     if endpoint is None or endpoint.model not in {"", identity.name}:
+        model = "" if identity.named else f" and FLOWREADER_EMBED_MODEL={identity.name}"
         raise EmbeddingError(
             f"the corpus was embedded by {identity.name} behind an endpoint; set FLOWREADER_EMBED_BASE_URL to where it is "
-            f"served and FLOWREADER_EMBED_MODEL={identity.name}"
+            f"served{model}"
         )
     # The client takes long to load, and a model on this machine needs none of it.
     from tasks.models.embedding.served import ServedEmbedder

@@ -1,6 +1,7 @@
 """A model of sentence-transformers on this machine, by name or folder, in a process of its own: torch is not in our memory."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,6 +11,7 @@ import numpy as np
 
 from storage.records.documents import EmbedderIdentity, Vectors
 from tasks.models.embedding.minilm import NAME, package_folder
+from tasks.models.embedding.prefixes import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.process import ModelProcess
 
@@ -56,6 +58,24 @@ def model_folder(named: str) -> Path:
     return folder.resolve()
 
 
+def last_part(named: str) -> str:
+    """Return what a model is called, by its name or folder."""
+    return Path(named).expanduser().name if Path(named).expanduser().is_dir() else named.rsplit("/", 1)[-1]
+
+
+def added_prompts(named: str) -> dict[str, str]:
+    """Return the prompts for texts and questions that a model needs and sentence-transformers would not take from its folder.
+
+    Many have none there, and some call `passage` what is asked for as `document`: then none would be taken.
+    """
+    config = model_folder(named) / "config_sentence_transformers.json"
+    own = (json.loads(config.read_text("utf-8")).get("prompts") or {}) if config.is_file() else {}
+    if any(own.values()):
+        passage = own.get("document") or own.get("passage") or own.get("corpus") or ""
+        return {"document": passage} if passage != own.get("document", "") else {}
+    return dict(zip(("document", "query"), PREFIXES.get(last_part(named), ()), strict=False))
+
+
 @lru_cache
 def model_name(named: str) -> str:
     """Return the name in the identity of a corpus: but for the default with a hash of the files that decide vectors."""
@@ -65,7 +85,9 @@ def model_name(named: str) -> str:
     for path in sorted(path for path in folder.rglob("*") if path.suffix in DECIDING and path.is_file()):
         with path.open("rb") as file:
             digest.update(f"{path.relative_to(folder)}\n{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    last = folder.name if Path(named).expanduser().is_dir() else named.rsplit("/", 1)[-1]
+    last = last_part(named)
+    if prompts := added_prompts(named):
+        digest.update(json.dumps(prompts, sort_keys=True).encode())
     return f"{last}@{digest.hexdigest()[:12]}"
 
 
@@ -75,11 +97,13 @@ class LocalEmbedder:
     def __init__(self, named: str, identity: EmbedderIdentity) -> None:
         """Start the model of this name or folder, in the precision of the identity."""
         self.identity = identity
+        prompts = {} if named == NAME else added_prompts(named)
         named = named if named == NAME else str(model_folder(named))  # the process has another working folder
         self._process = ModelProcess(
             "tasks.models.embedding.local_worker",
             named,
             identity.precision,
+            json.dumps(prompts),
             failure=EmbeddingError,
             environment={"HF_HUB_OFFLINE": "1"},
         )

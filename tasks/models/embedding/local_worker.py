@@ -1,8 +1,9 @@
-"""The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION`, started by local.py.
+"""The process of a model on this machine: `python -m tasks.models.embedding.local_worker MODEL PRECISION PROMPTS`, see local.py.
 
 A request is "document" or "query" and texts, the reply their vectors in float32, one behind the other.
 """
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -40,8 +41,11 @@ def length_groups(lengths: Sequence[int], limit: int) -> Iterator[list[int]]:
 class LocalModel:
     """A model of sentence-transformers; in bf16 linear layers and attention compute so, sums and norms stay in float32."""
 
-    def __init__(self, named: str, precision: str) -> None:
-        """Load a model by name or folder; raise EmbeddingError where it is not here or, by its hash, not the published one."""
+    def __init__(self, named: str, precision: str, prompts: str = "{}") -> None:
+        """Load a model by name or folder, with these prompts (JSON) over its own.
+
+        Raise EmbeddingError where it is not here or, by its hash, not the published one.
+        """
         folder = model_folder(named)
         if named == NAME:
             checked_weights(folder)
@@ -54,6 +58,7 @@ class LocalModel:
         except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
             message = f"{folder} is no model that sentence-transformers loads ({error}); set FLOWREADER_EMBED_MODEL to another"
             raise EmbeddingError(message) from error
+        self._model.prompts.update(json.loads(prompts))
         self._in_bf16 = precision == "bf16"
         if self._in_bf16:  # now, or autocast does it again for each group
             for module in self._model.modules():

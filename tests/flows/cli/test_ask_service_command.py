@@ -55,7 +55,7 @@ def test_settings_go_along_as_json(monkeypatch, capsys, tmp_path):
     said = capsys.readouterr()
     assert code == 0, said.err
     sent = AskRequest.model_validate(running.heard[0][3])
-    assert sent.settings.selection.read == 3 and sent.settings.routing.formulation == "paper"
+    assert sent.settings.selection.read == 3 and sent.settings.routing.network == "paper"
 
 
 def test_the_report_is_the_page_that_the_service_makes_and_the_token_goes_along(monkeypatch, capsys, tmp_path):

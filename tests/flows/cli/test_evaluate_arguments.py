@@ -36,6 +36,14 @@ def test_a_probe_takes_no_dataset_and_asks_all_of_a_corpus():
     )
 
 
+def test_a_fit_names_a_file_for_weights_and_a_transfer_two_datasets():
+    fit = parsed("fit", "folder", "--out", "mine.json")
+    assert (fit.run, fit.what, fit.dataset, fit.out) == ("flows.cli.evaluate_commands:evaluate", "fit", "folder", "mine.json")
+    transfer = parsed("transfer", "here", "there", "--corpus", "both")
+    assert (transfer.what, transfer.fitted_on, transfer.dataset, transfer.corpus) == ("transfer", "here", "there", "both")
+    assert transfer.reader == "flow,top-k" and transfer.out is None and parsed("retrieval", "folder").fitted_on is None
+
+
 def test_every_part_of_a_measurement_can_be_set():
     said = parsed(
         *("retrieval", "folder", "--reader", "top-k", "--corpus", "mine", "--scope", "corpus", "--limit", "40"),
@@ -75,6 +83,8 @@ def test_what_was_measured_is_looked_at_by_commands_of_their_own(arguments, run)
         (("speed",), "speed"),
         (("retrieval",), "DATASET"),
         (("probe", "folder"), "folder"),
+        (("fit", "folder", "--scope", "corpus"), "--scope"),
+        (("transfer", "folder"), "SCORED"),
         (("retrieval", "folder", "--judge", "a-model"), "--judge"),
         (("answers", "folder", "--only", "BM25"), "--only"),
         (("retrieval", "folder", "--scope", "page"), "page"),

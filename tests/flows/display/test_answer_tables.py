@@ -22,18 +22,20 @@ def shown(capsys, given, **more):
 
 GOLDEN = """\
 Evidence found, not read by a model:
-words of report words of letter
-
-[1] report.pdf, page 2, heading of report
+[1] report.pdf, page 2, probability 0.62, box 0.10 0.20 0.90 0.33, heading of report
+    words of report
 [2] letter.pdf, page 2, heading of letter
+    words of letter
 evidence: of 9 passages 2 hold some of what is asked
 extractive
 answer c5f25f5a, 3 model calls, 0.50 s of work
 """
 
 
-def test_evidence_says_that_no_model_read_it_then_come_its_words_its_places_and_why(capsys):
-    found = replace(answer("report", "letter"), status=AnswerStatus.EVIDENCE, why="of 9 passages 2 hold some of what is asked")
+def test_evidence_says_that_no_model_read_it_then_come_its_quotes_with_their_places_and_why(capsys):
+    quotes = (replace(citation("report"), probability=0.618), replace(citation("letter"), box=None))
+    found = replace(answer("report", "letter"), answer="", status=AnswerStatus.EVIDENCE, citations=quotes)
+    found = replace(found, why="of 9 passages 2 hold some of what is asked")
     assert shown(capsys, replace(found, answer_id="c5f25f5a" * 8)) == GOLDEN
 
 
@@ -53,9 +55,10 @@ def test_on_a_narrow_terminal_places_and_quotes_break_between_words_below_their_
     )
     with terminal(monkeypatch, 40) as lines:
         show_answer(replace(answer("report"), citations=(row,)), PEOPLE, with_question=False)
-    at = lines.index("[1] report.pdf, page 2, Annual Report")
-    assert lines[at + 1 : at + 4] == [
-        "    2024 > 2 The year in numbers",
+    at = lines.index("[1] report.pdf, page 2, box 0.10 0.20")
+    assert lines[at + 1 : at + 5] == [
+        "    0.90 0.33, Annual Report 2024 > 2",
+        "    The year in numbers",
         "    Table 1: Bolts and their torque |",
         "    Joint: Blade root to hub | Bolt: M36",
     ]
@@ -71,7 +74,8 @@ def test_a_quote_as_long_as_a_page_is_cut(capsys):
 def test_an_answer_whose_document_is_gone_says_so(capsys):
     gone = replace(answer("report"), answer="", citations=(replace(citation("report"), quote="", section=()),))
     words = shown(capsys, gone)
-    assert "document that was removed" in words and "[1] report.pdf, page 2\n" in words
+    assert "document that was removed" in words and "[1] report.pdf, page 2, box 0.10 0.20 0.90 0.33\n" in words
+    assert "document that was removed" in shown(capsys, replace(gone, status=AnswerStatus.EVIDENCE))
 
 
 def test_what_a_document_says_is_no_markup_and_no_command_to_the_terminal(capsys):
@@ -92,7 +96,10 @@ def test_a_list_of_answers_has_a_line_for_each(capsys):
     assert words.count("2026-01-01 00:00") == 2 and "Why Why" in words and "How many?" in words
 
 
-@pytest.mark.parametrize(("status", "shown_as"), [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.NOT_FOUND, "not_found")])
+@pytest.mark.parametrize(
+    ("status", "shown_as"),
+    [(AnswerStatus.ANSWERED, "removed"), (AnswerStatus.EVIDENCE, "evidence"), (AnswerStatus.NOT_FOUND, "not_found")],
+)
 def test_the_list_shows_which_answers_lost_their_words_and_which_found_nothing(status, shown_as, capsys):
     show_answers("small", [replace(answer("report"), answer="", status=status)], PEOPLE)
     assert f" {shown_as} " in capsys.readouterr().out

@@ -55,7 +55,8 @@ def test_people_read_what_was_asked_of_what_the_figures_and_where_to_go_on(outpu
         "several pages 2 33.3 (0.0-50.0)*",
         "",
         "in brackets: 95 % intervals, by drawing documents anew (- where there is one document only); "
-        "* fewer than 10 questions or 5 documents",
+        "* fewer than 10 questions or 5 documents; const: a ranking cut at one number with the set's mean; "
+        "same each: cut to the set's number question by question",
         "picture: /home/one.png",
         "picture: /home/two.png",
         "run 0a63db1e; again: flowreader evaluate show 0a63db1e",

@@ -7,8 +7,9 @@ import pytest
 from flows.display.corpus_tables import corpus_json, show_corpus, show_findings, show_settings
 from flows.display.output import CommandError, Output
 from storage.corpus.snapshot import open_for_reading
+from storage.errors import Finding
 from storage.locations import corpus_location
-from storage.records.documents import Finding, SkippedFile
+from storage.records.documents import SkippedFile
 from tasks.settings.ask import AllSettings, load_settings, method_of
 from tests.program import terminal
 
@@ -113,5 +114,5 @@ def test_settings_show_value_bounds_and_reason_and_can_stand_in_a_file(capsys, t
 def test_the_method_is_shown_with_what_the_preset_makes_of_it(capsys):
     show_settings(method_of("paper"), Output(as_json=False), method=True)
     lines = capsys.readouterr().out.splitlines()
-    assert 'ask.routing.formulation = "paper"' in lines and "ask.score.damping = 0.85" in lines
+    assert 'ask.routing.network = "paper"' in lines and "ask.score.damping = 0.85" in lines
     assert not any(line.startswith("limits.memory_megabytes") for line in lines)

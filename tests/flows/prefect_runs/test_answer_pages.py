@@ -154,17 +154,13 @@ KEPT = KeptReport(Path("/home/reports/a.html"), "<svg/>")
 GOLDEN = f"""\
 # How many\\?
 
-**Evidence found\\, not read by a model\\:**
+Evidence found\\, not read by a model\\:
 
-words of report
-
-evidence\\: two of nine
-
-## Evidence
-
-**[1]** report\\.pdf\\, page 2\\, heading of report
+**[1]** report\\.pdf\\, page 2\\, box 0\\.10 0\\.20 0\\.90 0\\.33\\, heading of report
 
 > words of report
+
+evidence\\: two of nine
 
 ![evidence graph](data:image/svg+xml;base64,{base64.b64encode(b"<svg/>").decode()})
 
@@ -176,9 +172,10 @@ The report, with the cited pages, is in \\/home\\/reports\\/a\\.html; \
 
 
 def test_the_evidence_its_citations_the_graph_and_the_report_are_there():
-    found = replace(answer("report"), answer_id="ab" * 32, status=AnswerStatus.EVIDENCE, why="two of nine")
+    found = replace(answer("report"), answer_id="ab" * 32, answer="", status=AnswerStatus.EVIDENCE, why="two of nine")
     assert answer_markdown(found, KEPT).startswith(GOLDEN)
     assert answer_markdown(answer("report"), KEPT).startswith("# How many\\?\n\nwords of report\n\nanswered\\: why")
+    assert "## Evidence" in answer_markdown(answer("report"), KEPT)
 
 
 def test_markup_of_documents_and_people_is_text():

@@ -154,14 +154,17 @@ def test_a_batch_that_contradicts_itself_is_refused_before_writing(kept, name):
     assert (kept._graph.versions(), kept.snapshot) == before
 
 
-def test_another_embedder_is_refused(place):
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (replace(EMBEDDER, precision="bf16"), "was embedded by small/fp32/8, this run has small/bf16/8"),
+        (replace(EMBEDDER, texts="paper"), "was read in by the preset 'default'; ingest with --preset default"),
+    ],
+)
+def test_another_embedder_or_preset_is_refused(place, other, words):
     with writing(place) as corpus:
         publish(corpus, REPORT)
-    other = replace(EMBEDDER, precision="bf16")
-    with (
-        pytest.raises(EmbedderMismatchError, match="was embedded by small/fp32/8, this run has small/bf16/8"),
-        open_for_writing(place, embedder=other, wait_seconds=0),
-    ):
+    with pytest.raises(EmbedderMismatchError, match=words), open_for_writing(place, embedder=other, wait_seconds=0):
         pass
     with writing(place) as corpus:
         assert (corpus.messages, len(corpus.documents())) == ((), 1)

@@ -13,7 +13,7 @@ from storage.corpus.snapshot import open_for_reading
 from storage.graph.adjacency_files import load, place_of
 from storage.graph.tables import TableName, graph_tables
 from storage.memo import kept_steps
-from tests.storage.worlds import DIMENSION, document_id, graph, publish, record, writing
+from tests.storage.worlds import EMBEDDER, document_id, graph, publish, record, writing
 
 
 @pytest.fixture
@@ -54,12 +54,12 @@ def test_a_sound_corpus_has_no_findings_also_while_it_is_written(place, report):
 def test_ids_that_stand_twice_are_found(place, report):
     with writing(place) as corpus:
         publish(corpus, report)
-        smuggle(place, corpus, add={TableName.ROWS: graph_tables([report], [], DIMENSION)[TableName.ROWS]})
+        smuggle(place, corpus, add={TableName.ROWS: graph_tables([report], [], EMBEDDER)[TableName.ROWS]})
     assert checks(place) == {"unique ids", "counts"}
 
 
 def test_rows_of_what_is_not_published_are_found(place, report):
-    stranger = graph_tables([graph("stranger")], [], DIMENSION)
+    stranger = graph_tables([graph("stranger")], [], EMBEDDER)
     with writing(place) as corpus:
         publish(corpus, report)
         smuggle(place, corpus, add={TableName.NODES: stranger[TableName.NODES]})
@@ -77,7 +77,7 @@ def test_bad_vectors_are_found(place, report):
     half = replace(report, vectors=report.vectors / 2, page_vectors=np.zeros_like(report.page_vectors))
     with writing(place) as corpus:
         publish(corpus, report)
-        corpus._graph.replace(frozenset([report.document_id]), graph_tables([half], [], DIMENSION))
+        corpus._graph.replace(frozenset([report.document_id]), graph_tables([half], [], EMBEDDER))
         smuggle(place, corpus)
     assert checks(place) == {"vectors"}
 

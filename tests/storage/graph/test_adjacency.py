@@ -7,7 +7,7 @@ from storage.graph.tables import TableName, graph_tables
 from storage.records.documents import EdgeKind, Modality, NodeKind
 from tasks.algorithms.text.words import count_words
 from tests.storage.graph_worlds import ALL_EDGES, ALL_NODES, GRAPHS, published
-from tests.storage.worlds import DIMENSION, graph
+from tests.storage.worlds import EMBEDDER, graph
 
 SUMMARIES = ("", "one two, three.", "研究の結果 was good", "tab\there\n\nline", "1,234.5 — a-b")
 
@@ -85,15 +85,15 @@ def test_digests_keep_every_byte():
 
 
 def test_a_corpus_of_nothing_has_no_arcs(tmp_path):
-    empty = derive(create_graph(tmp_path, DIMENSION))
+    empty = derive(create_graph(tmp_path, EMBEDDER))
     assert (len(empty.ids), len(empty.heads), empty.starts.tolist()) == (0, 0, [0])
     with pytest.raises(UnknownNodeError):
         empty.positions_of(["a" * 64])
 
 
 def test_loose_arcs_are_left_out(tmp_path):
-    store = create_graph(tmp_path, DIMENSION)
-    batch = graph_tables([graph("report")], [], DIMENSION)
+    store = create_graph(tmp_path, EMBEDDER)
+    batch = graph_tables([graph("report")], [], EMBEDDER)
     store.replace(frozenset(), batch | {TableName.NODES: batch[TableName.NODES].slice(0, 0)})
     assert len(derive(store).heads) == 0
     store.replace(frozenset(), batch | {TableName.NODES: batch[TableName.NODES].slice(0, 3)})
@@ -105,8 +105,8 @@ def test_summaries_are_counted_as_lengths_are(tmp_path):
 
     report = graph("report", nodes=len(SUMMARIES))
     nodes = tuple(replace(node, summary=text) for node, text in zip(report.nodes, SUMMARIES, strict=True))
-    store = create_graph(tmp_path, DIMENSION)
-    store.replace(frozenset(), graph_tables([replace(report, nodes=nodes)], [], DIMENSION))
+    store = create_graph(tmp_path, EMBEDDER)
+    store.replace(frozenset(), graph_tables([replace(report, nodes=nodes)], [], EMBEDDER))
     found = derive(store)
     assert found.summary_words[np.argsort(found.ordinals)].tolist() == [count_words(text) for text in SUMMARIES]
 

@@ -23,7 +23,7 @@ from storage.graph.adjacency_files import (
 from storage.graph.store import create_graph, open_graph
 from storage.graph.tables import TableName
 from tests.storage.graph_worlds import published
-from tests.storage.worlds import DIMENSION, graph, publish, writing
+from tests.storage.worlds import EMBEDDER, graph, publish, writing
 
 
 def same(one: Adjacency, other: Adjacency) -> bool:
@@ -43,7 +43,7 @@ def test_what_is_saved_is_loaded_mapped(adjacency, tmp_path):
 
 
 def test_an_empty_corpus_is_saved_and_loaded(tmp_path):
-    nothing = derive(create_graph(tmp_path / "lance", DIMENSION))
+    nothing = derive(create_graph(tmp_path / "lance", EMBEDDER))
     save(nothing, tmp_path / "place")
     assert same(nothing, load(tmp_path / "place"))
 

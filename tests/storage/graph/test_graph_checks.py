@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from storage.graph.checks import GraphError, check_graph
-from tests.storage.worlds import DIMENSION, graph
+from tests.storage.worlds import EMBEDDER, graph
 
 
 def first(records, **changes):
@@ -18,11 +18,11 @@ def vectors(good, row, value):
 
 
 def test_a_whole_graph_passes():
-    check_graph(graph("report"), DIMENSION)
+    check_graph(graph("report"), EMBEDDER)
 
 
 def test_the_vector_of_an_empty_page_may_be_zero():
-    check_graph(replace(G, page_vectors=vectors(G.page_vectors, 1, 0)), DIMENSION)
+    check_graph(replace(G, page_vectors=vectors(G.page_vectors, 1, 0)), EMBEDDER)
 
 
 G = graph("report")
@@ -49,4 +49,4 @@ BROKEN = {
 def test_a_broken_graph_is_refused(name):
     broken, words = BROKEN[name]
     with pytest.raises(GraphError, match=words):
-        check_graph(broken, DIMENSION)
+        check_graph(broken, EMBEDDER)

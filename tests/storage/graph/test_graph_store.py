@@ -4,18 +4,18 @@ from storage.graph.filters import Column, between
 from storage.graph.store import GraphDamagedError, create_graph, open_graph
 from storage.graph.tables import TableName, graph_tables, nodes_of
 from storage.lock import LockLostError
-from tests.storage.worlds import DIMENSION, graph, link
+from tests.storage.worlds import EMBEDDER, graph, link
 
 NOBODY: frozenset[str] = frozenset()
 
 
 @pytest.fixture
 def store(tmp_path):
-    return create_graph(tmp_path, DIMENSION)
+    return create_graph(tmp_path, EMBEDDER)
 
 
 def put(store, *graphs, edges=()):
-    return store.replace(frozenset(each.document_id for each in graphs), graph_tables(graphs, edges, DIMENSION))
+    return store.replace(frozenset(each.document_id for each in graphs), graph_tables(graphs, edges, EMBEDDER))
 
 
 def ids(store, name=TableName.NODES):
@@ -31,7 +31,7 @@ def test_the_same_batch_twice_is_there_once(store):
 
 
 def test_rows_without_a_document_to_replace_are_put_once_too(store):
-    batch = graph_tables([graph("report")], [], DIMENSION)
+    batch = graph_tables([graph("report")], [], EMBEDDER)
     store.replace(NOBODY, batch)
     store.replace(NOBODY, batch)
     assert len(ids(store)) == 6
@@ -46,7 +46,7 @@ def test_a_new_version_takes_the_place_of_the_old(store):
 def test_a_document_that_goes_takes_the_edges_that_end_in_it(store):
     report, letter = graph("report"), graph("letter")
     put(store, report, letter, edges=link(report, letter))
-    store.replace(frozenset([letter.document_id]), graph_tables([], [], DIMENSION))
+    store.replace(frozenset([letter.document_id]), graph_tables([], [], EMBEDDER))
     assert ids(store, TableName.EDGES) == sorted(edge.id for edge in report.edges)
 
 

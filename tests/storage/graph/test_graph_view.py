@@ -11,7 +11,7 @@ from storage.graph.tables import TableName, graph_tables
 from storage.graph.view import GraphView
 from storage.records.documents import Passage
 from tests.storage.graph_worlds import ALL_NODES, GRAPHS, VECTORS, published
-from tests.storage.worlds import DIMENSION, graph
+from tests.storage.worlds import DIMENSION, EMBEDDER, graph
 
 IDS = sorted(ALL_NODES)[::11]
 
@@ -88,8 +88,8 @@ def test_a_vector_that_is_not_finite_is_named(tmp_path, column, wrong):
     report = graph("report")
     broken = report.nodes[2].id
     (report.vectors if column == "vector" else report.initial_vectors)[2, 1] = wrong
-    store = create_graph(tmp_path, DIMENSION)
-    store.replace(frozenset(), graph_tables([report], [], DIMENSION))
+    store = create_graph(tmp_path, EMBEDDER)
+    store.replace(frozenset(), graph_tables([report], [], EMBEDDER))
     view = GraphView(store, DIMENSION)
     everything = np.arange(len(report.nodes))
     with pytest.raises(GraphDamagedError, match=f"node {broken} has a {column} that is not finite; run `flowreader doctor`"):
@@ -99,8 +99,8 @@ def test_a_vector_that_is_not_finite_is_named(tmp_path, column, wrong):
 
 def test_rows_that_are_gone_are_counted(tmp_path):
     report = graph("report")
-    store = create_graph(tmp_path, DIMENSION)
-    store.replace(frozenset(), graph_tables([report], [], DIMENSION))
+    store = create_graph(tmp_path, EMBEDDER)
+    store.replace(frozenset(), graph_tables([report], [], EMBEDDER))
     view = GraphView(store, DIMENSION)
     store.tables[TableName.NODES].delete(f"id = '{report.nodes[2].id}'")
     with pytest.raises(GraphDamagedError):

@@ -7,10 +7,11 @@ from storage.graph.lookups import nearest_nodes
 from storage.graph.search import Scope
 from storage.graph.store import create_graph
 from storage.graph.tables import TableName, graph_tables
-from storage.records.documents import Modality
+from storage.records.documents import EmbedderIdentity, Modality
 from tests.storage.worlds import graph
 
 DIMENSION = 32
+EMBEDDER = EmbedderIdentity("small", "fp32", DIMENSION)
 MANY, MORE = graph("many", nodes=600, dimension=DIMENSION), graph("more", nodes=600, dimension=DIMENSION)
 
 
@@ -21,8 +22,8 @@ def indexed_columns(store, name):
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     monkeypatch.setattr(graph_store, "NEAREST_FROM", 600)
-    store = create_graph(tmp_path, DIMENSION)
-    store.replace(frozenset(), graph_tables([MANY], [], DIMENSION))
+    store = create_graph(tmp_path, EMBEDDER)
+    store.replace(frozenset(), graph_tables([MANY], [], EMBEDDER))
     return store
 
 
@@ -48,7 +49,7 @@ def test_few_vectors_are_searched_one_by_one(store, monkeypatch):
 
 def test_the_vector_index_finds_nodes_put_before_and_after_it_was_made(store):
     store.index()
-    store.replace(frozenset(), graph_tables([MORE], [], DIMENSION))
+    store.replace(frozenset(), graph_tables([MORE], [], EMBEDDER))
     for _ in range(2):
         for part in (MANY, MORE):
             for node, vector in list(zip(part.nodes, part.vectors, strict=True))[::60]:
@@ -64,7 +65,7 @@ def test_the_vector_index_gives_as_much_as_a_narrow_filter_holds(store):
 
 def test_what_was_removed_is_not_found_and_not_in_the_indexes_written_anew(store, tmp_path):
     store.index()
-    store.replace(frozenset([MANY.document_id]), graph_tables([MORE], [], DIMENSION))
+    store.replace(frozenset([MANY.document_id]), graph_tables([MORE], [], EMBEDDER))
     gone = {node.id for node in MANY.nodes}
     assert not gone & set(found(store, MANY.vectors[5], 100))
     before = {index.index_uuid for index in store.tables[TableName.NODES].list_indices()}

@@ -10,7 +10,7 @@ from storage.graph.store import GraphDamagedError, create_graph, open_graph
 from storage.graph.tables import TableName, graph_tables
 from storage.records.documents import Modality
 from tests.storage.graph_worlds import ALL_NODES, GRAPHS, VECTORS, published
-from tests.storage.worlds import DIMENSION, graph
+from tests.storage.worlds import DIMENSION, EMBEDDER, graph
 
 PAGE = Scope((GRAPHS[1].document_id,), 2, 2, Modality.TEXT)
 NOTHING = [
@@ -65,9 +65,9 @@ def test_words_find_nodes_with_any_of_them_the_rarer_word_first(store):
 def test_full_text_knows_the_inflections_of_the_language_that_a_corpus_is_made_in(tmp_path, monkeypatch, language, asked, count):
     monkeypatch.setenv("FLOWREADER_LANGUAGE", language)
     report = graph("report", nodes=1)
-    store = create_graph(tmp_path, DIMENSION)
+    store = create_graph(tmp_path, EMBEDDER)
     german = replace(report, nodes=(replace(report.nodes[0], search_text="Die Häuser am Fluss"),))
-    store.replace(frozenset(), graph_tables([german], [], DIMENSION))
+    store.replace(frozenset(), graph_tables([german], [], EMBEDDER))
     assert len(matching_nodes(store, [asked], limit=5, where=None)[0]) == count
 
 
@@ -102,8 +102,8 @@ def test_rows_come_in_their_order(store):
 
 
 def test_unreadable_rows_are_named(tmp_path):
-    store = create_graph(tmp_path, DIMENSION)
-    store.replace(frozenset(), graph_tables([graph("report")], [], DIMENSION))
+    store = create_graph(tmp_path, EMBEDDER)
+    store.replace(frozenset(), graph_tables([graph("report")], [], EMBEDDER))
     for path in (tmp_path / "nodes.lance" / "data").iterdir():
         path.write_bytes(path.read_bytes()[:40])
     for ask in (

@@ -1,13 +1,13 @@
 import numpy as np
 
 from storage.graph.tables import TableName, edges_of, graph_tables, nodes_of, pages_of, rows_of, schemas, vectors_of
-from tests.storage.worlds import DIMENSION, graph, link
+from tests.storage.worlds import DIMENSION, EMBEDDER, graph, link
 
 
 def test_a_graph_comes_back_from_its_tables_as_it_went():
     report, letter = graph("report", picture="f" * 64), graph("letter")
     cross = link(report, letter)
-    tables = graph_tables([report, letter], cross, DIMENSION)
+    tables = graph_tables([report, letter], cross, EMBEDDER)
     both = sorted([report, letter], key=lambda each: each.document_id)
     assert nodes_of(tables[TableName.NODES]) == [node for each in both for node in each.nodes]
     assert pages_of(tables[TableName.PAGES]) == [page for each in both for page in each.pages]
@@ -19,6 +19,6 @@ def test_a_graph_comes_back_from_its_tables_as_it_went():
 
 
 def test_no_documents_make_empty_tables_of_the_same_schema():
-    tables = graph_tables([], [], DIMENSION)
-    assert {name: table.schema for name, table in tables.items()} == schemas(DIMENSION)
+    tables = graph_tables([], [], EMBEDDER)
+    assert {name: table.schema for name, table in tables.items()} == schemas(EMBEDDER)
     assert vectors_of(tables[TableName.NODES]["vector"], DIMENSION).shape == (0, DIMENSION)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storage.codec import CodecError
+from storage.records.answers import AnswerStatus, Refusal
 from storage.runs.answer_json import answer_from_json, answer_json
 from tests.storage.answer_worlds import answer, named
 
@@ -37,7 +38,7 @@ def test_the_json_has_the_shape_that_was_agreed():
     assert set(told) == {
         "answer_id", "question", "answer", "answer_by", "status", "why", "reader", "citations", "paths", "pages", "evidence_pages",
         "gate", "usage", "snapshot", "settings", "models", "asked", "corpus", "scope", "notes",
-        "cached",
+        "cached", "completeness", "refusal",
     }  # fmt: skip
     assert json.loads(json.dumps(told)) == told
 
@@ -62,8 +63,8 @@ BY_A_MODEL = "2 paths support an answer, of 3 that were read; the answers agree 
 @pytest.mark.parametrize(
     ("reader", "status", "why", "now"),
     [
-        ("extractive", "answered", BY_RULES, ("evidence", "rules", "5 of 11 passages hold some of it")),
-        ("extractive", "partial", "so", ("evidence", "rules", "so")),
+        ("extractive", "answered", BY_RULES, ("evidence", None, "5 of 11 passages hold some of it")),
+        ("extractive", "partial", "so", ("evidence", None, "so")),
         ("extractive", "not_found", "no word", ("not_found", None, "no word")),
         ("model", "partial", BY_A_MODEL, ("partial", "model", "2 paths support an answer, of 3 that were read")),
     ],
@@ -74,8 +75,9 @@ def test_an_answer_of_an_earlier_version_opens_without_its_invented_percentages(
     earlier |= {"status": status, "confidence": {"score": 0.78, "why": why}, "models": {"reader": reader}}
     opened = answer_from_json(earlier)
     assert (opened.status, opened.answer_by, opened.why) == now
+    assert opened.answer == ("" if opened.status is AnswerStatus.EVIDENCE else given["answer"])
     assert opened.citations == answer("report").citations and "%" not in json.dumps(answer_json(opened))
-    with pytest.raises(CodecError, match="answer_by"):
+    with pytest.raises(CodecError, match=r"answer_by|why"):
         answer_from_json({name: value for name, value in earlier.items() if name != "confidence"})
 
 
@@ -96,3 +98,10 @@ def test_what_utf8_cannot_hold_is_written_as_an_escape():
 def test_a_number_that_json_has_no_word_for_is_refused(number):
     with pytest.raises(CodecError):
         answer_json(replace(answer("report"), gate=replace(answer("report").gate, consistency=number)))
+
+
+@pytest.mark.parametrize(("probability", "refuses"), [(None, False), (0.39, False), (0.4, True), (0.9, True)])
+def test_a_refusal_is_kept_with_what_it_was_made_of_and_refuses_from_its_threshold_on(probability, refuses):
+    refusal = Refusal({"a name is missing": 1.0}, probability, None if probability is None else 0.4)
+    opened = answer_from_json(json.loads(json.dumps(answer_json(replace(answer("report"), refusal=refusal)))))
+    assert opened.refusal == refusal and opened.refusal.refuses is refuses

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from storage.catalog.removals import note_removals, removal_of
 from storage.records.answers import NamedDocument
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import (
     AmbiguousAnswerError,

@@ -2,7 +2,7 @@ import pytest
 
 from storage.records.documents import identify
 from storage.records.evaluations import Asked
-from storage.runs.asked_questions import AskedQuestions
+from storage.runs.asked_questions import AskedQuestions, count_variants
 from storage.runs.log import RunGoneError
 from storage.system import DiskFullError
 
@@ -57,3 +57,16 @@ def test_a_full_disk_is_said(questions):
 def test_an_arm_cannot_leave_the_folder(questions, arm):
     with pytest.raises(ValueError, match="no place for the questions of arm"):
         questions.recall(arm)
+
+
+def test_variants_of_a_benchmark_are_counted_by_settings_and_code(tmp_path):
+    log = tmp_path / "evaluations" / "variants.jsonl"
+
+    def tried(*variants, benchmark="b1", code="c1"):
+        return count_variants(log, benchmark=benchmark, code=code, variants=variants, what="retrieval")
+
+    assert [tried("s1"), tried("s1"), tried("s2", "s3"), tried("s1", code="c2")] == [1, 1, 3, 4]
+    assert tried("s1", benchmark="b2") == 1, "another benchmark has a count of its own"
+    # Killed in mid-write: the line that was cut counts nothing and costs no other.
+    log.write_bytes(log.read_bytes()[:-9])
+    assert tried("s1", benchmark="b2") == 1 and tried("s4") == 5

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from storage.records.documents import StepRecord
+from storage.records.steps import StepRecord
 from storage.runs.log import RunGoneError, RunLog, is_cut
 from storage.runs.views import read_run
 from storage.system import DiskFullError

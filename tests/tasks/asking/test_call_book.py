@@ -16,20 +16,21 @@ def ended(purpose="worker", attempts=1, outcome=Outcome.OK, prompt_hash="h"):
     return ModelCall(purpose, "", "path 1", "m", prompt_hash, "", 7, 3, 0.5, 0.1, attempts, outcome, "")
 
 
-def test_the_defaults_are_22_calls_25_more_and_one():
+def test_the_defaults_are_21_calls_25_more_and_one_and_the_paper_asks_for_keywords_besides():
     bounds = call_bounds(model_settings(), gated=True)
-    assert [bounds[stage] for stage in Stage] == [22, 25, 1] and sum(bounds.values()) == 48
+    assert [bounds[stage] for stage in Stage] == [21, 25, 1] and sum(bounds.values()) == 47
+    assert [call_bounds(model_settings(keywords=True), gated=True)[stage] for stage in Stage] == [22, 25, 1]
 
 
 def test_rules_make_no_call_and_the_baseline_compares_and_refines_nothing():
     assert set(call_bounds(AskSettings(), gated=True).values()) == {0}
-    assert [call_bounds(model_settings(), gated=False)[stage] for stage in Stage] == [12, 0, 1]
+    assert [call_bounds(model_settings(), gated=False)[stage] for stage in Stage] == [11, 0, 1]
     assert call_bounds(model_settings(gate={"enabled": False}), gated=True)[Stage.REFINED] == 0
 
 
 def test_the_bounds_follow_the_settings():
     settings = model_settings(selection={"read": 3}, reading={"model": {"compared_pairs": 2, "rating_calls": 2}})
-    assert [call_bounds(settings, gated=True)[stage] for stage in Stage] == [6, 7, 1]
+    assert [call_bounds(settings, gated=True)[stage] for stage in Stage] == [5, 7, 1]
 
 
 def test_a_call_too_many_is_refused_before_it_is_made_and_nothing_is_handed_on():

@@ -78,9 +78,9 @@ def identities(folder, monkeypatch, *written):
     return found
 
 
-def test_another_line_of_code_or_of_a_prompt_is_another_identity(tmp_path, monkeypatch):
-    changes = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read.")
-    assert len(set(identities(tmp_path, monkeypatch, *changes))) == 4
+def test_another_line_of_code_of_a_prompt_or_of_a_glossary_is_another_identity(tmp_path, monkeypatch):
+    changes = ("tasks/a.py", "x = 1\n"), ("tasks/a.py", "x = 2\n"), ("tasks/prompts/b.md", "Read."), ("tasks/c.toml", "d = 1\n")
+    assert len(set(identities(tmp_path, monkeypatch, *changes))) == 5
 
 
 def test_what_is_no_code_or_only_evaluates_changes_nothing(tmp_path, monkeypatch):

@@ -62,6 +62,9 @@ def lifted(text, context, *, of="report", whole=True, **settings):
         ("What is on the last page?", {7: 1.0}),
         ("What is on the cover?", {0: 1.0}),
         ("What do pages 5-6 say?", {5: 1.0, 6: 1.0}),
+        ("What is told from page 5 to page 7?", {5: 1.0, 6: 1.0, 7: 1.0}),
+        ("What do the last two pages say?", {6: 1.0, 7: 1.0}),
+        ("What stands in the appendix?", {3: 1.0, 4: 1.0, 5: 1.0, 6: 1.0, 7: 1.0}),
         ("What does Table 1 list?", {1: 1.0, 2: 1.0}),
         ("What is drawn in Figure 5?", {3: 1.0}),
         ("What does section 4.1 say?", {1: 1.0, 2: 1.0}),
@@ -124,6 +127,15 @@ def test_pages_with_a_figure_or_a_table_are_lifted_where_one_is_asked_for(contex
     quiet = {"title": 0.0, "place": 0.0, "item": 0.0, "ratio": 0.0}
     assert lifted("Which chart shows the storm?", context, modality=0.25, **quiet) == {3: 0.25}
     assert lifted("According to the table, how high?", context, modality=0.25, **quiet) == {1: 0.25, 2: 0.25}
+
+
+def test_who_counts_elements_asks_for_the_pages_that_hold_one(context):
+    quiet = {"title": 0.0, "item": 0.0, "ratio": 0.0, "modality": 0.25}
+    assert lifted("How many pages contain tables?", context, **quiet) == {1: 1.0, 2: 1.0}
+    assert lifted("List all figures about the storm.", context, **quiet) == {3: 1.0}
+    # Where a place is named, elements only come first in it.
+    assert lifted("How many tables are on page 2?", context, **quiet) == {1: 1.25, 2: 1.25}
+    assert lifted("How many tables are on page 3?", context, **quiet) == {1: 0.25, 2: 0.25, 3: 1.0}
 
 
 def test_a_place_is_lifted_among_candidates_of_a_larger_scope_too(context):

@@ -8,11 +8,12 @@ from scipy.stats import spearmanr
 
 from storage.corpus.snapshot import open_for_reading
 from storage.graph import view
+from storage.graph.candidates import EDGE_KINDS
 from storage.graph.search import Scope
 from storage.graph.store import GraphDamagedError, damage_explained
 from storage.graph.tables import TableName
 from storage.records.documents import EdgeKind, Modality, NodeKind
-from tasks.asking.candidates import arc_cosines, find_candidates, page_scores, score, score_by_relevance
+from tasks.asking.candidates import arc_cosines, find_candidates, page_ranking, score, score_by_relevance
 from tasks.asking.question import context_of
 from tasks.asking.request import QuestionError
 from tasks.models.embedding.embedder import open_question_embedder
@@ -73,7 +74,7 @@ def scored(text, context):
 
 
 def ranked(text, context):
-    return page_scores(*scored(text, context))
+    return dict(page_ranking(*scored(text, context)))
 
 
 @pytest.mark.parametrize(
@@ -146,13 +147,14 @@ def test_one_node_is_scored(context):
 def test_where_nothing_is_relevant_all_scores_are_zero_and_every_page_is_ranked(context):
     place = only(context, "lonely", relevance={"lexical_share": 1.0})
     graph, scores = scored("zebra", place)
-    assert not scores.combined.any() and page_scores(graph, scores) == {(document_id("lonely"), page): 0.0 for page in (1, 2, 3)}
+    assert not scores.combined.any() and page_ranking(graph, scores) == [((document_id("lonely"), page), 0.0) for page in (1, 2, 3)]
 
 
 def test_the_score_of_a_page_is_its_best_nodes(context):
     graph, scores = scored("the tide in a harbour", context)
-    found = page_scores(graph, scores)
-    for (document, page), value in found.items():
+    found = page_ranking(graph, scores)
+    assert found == sorted(found, key=lambda item: (-item[1], item[0]))
+    for (document, page), value in found:
         own = (graph.pages == page) & (np.array(graph.document_ids)[graph.documents] == document)
         assert value == scores.combined[own].max()
     assert len(found) == 3 + 3 + 1
@@ -171,6 +173,14 @@ def test_the_papers_reading_can_be_chosen(context, settings):
     _, plain = scored("a cable in the tide", context)
     _, paper = scored("a cable in the tide", at_place(context, **settings))
     assert not np.array_equal(plain.combined, paper.combined) and np.isfinite(paper.combined).all()
+
+
+def test_the_papers_graph_has_similarities_alone(context):
+    kinds = {
+        arcs: {EDGE_KINDS[code] for code in scored("the tide", at_place(context, candidates={"arcs": arcs}))[0].arc_kinds}
+        for arcs in ("all", "paper")
+    }
+    assert kinds["paper"] == {EdgeKind.SEMANTIC} < kinds["all"]
 
 
 @pytest.mark.parametrize("text", [TORQUE, COAST, WEIGHT])

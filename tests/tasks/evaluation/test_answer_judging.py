@@ -43,6 +43,7 @@ ANSWERED = [
     answered(CAR, "not found in these documents", status="not_found"),
     answered(NOTHING, "not found in these documents", status="not_found"),
     answered(NOTHING, "a bus"),
+    answered(CAR, "", status="evidence"),
 ]
 
 
@@ -69,9 +70,9 @@ def judging(reply=knowing, settings=None, **server):
 
 def test_rules_judge_alone_where_there_is_no_model():
     judged = judge_answers(ANSWERED, None)
-    assert [each.correct for each in judged] == [False, True, False, True, False]
-    assert [each.kind for each in judged] == [*map(MatchKind, ["wrong", "exact", "abstained", "abstained", "wrong"])]
-    assert [each.question_id for each in judged] == ["one", "two", "one", "three", "three"]
+    assert [each.correct for each in judged] == [False, True, False, True, False, False]
+    assert [each.kind for each in judged] == [*map(MatchKind, ["wrong", "exact", "abstained", "abstained", "wrong", "unread"])]
+    assert [each.question_id for each in judged] == ["one", "two", "one", "three", "three", "one"]
     assert all(each.by == "rules" and each.calls == each.cost == 0 and each.reason == "" for each in judged)
 
 
@@ -91,6 +92,7 @@ def test_a_model_judges_what_is_an_answer_and_rules_judge_what_abstains(home):
         (True, "scripted"),
         (False, "rules"),
         (True, "rules"),
+        (False, "rules"),
         (False, "rules"),
     ]
     assert judged[0].kind is MatchKind.WRONG and judged[0].reason == "the automobile against car"
@@ -131,10 +133,10 @@ def test_where_the_model_fails_the_rules_have_the_word_and_the_reason_says_so(ho
 
     with judging(misbehave=misbehave) as (judge, _):
         judged = judge_answers([*ANSWERED, ANSWERED[1]], judge)
-    assert [each.by for each in judged] == ["scripted", *["rules"] * 5]
+    assert [each.by for each in judged] == ["scripted", *["rules"] * 6]
     assert (judged[1].correct, judged[1].kind) == (True, MatchKind.EXACT)
     assert "judged by rules, because the model did not help with answer 2, of flow to question 'two'" in judged[1].reason
-    assert judged[1].calls == 1 and judged[5].calls == 0 and judged[5].reason == judged[1].reason
+    assert judged[1].calls == 1 and judged[6].calls == 0 and judged[6].reason == judged[1].reason
 
 
 def test_a_budget_ends_it_and_what_is_judged_stays(home):
@@ -220,7 +222,7 @@ def test_batches_and_their_calls_by_the_model_named_are_in_the_lineage_and_go_wi
             judged = judge_batch(ANSWERED, judge)
             by_model = judging_key(ANSWERED, judge)
             other = judging_key([answered(TRUCK, "truck"), *ANSWERED[1:]], judge)
-    assert [one.by for one in judged] == ["strict", "strict", "rules", "rules", "rules"]
+    assert [one.by for one in judged] == ["strict", "strict", *["rules"] * 4]
     assert {request.body["model"] for request in server.requests} == {"strict"}
     assert CallCache(calls_folder()).subjects() == [questions_owner("judged")]
     run = run_of(location)
@@ -229,4 +231,4 @@ def test_batches_and_their_calls_by_the_model_named_are_in_the_lineage_and_go_wi
     calls = [entry for entry in run.entries if entry["kind"] == EntryKind.CALL]
     assert [(call["purpose"], call["model"]) for call in calls] == [("judge_answer", "strict")] * 2
     by_rules = judging_key(ANSWERED, None)
-    assert len({by_model.inputs, other.inputs, by_rules.inputs}) == 3 and by_rules.name == "one and 4 more by rules"
+    assert len({by_model.inputs, other.inputs, by_rules.inputs}) == 3 and by_rules.name == "one and 5 more by rules"

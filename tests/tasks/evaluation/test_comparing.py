@@ -7,7 +7,7 @@ from storage.records.evaluations import Evaluation
 from tasks.algorithms.metrics.bootstrap import bootstrap_interval
 from tasks.evaluation.arms import RESAMPLES, EvaluationError
 from tasks.evaluation.comparing import Difference, compare, what_else_differs
-from tasks.evaluation.figures import SEED
+from tasks.evaluation.scoring import SEED
 from tests.storage.evaluation_worlds import evaluation, scored
 
 

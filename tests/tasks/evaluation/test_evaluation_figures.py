@@ -19,7 +19,7 @@ from tasks.asking.deciding import code_identity
 from tasks.evaluation.arms import FULL, EvaluationRequest
 from tasks.evaluation.figures import (
     ABLATED,
-    ALL,
+    GAINS_OF_SIZES,
     difference_of,
     figures_of,
     groups_of,
@@ -29,19 +29,22 @@ from tasks.evaluation.figures import (
 from tasks.evaluation.lines import write_lines
 from tasks.evaluation.plan import Results, plan_evaluation, work_to_do
 from tasks.evaluation.scoring import (
+    ALL,
     BASELINE,
     BY_RULES,
+    CITED,
     CORRECT,
     CUTS,
     OWN,
     PERFECT,
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
-    SAME_NUMBER,
+    SAME_EACH,
     Judged,
     gain_over,
 )
 from tasks.evaluation.wording import figures_in
+from tasks.settings.ask import AllSettings
 from tests.asking_worlds import published
 from tests.evaluation_plans import answered, plan_by_hand, small_benchmark
 from tests.storage import worlds
@@ -98,7 +101,7 @@ def test_figures_are_the_means_over_the_questions_of_each_arm(corpus):
     assert (shown["flow", "recall@1"], shown["top-k", "recall@1"]) == (0.75, 0.25)
     assert (shown["flow", PERFECT], shown["top-k", PERFECT]) == (1.0, 0.5)
     # Of question two, flow needs three pages of its ranking for what its set has in two.
-    assert (shown["flow", gain_over(OWN, SAME_NUMBER)], shown["flow", gain_over(BASELINE, SAME_NUMBER)]) == (0.5, 0.5)
+    assert (shown["flow", gain_over(OWN, SAME_EACH)], shown["flow", gain_over(BASELINE, SAME_EACH)]) == (0.5, 0.5)
     assert evaluation.scored.select("arm", "question_id").unique(maintain_order=True).rows() == [
         ("flow", "one"),
         ("flow", "two"),
@@ -118,23 +121,23 @@ def test_only_the_main_metrics_are_measured_on_parts_of_the_questions(corpus):
         "type: Manual",
     }
     in_parts = {one.metric for one in figures_in(evaluation.figures) if one.group != ALL}
-    assert in_parts == {"recall@1", "recall@5", PERFECT, *GAINS}
+    assert in_parts == {"recall@1", "recall@5", PERFECT, *GAINS, *GAINS_OF_SIZES}
     assert in_parts < {one.metric for one in figures_in(evaluation.figures) if one.group == ALL}
     assert values(evaluation, "several pages")["flow", "recall@1"] == 0.5
 
 
 def test_each_ablation_has_its_differences_to_the_whole_method_and_that_has_none(corpus):
-    plan = plan_by_hand(ONE, TWO, what="ablations", only=("mixing 0",), readers=("flow",))
-    found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "mixing 0": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
+    plan = plan_by_hand(ONE, TWO, what="ablations", only=("BM25 only",), readers=("flow",))
+    found = retrieved(**{FULL: [([1, 2], [1]), ([2, 3, 1], [2, 1])], "BM25 only": [([2, 1], [2, 1]), ([2, 3, 1], [2])]})
     evaluation = summed(plan, found)
     shown = values(evaluation)
-    assert shown["mixing 0", difference_of("recall@1")] == -0.5
-    assert shown["mixing 0", difference_of(PERFECT)] == -0.5
-    assert shown["mixing 0", difference_of("pages returned")] == 0.0
-    assert {metric for arm, metric in shown if arm == "mixing 0"} >= {difference_of(metric) for metric in ABLATED}
+    assert shown["BM25 only", difference_of("recall@1")] == -0.5
+    assert shown["BM25 only", difference_of(PERFECT)] == -0.5
+    assert shown["BM25 only", difference_of("pages returned")] == 0.0
+    assert {metric for arm, metric in shown if arm == "BM25 only"} >= {difference_of(metric) for metric in ABLATED}
     assert not [metric for arm, metric in shown if arm == FULL and "difference" in metric]
-    assert values(evaluation, "one page")["mixing 0", difference_of(PERFECT)] == 0.0
-    assert values(evaluation, "several pages")["mixing 0", difference_of(PERFECT)] == -1.0
+    assert values(evaluation, "one page")["BM25 only", difference_of(PERFECT)] == 0.0
+    assert values(evaluation, "several pages")["BM25 only", difference_of(PERFECT)] == -1.0
     assert {one.group for one in figures_in(evaluation.figures)} == {ALL, "one page", "several pages"}
 
 
@@ -154,7 +157,8 @@ def test_answers_are_measured_by_accuracy_and_by_right_and_wrong_refusals(corpus
         "right": Judged("right", True, BY_RULES, MatchKind.EXACT),
         "nothing": Judged("nothing", False, BY_RULES, MatchKind.WRONG),
     }
-    plan = plan_by_hand(right, nothing, what="answers", readers=("flow",))
+    read = AllSettings.model_validate({"ask": {"reading": {"by": "model"}}})
+    plan = plan_by_hand(right, nothing, what="answers", readers=("flow",), settings=read)
     evaluation = summed(plan, Results({"flow": asked}, {"flow": judged}))
     shown = values(evaluation)
     assert (shown["flow", CORRECT], shown["flow", REFUSED_RIGHTLY], shown["flow", REFUSED_WRONGLY]) == (0.5, 0.0, 0.0)
@@ -228,16 +232,17 @@ def measured(benchmark, **asked):
 def test_an_evaluation_holds_no_word_of_a_document_and_its_lines_do(in_asked_home, benchmark, tmp_path):
     plan, found = measured(benchmark, what="answers")
     evaluation = summed(plan, found)
-    assert values(evaluation)["flow", CORRECT] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
+    assert ("flow", CORRECT) not in values(evaluation), "rules answer nothing"
+    assert values(evaluation)["flow", CITED] > 0.0 and values(evaluation)["flow", REFUSED_RIGHTLY] == 1.0
     with open_for_reading(corpus_location("small")) as snapshot:
         texts = {node.content for record in snapshot.documents() for node in snapshot.nodes(record.id)}
     shown = json.dumps(plain(evaluation), ensure_ascii=False)
-    answers = {one.answer for by_question in found.asked.values() for one in by_question.values()} - {""}
-    assert answers and not [answer for answer in answers if answer in shown]
+    assert not [one.answer for by_question in found.asked.values() for one in by_question.values() if one.answer]
     assert not [text for text in texts if len(text) > 20 and text in shown]
     assert not [one for one in plan.questions if one.text in shown]
     write_lines(str(tmp_path / "out.jsonl"), plan, found)
-    assert sum("163 t" in json.loads(line)["answer"] for line in (tmp_path / "out.jsonl").read_text().splitlines()) == 2
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert {(line["status"], line["kind"], line["correct"]) for line in lines} >= {("evidence", "unread", None)}
 
 
 def test_what_was_asked_for_one_measurement_is_not_asked_for_another_and_is_no_answer_of_the_users(in_asked_home, benchmark):

@@ -11,9 +11,9 @@ from PIL import Image
 from storage.locations import evaluations_folder
 from storage.records.evaluations import Figure
 from tasks.evaluation.arms import FULL
-from tasks.evaluation.figures import ALL, difference_of
+from tasks.evaluation.figures import difference_of
 from tasks.evaluation.pictures import COLOURS, group_picture, pictures_of, write_pictures
-from tasks.evaluation.scoring import CORRECT, PERFECT
+from tasks.evaluation.scoring import ALL, CORRECT, PERFECT
 from tasks.settings.ask import AllSettings
 from tests.storage.evaluation_worlds import evaluation
 

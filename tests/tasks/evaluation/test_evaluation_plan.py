@@ -10,7 +10,7 @@ from storage.corpus.writer import open_for_writing
 from storage.locations import corpus_location
 from tasks.evaluation.arms import FULL, EvaluationError, EvaluationRequest, ablation_arms, ablations, reader_arms
 from tasks.evaluation.plan import notes_of, plan_evaluation, require_read, work_to_do
-from tasks.settings.ask import AllSettings
+from tasks.settings.ask import AllSettings, method_of
 from tasks.settings.base import changed, dotted
 from tests.asking_worlds import Passage, published, written
 from tests.evaluation_plans import small_benchmark
@@ -45,9 +45,9 @@ def test_the_documents_go_into_a_corpus_of_their_own_or_into_the_one_named(folde
 
 
 def test_arms_that_need_documents_read_otherwise_have_a_corpus_of_their_own(folder):
-    found = list(plan_of(folder, what="ablations", only=("rounds 0", "rounds 1", "mixing 0")).by_corpus())
+    found = list(plan_of(folder, what="ablations", only=("rounds 0", "rounds 1", "without BM25")).by_corpus())
     names_of_arms = [[arm.name for arm in arms] for _, arms in found]
-    assert names_of_arms == [["full", "mixing 0"], ["evolution rounds 0"], ["evolution rounds 1"]]
+    assert names_of_arms == [["full", "without BM25"], ["evolution rounds 0"], ["evolution rounds 1"]]
     names = [name for name, _ in found]
     assert names[0] == "evaluate-small" and all(name.startswith("evaluate-small-") for name in names[1:])
     assert len(set(names)) == 3
@@ -69,6 +69,45 @@ def test_a_benchmark_without_what_is_measured_is_refused_with_what_can_be(tmp_pa
 def test_a_measurement_without_a_dataset_is_refused():
     with pytest.raises(EvaluationError, match="evaluate retrieval"):
         plan_evaluation(EvaluationRequest())
+
+
+def test_a_fit_asks_every_question_of_its_documents_and_of_all_by_flow_and_top_k(folder):
+    plan = plan_of(folder, what="fit")
+    assert [one.id for one in plan.questions] == ["q0", "q1", "q2", "q-none"]
+    assert [one.id for one in plan.with_evidence] == ["q0", "q1", "q2"] and plan.scope == "document and corpus"
+    assert [(arm.name, arm.reader, arm.whole_corpus) for arm in plan.arms] == [
+        ("flow, own documents", "flow", False),
+        ("top-k, own documents", "top-k", False),
+        ("flow, all documents", "flow", True),
+        ("top-k, all documents", "top-k", True),
+    ]
+
+
+@pytest.mark.parametrize("asked", [{"what": "fit"}, {"what": "transfer"}])
+def test_nothing_is_fitted_to_one_document_or_for_the_paper(folder, tmp_path, asked):
+    other = small_benchmark(tmp_path / "alone")
+    lines = (other / "questions.jsonl").read_text().splitlines()
+    (other / "questions.jsonl").write_text("\n".join([lines[0], lines[-1]]) + "\n")
+    fitted = {"fitted_on": str(other)} if asked["what"] == "transfer" else {}
+    with pytest.raises(EvaluationError, match=r"nothing can be fitted to 'alone': its 1 questions .* are of 1 document"):
+        plan_of(folder if fitted else other, **asked, **fitted)
+    with pytest.raises(EvaluationError, match="preset 'paper' has no weights to fit; leave out --preset"):
+        plan_of(folder, **asked, **({"fitted_on": str(folder)} if fitted else {}), preset="paper")
+
+
+def test_a_transfer_is_scored_on_one_dataset_and_fitted_on_the_other(folder, tmp_path):
+    other = small_benchmark(tmp_path / "other")
+    plan = plan_of(folder, what="transfer", fitted_on=str(other), scope="corpus", limit=2)
+    assert (plan.benchmark.name, plan.fitted_on.benchmark.name) == ("small", "other")
+    assert [arm.name for arm in plan.arms] == ["flow", "top-k"] and [arm.name for arm in plan.fitted_on.arms] == ["flow"]
+    assert plan.scope == plan.fitted_on.scope == "corpus"
+    assert [name for name, _ in plan.fitted_on.by_corpus()] == ["evaluate-other"]
+
+
+def test_settings_are_variants_and_readers_and_scopes_are_none(folder):
+    tried = {arm.variant for arm in plan_of(folder, what="fit").arms} | {arm.variant for arm in plan_of(folder).arms}
+    assert len(tried) == 1
+    assert len({arm.variant for arm in plan_of(folder, what="ablations", only=("rounds 0", "BM25 only")).arms} - tried) == 2
 
 
 def test_what_is_read_in_already_is_not_read_again_and_documents_are_known_by_their_bytes(own_home, folder):
@@ -157,10 +196,13 @@ def test_each_ablation_differs_from_the_default_in_the_settings_it_names_and_in_
 
 
 def test_every_part_of_the_method_has_an_ablation():
-    names = set(ablations(AllSettings()))
-    wanted = {"relevance only", "propagation", "diffusion", "BM25", "greedy", "mixing 0", "start by", "diagonal q"}
-    wanted |= {"extinction after", "summary and keywords", "demand", "rounds 0", "rounds 5", "places named", "OCR"}
-    assert all(any(part in name for name in names) for part in wanted)
+    wanted = {"relevance only", "propagation", "diffusion", "BM25", "rounds 0", "rounds 5", "OCR"}
+    ours = {"paper's routing", "paper's arcs", "summary and keywords", "evolved vectors", "places named", "glossary"}
+    papers = {"gate", "greedy", "mixing 0", "start by flow", "diverse sources"}
+    for preset, parts in (("default", wanted | ours), ("paper", wanted | papers)):
+        names = set(ablations(method_of(preset)))
+        assert all(any(part in name for name in names) for part in parts), preset
+    assert not papers & set(ablations(AllSettings()))
 
 
 def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
@@ -170,19 +212,20 @@ def test_weights_still_sum_to_one_when_a_signal_is_taken_away():
 
 
 def test_what_is_set_already_is_no_ablation():
-    assert "mixing 0" not in ablations(changed(AllSettings(), {"ask.selection.mixing": 0.0}))
+    assert "mixing 0" not in ablations(changed(method_of("paper"), {"ask.selection.mixing": 0.0}))
+    assert "paper's routing" not in ablations(method_of("paper"))
     assert f"evolution rounds {AllSettings().reading.evolution.rounds}" not in ablations(AllSettings())
 
 
 def test_the_whole_method_comes_first_and_only_what_is_named_follows():
-    assert [arm.name for arm in ablation_arms(AllSettings(), "flow", ["mixing 0", "OCR"])] == [FULL, "mixing 0", "without OCR"]
-    with pytest.raises(EvaluationError, match=r"'mixng'.*mixing 0"):
-        ablation_arms(AllSettings(), "flow", ["mixng"])
+    assert [arm.name for arm in ablation_arms(AllSettings(), "flow", ["BM25 only", "OCR"])] == [FULL, "BM25 only", "without OCR"]
+    with pytest.raises(EvaluationError, match=r"'BM52'.*BM25 only"):
+        ablation_arms(AllSettings(), "flow", ["BM52"])
 
 
 def test_arms_that_read_documents_alike_share_a_corpus():
     arms = {arm.name: arm for arm in ablation_arms(AllSettings(), "flow")}
-    assert arms["mixing 0"].read_alike == arms[FULL].read_alike
+    assert arms["without BM25"].read_alike == arms[FULL].read_alike
     apart = (FULL, "without OCR", "evolution rounds 0", "vectors of summary and keywords")
     assert len({arms[name].read_alike for name in apart}) == len(apart)
 

@@ -1,25 +1,29 @@
 """What a question was worth, checked by hand."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from storage.records.evaluations import BenchmarkQuestion
 from tasks.algorithms.metrics.answers import MatchKind
 from tasks.evaluation.scoring import (
+    ANSWERED,
     BASELINE,
     BY_MODEL,
     BY_RULES,
     BY_THE_RULES,
+    CITED,
+    CONST,
     CORRECT,
     JUDGE_CALLS,
     JUDGE_COST,
     OWN,
     PERFECT,
+    PRECISION,
     REFUSED_RIGHTLY,
     REFUSED_WRONGLY,
-    SAME_MEAN,
-    SAME_MEAN_OF_KIND,
-    SAME_NUMBER,
+    SAME_EACH,
     STRICT,
     Judged,
     document_of,
@@ -56,34 +60,26 @@ def test_a_ranking_and_a_set_are_measured_as_worked_out_by_hand():
     assert (values["recall@1"], values["recall@3"], values["mrr@1"], values["precision@3"]) == (0.5, 1.0, 1.0, pytest.approx(2 / 3))
     assert (values[PERFECT], values["irrelevant pages"], values["pages returned"]) == (1.0, pytest.approx(1 / 3), 3.0)
     # The first three of its own ranking hold both gold pages too: routing has gained nothing.
-    assert (values[found_by(OWN, SAME_NUMBER)], values[gain_over(OWN, SAME_NUMBER)]) == (1.0, 0.0)
+    assert (values[found_by(OWN, SAME_EACH)], values[gain_over(OWN, SAME_EACH)]) == (1.0, 0.0)
 
 
 def test_the_rival_is_cut_to_the_number_of_pages_that_the_set_has_for_this_question():
     questions = [question("q", 2, 5)]
     found = worth(questions, flow=[asked("q", [5, 1, 2], [5, 2])], top_k=[asked("q", [2, 5, 1], [2], reader="top-k")])
     values = found["flow", "q"]
-    assert (values[found_by(OWN, SAME_NUMBER)], values[gain_over(OWN, SAME_NUMBER)]) == (0.0, 1.0)
-    assert (values[found_by(BASELINE, SAME_NUMBER)], values[gain_over(BASELINE, SAME_NUMBER)]) == (1.0, 0.0)
-    assert gain_over(BASELINE, SAME_NUMBER) not in found["top-k", "q"]
+    assert (values[found_by(OWN, SAME_EACH)], values[gain_over(OWN, SAME_EACH)]) == (0.0, 1.0)
+    assert (values[found_by(BASELINE, SAME_EACH)], values[gain_over(BASELINE, SAME_EACH)]) == (1.0, 0.0)
+    assert gain_over(BASELINE, SAME_EACH) not in found["top-k", "q"]
 
 
 def test_at_the_same_mean_every_ranking_is_cut_at_one_number():
     # Three pages for one question and none for the other: one and a half each.
     questions = [question("q", 1, 2), question("r", 9)]
     values = worth(questions, flow=[asked("q", [1, 2, 3], [1, 2, 3]), asked("r", [8, 9, 7], [])])
-    assert values["flow", "q"][found_by(OWN, SAME_MEAN)] == 0.5
-    assert values["flow", "r"][found_by(OWN, SAME_MEAN)] == 0.5
-    assert values["flow", "q"][gain_over(OWN, SAME_MEAN)] == 0.5
-    assert values["flow", "r"][gain_over(OWN, SAME_MEAN)] == -0.5
-
-
-def test_where_kinds_of_questions_want_more_pages_each_kind_is_cut_at_a_number_of_its_own():
-    # Sets that are the ranking's own beginning: two pages where one is needed, four where several are.
-    questions = [question("one", 2), question("many", 1, 4)]
-    values = worth(questions, flow=[asked("one", [1, 2, 3, 4, 5], [1, 2]), asked("many", [1, 2, 3, 4, 5], [1, 2, 3, 4])])
-    assert values["flow", "many"][gain_over(OWN, SAME_MEAN)] == 1.0
-    assert {values["flow", name][gain_over(OWN, SAME_MEAN_OF_KIND)] for name in ("one", "many")} == {0.0}
+    assert values["flow", "q"][found_by(OWN, CONST)] == 0.5
+    assert values["flow", "r"][found_by(OWN, CONST)] == 0.5
+    assert values["flow", "q"][gain_over(OWN, CONST)] == 0.5
+    assert values["flow", "r"][gain_over(OWN, CONST)] == -0.5
 
 
 def test_questions_stand_or_fall_with_the_document_of_their_evidence():
@@ -105,10 +101,10 @@ CAR = BenchmarkQuestion("car", "What is it?", ("a.pdf",), answers=("a car",))
 NOTHING = BenchmarkQuestion("nothing", "Who won?", ("a.pdf",), answerable=False)
 
 
-def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, **asked):
+def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, by_model=True, **asked):
     verdict = Judged(asked_for.id, correct, by, MatchKind(kind), **(judge or {}))
     found = {"flow": {asked_for.id: answered(asked_for, **asked)}}
-    return values_of(scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}}))["flow", asked_for.id]
+    return values_of(scored_answers([asked_for], found, {"flow": {asked_for.id: verdict}}, by_model=by_model))["flow", asked_for.id]
 
 
 @pytest.mark.parametrize(
@@ -124,8 +120,17 @@ def worth_of_answer(asked_for, kind, *, correct, by=BY_RULES, judge=None, **aske
     ],
 )
 def test_an_answer_is_right_as_judged_and_the_verdict_of_the_rules_is_kept_too(kind, by, correct, values):
-    found = worth_of_answer(CAR, kind, by=by, correct=correct)
+    found = worth_of_answer(CAR, kind, by=by, correct=correct, answer="a car")
     assert {name: found[name] for name in values} == values and REFUSED_RIGHTLY not in found
+    assert (found[ANSWERED], found[PRECISION]) == (1.0, float(correct))
+
+
+def test_what_rules_quote_is_no_answer_that_could_be_right_and_its_pages_may_be():
+    found = worth_of_answer(replace(CAR, evidence=(("a.pdf", 2),)), "unread", correct=False, by_model=False, cited=(("a.pdf", 2),))
+    assert (found[CITED], found[ANSWERED], found[REFUSED_WRONGLY]) == (1.0, 0.0, 0.0)
+    assert {CORRECT, BY_THE_RULES, STRICT, PRECISION}.isdisjoint(found)
+    assert worth_of_answer(replace(CAR, evidence=(("a.pdf", 2),)), "wrong", correct=False)[CITED] == 0.0
+    assert CITED not in worth_of_answer(CAR, "unread", correct=False, by_model=False)
 
 
 def test_to_refuse_is_right_where_there_is_no_answer():
@@ -150,7 +155,7 @@ def test_every_arm_is_scored_on_every_question_in_order_under_the_name_of_its_do
     verdicts = {
         arm: {one.id: Judged(one.id, arm == "flow", BY_RULES, MatchKind.EXACT) for one in questions} for arm in ("top-k", "flow")
     }
-    scored = scored_answers(questions, asked_by, verdicts)
+    scored = scored_answers(questions, asked_by, verdicts, by_model=True)
     right = scored.filter(pl.col("metric") == CORRECT)
     assert right.select("arm", "question_id").rows() == [(arm, one.id) for arm in ("flow", "top-k") for one in questions]
     assert right["document"].to_list() == ["a.pdf", "b.pdf", "a.pdf"] * 2 and right["value"].to_list() == [1.0] * 3 + [0.0] * 3

@@ -32,7 +32,7 @@ from tasks.parsing.parse import ParseError
 from tasks.reading.judging import judge
 from tasks.reading.paths import read_paths
 from tasks.reading.synthesis import synthesize
-from tasks.routing.refinement import refine
+from tasks.routing.chains import refine
 from tasks.settings.ingest import IngestSettings, LimitSettings
 from tests.tasks.describing_worlds import node
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from pydantic import ValidationError
@@ -12,10 +13,12 @@ from storage.locations import corpus_location
 from storage.records.documents import DocumentRecord, DocumentState, EmbedderIdentity
 from tasks.finding.files import DiscoveryError
 from tasks.ingest.request import IngestRequest, embedder_for, look, read_passwords, survey, survey_for
-from tasks.models.embedding.embedder import default_identity
+from tasks.models.embedding.embedder import default_identity, second_identity
 from tasks.settings.ask import AllSettings
 from tasks.settings.base import changed
+from tasks.settings.ingest import EmbeddingSettings
 from tests.program import CHEAP
+from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
 
 
 def test_passwords_are_by_name_or_for_all(tmp_path):
@@ -30,12 +33,29 @@ def test_passwords_are_by_name_or_for_all(tmp_path):
         read_passwords(str(tmp_path / "nothing-here"))
 
 
+PLAIN = EmbeddingSettings()
+
+
 def test_a_corpus_keeps_its_embedder_also_in_another_precision():
     wanted = default_identity()
     remembered = EmbedderIdentity(wanted.name, "another precision", wanted.dimension)
-    assert embedder_for(remembered) == remembered
-    assert embedder_for(None) == wanted
-    assert embedder_for(EmbedderIdentity("another model", "float32", 3)) == wanted
+    assert embedder_for(remembered, PLAIN) == remembered
+    assert embedder_for(None, PLAIN) == wanted
+    assert embedder_for(remembered, EmbeddingSettings(text="paper")) == replace(remembered, texts="paper") != remembered
+    assert embedder_for(EmbedderIdentity("another model", "float32", 3), PLAIN) == wanted
+
+
+def test_a_corpus_keeps_its_second_embedder_unless_another_is_named(tmp_path):
+    folder = str(write_tiny_bert(tmp_path / "tiny-bert", seed=1))
+    both = embedder_for(None, EmbeddingSettings(second=folder))
+    assert both == replace(default_identity(), second=second_identity(folder))
+    assert embedder_for(both, PLAIN) == both
+    elsewhere = str(write_tiny_bert(tmp_path / "elsewhere" / "tiny-bert", seed=1))
+    remembered = replace(both, second=replace(both.second, precision="another"))
+    assert embedder_for(remembered, EmbeddingSettings(second=elsewhere)) == remembered
+    assert embedder_for(remembered, EmbeddingSettings(second=elsewhere)).second.named == elsewhere
+    other = str(write_tiny_bert(tmp_path / "other" / "tiny-bert", seed=2))
+    assert embedder_for(both, EmbeddingSettings(second=other)).second == second_identity(other) != both.second
 
 
 def test_files_and_objects_are_found_in_one_request(tmp_path, home, store):

@@ -10,9 +10,9 @@ from storage.artifacts import ArtifactStore
 from storage.corpus.snapshot import UnknownCorpusError
 from storage.corpus.tidying import KEEP_UNNAMED_SECONDS
 from storage.corpus.writer import open_for_writing
+from storage.errors import Finding
 from storage.locations import corpus_location, reports_folder
 from storage.memo import StepMemo
-from storage.records.documents import Finding
 from storage.runs.answer_json import answer_json
 from storage.runs.log import ASKING, RunLog
 from storage.runs.views import read_run

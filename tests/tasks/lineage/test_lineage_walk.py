@@ -103,7 +103,7 @@ def test_calls_of_an_answer_are_told_with_their_prompts(tmp_path, home):
     with at_context(location) as context, read_by(context, Reader({"20 metres deep": "20 metres"})) as (place, _server):
         kept = answer_at(place, "How deep is the harbour?")
     told = walked(location, kept.answer_id)
-    assert {call.prompt for call in told.calls} >= {"keywords.md", "worker.md"} and told.calls[0].about == kept.answer_id
+    assert {call.prompt for call in told.calls} >= {"worker.md"} and told.calls[0].about == kept.answer_id
     assert sum(call.input_tokens for call in told.calls) == kept.usage.input_tokens > 0
     assert told.documents[0].parser.startswith("not known") and told.run.outcome == "ended"
 

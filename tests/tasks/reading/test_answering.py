@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from storage.records.answers import AnswerStatus, Citation, NamedDocument
-from storage.records.documents import Modality, NodeKind, StepRecord
+from storage.records.documents import Modality, NodeKind
+from storage.records.steps import StepRecord
 from storage.runs.answer_json import answer_json
 from storage.runs.answers import find_answer, read_answers
 from storage.runs.log import EntryKind
@@ -29,12 +30,12 @@ def context(tmp_path_factory):
 
 
 def quoted():
-    return Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": REPORT.nodes[0], "text": "price: 9", "wording": "9"})
+    return Quote(**{**dict.fromkeys(Quote.__dataclass_fields__), "node": REPORT.nodes[0], "text": "price: 9"})
 
 
 def findings():
-    synthesis = Synthesis("9 [1]", AnswerStatus.EVIDENCE, (quoted(),), "because", ("a note",))
-    return Findings(synthesis, paths=(), pages=(), evidence_pages=(), gate=None)
+    synthesis = Synthesis("", AnswerStatus.EVIDENCE, (quoted(),), "because", ("a note",))
+    return Findings(synthesis, paths=(), pages=(), evidence_pages=(), gate=None, completeness=0.75)
 
 
 def took(step, seconds):
@@ -56,7 +57,7 @@ def made(context, *, steps=(), calls=None, **limits):
 
 
 def test_a_citation_has_the_words_and_the_place_of_its_node(context):
-    assert citation(quoted(), context.names) == Citation(
+    assert citation(quoted(), context.names, {(document_id("report"), 2): 0.62}) == Citation(
         document=NamedDocument(document_id("report"), "report.pdf"),
         page=2,
         box=REPORT.nodes[0].box,
@@ -64,13 +65,14 @@ def test_a_citation_has_the_words_and_the_place_of_its_node(context):
         quote="price: 9",
         section=("4 Prices",),
         modality=Modality.TABLE,
+        probability=0.62,
     )
 
 
 def test_an_answer_says_what_was_found_and_by_whom(context):
     answer = made(context)
-    assert (answer.answer, answer.status, answer.notes) == ("9 [1]", AnswerStatus.EVIDENCE, ("a note",))
-    assert (answer.answer_by, answer.why) == ("rules", "because") and len(answer.citations) == 1
+    assert (answer.answer, answer.status, answer.notes) == ("", AnswerStatus.EVIDENCE, ("a note",))
+    assert (answer.answer_by, answer.why) == (None, "because") and len(answer.citations) == 1
     assert (answer.reader, answer.corpus, answer.snapshot) == ("top-k", "prices", context.snapshot.number)
     assert answer.models == {"embedder": context.embedder.identity.key, "reader": context.reader.name}
     assert answer.settings == context.settings.model_dump(mode="json")
@@ -135,4 +137,4 @@ def test_an_answer_that_is_recorded_is_found_again_byte_for_byte(context):
 
 def test_what_has_no_place_on_a_page_has_no_box(context):
     somewhere = replace(quoted(), node=replace(REPORT.nodes[0], box=(0.0, 0.0, 1.0, 1.0)))
-    assert citation(somewhere, context.names).box is None
+    assert citation(somewhere, context.names, {}).box is None

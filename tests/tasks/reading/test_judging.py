@@ -1,6 +1,6 @@
 """The gate looks at support, then saturation, then consistency, and its verdict stands in the lineage."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -12,32 +12,31 @@ from tasks.reading.judging import (
     NOTHING,
     WITHHELD,
     calls_in_words,
-    head_of,
     judge,
     money_in_words,
     verdict_of,
     words_of,
 )
-from tasks.routing.routing import Routed
 from tasks.settings.ask import AskSettings
 from tests.asking_worlds import Passage, asked, at_context, published, run_of, written
 from tests.storage.answer_worlds import answer
 
 
 @pytest.mark.parametrize(
-    ("status", "head", "verdict", "silent"),
+    ("status", "verdict", "silent", "erased"),
     [
-        (AnswerStatus.ANSWERED, "", "answered", WITHHELD),
-        (AnswerStatus.PARTIAL, "", "answered in part", WITHHELD),
-        (AnswerStatus.EVIDENCE, EVIDENCE_FOUND, "evidence", WITHHELD),
-        (AnswerStatus.NOT_FOUND, "", "not found", NOTHING),
+        (AnswerStatus.ANSWERED, "answered", WITHHELD, WITHHELD),
+        (AnswerStatus.PARTIAL, "answered in part", WITHHELD, WITHHELD),
+        (AnswerStatus.EVIDENCE, "evidence", EVIDENCE_FOUND, WITHHELD),
+        (AnswerStatus.NOT_FOUND, "not found", NOTHING, NOTHING),
     ],
 )
-def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, head, verdict, silent):
+def test_each_status_has_its_words_and_only_evidence_says_that_no_model_read_it(status, verdict, silent, erased):
     given = replace(answer("report"), status=status, why="so")
-    assert (head_of(given), words_of(given), verdict_of(given)) == (head, "words of report", f"{verdict}: so")
+    assert (words_of(given), verdict_of(given)) == ("words of report", f"{verdict}: so")
     bare = replace(given, answer="", why="")
-    assert (head_of(bare), words_of(bare), verdict_of(bare)) == ("", silent, verdict)
+    assert (words_of(bare), verdict_of(bare)) == (silent, verdict)
+    assert words_of(replace(bare, citations=(replace(given.citations[0], quote=""),))) == erased
 
 
 @pytest.mark.parametrize(
@@ -78,8 +77,7 @@ def context(tmp_path_factory):
 def judged(context, *answers, saturation=1.0, agreement=1.0, gate=None):
     reader = Agreeing(agreement, [])
     place = replace(context, settings=AskSettings.model_validate({"gate": gate or {}}), reader=reader)
-    routed = Routed(**{**dict.fromkeys(field.name for field in fields(Routed)), "saturation": saturation})
-    verdict = judge(asked("the tide", context), routed, [PathReading(answer, ()) for answer in answers], place)
+    verdict = judge(asked("the tide", context), [PathReading(answer, ()) for answer in answers], saturation, place)
     assert reader.seen == [sum(map(bool, answers))]
     return verdict
 
@@ -93,6 +91,8 @@ def judged(context, *answers, saturation=1.0, agreement=1.0, gate=None):
         (("yes", "no"), 0.6, 0.0, Trigger.LOW_CONSISTENCY),
         (("yes", "yes"), 0.6, 0.65, None),
         (("yes",), 1.0, 1.0, None),
+        (("yes",), None, 1.0, None),
+        (("yes",), None, 0.0, Trigger.LOW_CONSISTENCY),
     ],
 )
 def test_the_gravest_reason_fires_and_only_that(context, answers, saturation, agreement, trigger):

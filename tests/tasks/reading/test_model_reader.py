@@ -14,6 +14,8 @@ from tests.chat_server import Misbehaviour
 from tests.scripted_answers import Reader, booked, forms, model_settings, of_form, passages_of, path_answer, pieces_of, read_by
 from tests.tasks.reading_worlds import FACTS, QUESTION, QUIET, REPORT, reading
 
+ASKING = model_settings(keywords=True)
+
 
 def test_each_path_is_read_from_its_own_passages_alone_and_all_at_once(context):
     with reading(context, Reader(FACTS), (0,), (1, 3), (4,), seconds=0.1) as scene:
@@ -105,7 +107,7 @@ def test_a_comparison_that_fails_does_not_count_but_where_all_fail_nothing_agree
 
 def test_keywords_are_words_of_the_question_and_widen_what_is_searched(context):
     reply = {"keywords": ["deep is", "Hafen", "the", "harbour"]}
-    with read_by(context, Reader({}, instead={"Keywords": reply})) as (place, server), booked(place):
+    with read_by(context, Reader({}, instead={"Keywords": reply}), settings=ASKING) as (place, server), booked(place):
         assert place.reader.keywords(QUESTION) == ("deep is", "the", "harbour")
         question = asked(QUESTION, place)
     assert question.terms.stems == (*asked(QUESTION, context).terms.stems, "is", "the") and server.calls == 1
@@ -113,8 +115,8 @@ def test_keywords_are_words_of_the_question_and_widen_what_is_searched(context):
 
 
 def test_a_model_that_names_no_words_leaves_the_rules_own(context):
-
-    with read_by(context, Reader({}), misbehave=lambda _: Misbehaviour.REFUSAL) as (place, _), booked(place) as book:
+    refusing = {"misbehave": lambda _: Misbehaviour.REFUSAL, "settings": ASKING}
+    with read_by(context, Reader({}), **refusing) as (place, _), booked(place) as book:
         assert asked(QUESTION, place).terms == asked(QUESTION, context).terms and "the question's keywords" in book.notes[0]
 
 

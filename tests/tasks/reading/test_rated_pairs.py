@@ -5,7 +5,7 @@ import pytest
 from tasks.reading.model import rate
 from tests.asking_worlds import Passage, asked, written
 from tests.chat_server import Misbehaviour
-from tests.scripted_answers import Reader, booked, of_form, pairs_of, pieces_of, read_by
+from tests.scripted_answers import Reader, booked, model_settings, of_form, pairs_of, pieces_of, read_by
 
 REPORT = written("report", *[Passage(f"The tide of day {day}. " + "It rains. " * 400, day) for day in range(1, 8)])
 
@@ -17,6 +17,13 @@ def rates(context, reader, count, *, bridges, at_once=3, **server):
         question = asked("the tide", context)
         found = rate(place.reader.context, question, pairs, [0.25] * (count - 1) + [-0.5], bridges=bridges, at_once=at_once)
     return found, served, book
+
+
+@pytest.mark.parametrize(("given", "sent"), [(None, 0.0), (0.2, 0.2)])
+def test_the_paper_has_steps_rated_at_a_temperature_of_their_own(context, given, sent):
+    settings = model_settings(gate={"scorer_temperature": given})
+    _found, server, _book = rates(context, Reader({}), 2, bridges=False, settings=settings)
+    assert {request.body["temperature"] for request in server.requests} == {sent}
 
 
 @pytest.mark.parametrize(("bridges", "form"), [(True, "RatedBridges"), (False, "RatedSteps")])

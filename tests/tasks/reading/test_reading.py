@@ -9,7 +9,7 @@ from storage.graph.search import Scope
 from storage.records.documents import NodeKind
 from tasks.asking.candidates import find_candidates, score
 from tasks.reading.paths import fetch_texts, read_paths
-from tasks.routing.routing import ChosenPath
+from tasks.routing.paths import ChosenPath
 from tests.asking_worlds import Passage, asked, at_context, published, written
 
 REPORT = written(

@@ -10,7 +10,8 @@ from tasks.algorithms.flow.refinement import Trigger
 from tasks.asking.candidates import find_candidates, score
 from tasks.asking.records import PathReading, Synthesis, Verdict
 from tasks.reading.synthesis import NO_WORD_SAID, Evidence, gate_report, places_of, ranked_pages, synthesize
-from tasks.routing.routing import ChosenPath
+from tasks.routing.paths import ChosenPath
+from tasks.routing.sizes import Sized
 from tests.asking_worlds import Passage, asked, at_context, ordinals_of, published, written
 from tests.storage.worlds import document_id
 
@@ -87,11 +88,27 @@ def test_evidence_pages_are_those_of_all_paths_each_once_in_their_order(scene):
 
 def test_every_page_with_a_candidate_is_ranked_the_best_first_and_ties_by_document_and_page(scene):
     _, graph, scores, context = scene
-    ranked = ranked_pages(graph, scores, context.names)
-    assert len(ranked) == 4 and [page.score for page in ranked] == sorted((page.score for page in ranked), reverse=True)
+    ranked = ranked_pages(graph, scores, context.names, None)
+    assert len(ranked) == 4 and {page.probability for page in ranked} == {None}
+    assert [page.score for page in ranked] == sorted((page.score for page in ranked), reverse=True)
     level = replace(scores, combined=np.full(len(graph), 0.5))
-    order = [(page.document.id, page.page) for page in ranked_pages(graph, level, context.names)]
+    order = [(page.document.id, page.page) for page in ranked_pages(graph, level, context.names, None)]
     assert order == sorted(order)
+
+
+def test_the_pages_that_were_worth_their_price_are_the_evidence_and_have_their_probability(scene):
+    chances = np.array([0.75, 0.5, 0.25])
+    keys = tuple((document_id("report"), page) for page in (2, 1, 3))
+    sized = Sized(keys, chances, count=2, calibrated=True)
+    evidence = Evidence((path_of(node(scene, "report", 0)),), read("yes"), sized=sized)
+    made = found(scene, evidence)
+    assert [place.page for place in made.evidence_pages] == [2, 1] and made.gate is None
+    assert {page.page: page.probability for page in made.pages if page.document.name == "report.pdf"} == {2: 0.75, 1: 0.5, 3: 0.25}
+    assert [page.probability for page in made.pages if page.document.name == "note.pdf"] == [None]
+    assert made.completeness == pytest.approx(0.75**0.5)
+    unsure = found(scene, replace(evidence, sized=replace(sized, calibrated=False)))
+    assert {page.probability for page in unsure.pages} == {unsure.completeness} == {None}
+    assert unsure.evidence_pages == made.evidence_pages
 
 
 def test_a_gate_that_fired_reports_the_first_pass_and_the_edits(scene):

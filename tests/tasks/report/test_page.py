@@ -137,9 +137,12 @@ def test_an_answer_with_nothing_to_show_is_a_page_all_the_same():
     nothing = {"status": AnswerStatus.NOT_FOUND, "answer": "", "gate": None, "pages": (), "scope": {}, "settings": {"gate": 3}}
     page = page_of(usage=Usage(0, 0, 0, 0.0, {}), evidence=evidence_of(), **nothing)
     read(page)
-    assert "</span> Not found<" in page and "Nothing in these documents" in page and "no gate" in page
+    assert "</span> Not found<" in page and "Nothing in these documents" in page and "No gate judged" in page
     for absent in ("Candidate pages", "routed", "Evidence<", "Scope", "cache", "At most", 'class="steps"', "Left out"):
         assert absent not in page
+    plain = replace(a_path(0.5, FIRST), quality=None, share=None)
+    page = page_of(paths=(plain,), gate=GateReport(1.0, None, "", ()))
+    assert "flow 0.5</p>" in page and "Consistency" in page and "Saturation" not in page
     assert "stayed quiet" in page_of(settings={"gate": 3}) and "fires below" not in page_of(settings={"gate": 3})
 
 
@@ -155,11 +158,22 @@ def test_a_long_question_is_set_smaller():
 
 
 def test_above_evidence_stands_that_no_model_read_it_and_an_answer_without_words_says_why():
-    head = '<p class="head">Evidence found, not read by a model:</p>'
-    page = page_of(status=AnswerStatus.EVIDENCE)
+    head = "Evidence found, not read by a model:"
+    page = page_of((cite(FIRST, PAPER, "the words"),), status=AnswerStatus.EVIDENCE, answer="")
     assert head in page and "❝</span> Evidence<" in page
     assert head not in page_of()
     assert "document that was removed" in page_of(answer=" ")
+
+
+def test_evidence_is_quoted_at_once_with_its_page_and_the_way_to_its_box():
+    def said(**answer):
+        page = page_of((cite(FIRST, PAPER, ""), cite(FIRST, PAPER, "the words", probability=0.618)), **answer)
+        return str(page).split('class="said"')[1].split('class="verdict"')[0]
+
+    unread = said(status=AnswerStatus.EVIDENCE, answer="")
+    assert unread.count("<blockquote") == 1 and ">the words</blockquote>" in unread
+    assert 'href="#citation-2"' in unread and "page 1" in unread and "probability 0.62" in unread
+    assert "<blockquote" not in said()
 
 
 def test_of_a_path_whose_node_or_document_is_gone_the_readers_words_stay_only_where_it_was_replaced():

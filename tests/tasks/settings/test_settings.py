@@ -1,6 +1,7 @@
 """What users turn and what the method is: few settings with bounds and reasons, two presets, every wrong value named at once."""
 
 import hashlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,7 @@ from tasks.settings.base import dotted, leaves
 from tasks.settings.ingest import IngestSettings, ReadingSettings
 from tasks.settings.models import ModelSettings
 
+ROOT = Path(__file__).parents[3]
 TABLES = {
     "routing": {
         "sources": 8,
@@ -57,6 +59,13 @@ def test_the_presets_hold_the_papers_tables_and_differ_in_what_is_listed():
             assert {name: found[name] for name in values} == values
 
 
+def test_the_readme_has_a_row_for_each_difference_of_the_presets_and_no_other():
+    default, paper = (dict(dotted(method_of(preset).model_dump(mode="json"))) for preset in ("default", "paper"))
+    table = (ROOT / "README.md").read_text("utf-8").partition("| part of the method |")[2].partition("\n\n")[0]
+    rows = [tuple(cell.strip() for cell in row.split("|")[1:4]) for row in table.splitlines()[2:]]
+    assert rows == [(f"`{name}`", default[name], paper[name]) for name in default if default[name] != paper[name]]
+
+
 def test_at_most_seventy_settings_each_with_its_reason_and_every_number_with_bounds():
     settings = {name: field for name, field in leaves(AllSettings) if field.description}
     assert 40 <= len(settings) <= 70
@@ -70,7 +79,7 @@ def test_a_file_changes_what_it_names_and_nothing_else(tmp_path):
     assert loaded.reading == ReadingSettings() and loaded.ask.gate == AskSettings().gate
     assert type(loaded.for_ingest()) is IngestSettings and loaded.for_ingest().limits.memory_megabytes == 500
     paper = load_settings(tmp_path / "settings.toml", "paper")
-    assert paper.ask.selection.read == 3 and paper.ask.routing.formulation == "paper"
+    assert paper.ask.selection.read == 3 and paper.ask.routing.network == "paper"
 
 
 @pytest.mark.parametrize(
@@ -105,6 +114,12 @@ def test_every_wrong_field_is_named_at_once(tmp_path):
     assert "ask.selection.read = 0" in message and "ask.reading.words = 'few'" in message
     assert "there is no setting ask.reading.sinkz" in message and "there is no setting asks" in message
     assert message.endswith("`flowreader settings` lists names and bounds") and "\n" not in message
+
+
+def test_a_file_of_weights_lies_where_the_settings_do(tmp_path, monkeypatch):
+    monkeypatch.chdir("/")
+    loaded = load_settings(written(tmp_path, '[ask]\nweights = "mine.json"\n'))
+    assert loaded.ask.weights == str(tmp_path / "mine.json") and AskSettings().weights == ""
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -147,30 +147,28 @@ def test_qualities_lie_between_zero_and_one_and_equal_a_loop(weighted, scores):
 
 
 def test_payoffs_worked_by_hand():
-    payoff = payoff_matrix(qualities=np.array([0.9, 0.4]), distances=np.array([[0, 0.5], [0.5, 0]]), diagonal=2.0)
+    payoff = payoff_matrix(qualities=np.array([0.9, 0.4]), distances=np.array([[0, 0.5], [0.5, 0]]))
     assert np.allclose(payoff, [[0.81, 0.3], [0.3, 0.16]])
-    plain = payoff_matrix(qualities=np.array([0.9, 0.4]), distances=np.array([[0, 0.5], [0.5, 0]]), diagonal=1.0)
-    assert np.allclose(plain, [[0.9, 0.3], [0.3, 0.4]])
 
 
-@given(path_lists, st.sampled_from([1.0, 2.0]))
-def test_payoffs_are_symmetric_and_never_negative(paths, diagonal):
+@given(path_lists)
+def test_payoffs_are_symmetric_and_never_negative(paths):
     qualities = np.linspace(0, 1, len(paths))
-    payoff = payoff_matrix(qualities=qualities, distances=jaccard_distances(paths=paths), diagonal=diagonal)
+    payoff = payoff_matrix(qualities=qualities, distances=jaccard_distances(paths=paths))
     assert np.array_equal(payoff, payoff.T)
     assert (payoff >= 0).all()
-    assert np.allclose(np.diag(payoff), qualities**diagonal)
+    assert np.allclose(np.diag(payoff), qualities**2)
 
 
 def test_no_paths_are_no_game():
     none = np.zeros(0)
     assert path_qualities(paths=[], flows=none, scores=np.ones(3), **PAPER).shape == (0,)
     assert jaccard_distances(paths=[]).shape == (0, 0)
-    assert payoff_matrix(qualities=none, distances=np.zeros((0, 0)), diagonal=2.0).shape == (0, 0)
+    assert payoff_matrix(qualities=none, distances=np.zeros((0, 0))).shape == (0, 0)
 
 
 def test_what_is_no_number_is_refused_by_name():
     with pytest.raises(ValueError, match="scores must be finite"):
         path_qualities(paths=[(0,)], flows=np.ones(1), scores=np.array([np.nan]), **PAPER)
     with pytest.raises(ValueError, match="qualities must be finite"):
-        payoff_matrix(qualities=np.array([np.nan]), distances=np.zeros((1, 1)), diagonal=2.0)
+        payoff_matrix(qualities=np.array([np.nan]), distances=np.zeros((1, 1)))

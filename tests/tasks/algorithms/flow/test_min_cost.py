@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.algorithms.flow.min_cost import (
-    connection_network,
-    connection_saturation,
-    max_flow,
-    min_cost_flow,
-    saturation,
-)
+from tasks.algorithms.flow.min_cost import max_flow, min_cost_flow, saturation
 from tasks.algorithms.flow.network import FlowError
 from tests.tasks.algorithms.flow_worlds import amount_of, balances, cost_of, lp_cost, network, random_network, whole_networks
 
@@ -89,16 +83,6 @@ def test_a_chain_worked_by_hand():
     assert found.sink_side.tolist() == [False] * 4
 
 
-def test_opening_the_sinks_moves_the_cut_to_where_the_graph_is_narrow():
-    opened = connection_network(CHAIN)
-    assert opened.capacities.tolist() == [0.5, 0.2, 0.9, 0.8, 0.8]
-    found = max_flow(opened)
-    assert found.value == 0.2
-    assert found.source_side.tolist() == [True, True, False, False]
-    assert found.sink_side.tolist() == [False, False, True, True]
-    assert connection_saturation(CHAIN, value=found.value, demand=6.0) == pytest.approx(0.25)
-
-
 @given(whole_networks())
 def test_value_and_sides_are_those_of_networkx(world):
     found = max_flow(world)
@@ -142,13 +126,3 @@ def test_capacities_too_large_for_the_solver_are_an_error_by_name():
 def test_saturation_is_the_share_of_the_demand_that_fits():
     assert saturation(max_flow=3.0, demand=6.0) == 0.5
     assert saturation(max_flow=7.0, demand=6.0) == 1.0
-
-
-def test_sources_that_can_send_nothing_are_connected_with_nothing():
-    assert connection_saturation(network(1, {}, sources={0: 0.0}, sinks={}), value=0.0, demand=6.0) == 0.0
-    assert connection_saturation(CHAIN, value=0.0, demand=0.0) == 0.0
-
-
-def test_a_demand_below_what_the_sources_hold_bounds_the_connection():
-    assert connection_saturation(CHAIN, value=0.2, demand=0.4) == 0.5
-    assert connection_saturation(CHAIN, value=0.5, demand=0.4) == 1.0

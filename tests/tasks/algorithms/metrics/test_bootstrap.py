@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tasks.algorithms.metrics import bootstrap
-from tasks.algorithms.metrics.bootstrap import bootstrap_interval, cluster_sums
+from tasks.algorithms.metrics.bootstrap import bootstrap_interval, cluster_sums, resampled_interval
 
 USUAL = {"resamples": 400, "confidence": 0.95, "seed": 7}
 SAMPLES = st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 5)), min_size=1, max_size=20)
@@ -128,3 +128,21 @@ def test_a_difference_is_surer_than_the_readers_that_it_compares():
     apart = [bootstrap_interval(values=values, clusters=clusters, **USUAL) for values in (hard, better)]
     assert apart[1].low < apart[0].high  # seen apart they might be equal
     assert bootstrap_interval(values=better - hard, clusters=clusters, **USUAL).low > 0
+
+
+@given(SAMPLES)
+def test_the_interval_of_a_statistic_that_is_the_mean_is_that_of_the_mean(sample):
+    values, clusters = arrays_of(sample)
+    found = resampled_interval(lambda places: float(values[places].mean()), clusters=clusters, **USUAL)
+    mean = bootstrap_interval(values=values, clusters=clusters, **USUAL)
+    assert found.mean == pytest.approx(mean.mean)
+    # The documents are drawn in another order, so that the draws are others.
+    spread = mean.high - mean.low
+    assert abs(found.low - mean.low) <= 0.5 * spread + 1e-9 and abs(found.high - mean.high) <= 0.5 * spread + 1e-9
+
+
+def test_a_statistic_is_given_whole_clusters():
+    seen = []
+    found = resampled_interval(lambda places: seen.append(sorted(places.tolist())) or 0.0, clusters=np.array([7, 3, 7]), **USUAL)
+    assert found == (0.0, 0.0, 0.0) and seen[-1] == [0, 1, 2]
+    assert {tuple(places) for places in seen} == {(0, 1, 2), (1, 1), (0, 0, 2, 2)}

@@ -1,3 +1,6 @@
+import tomllib
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -67,6 +70,17 @@ def test_the_wording_finds_each_statement_in_a_report(statement, page):
         b=0.75,
     )
     assert statement_page(counts=counts, scores=scores, share=0.7) == page
+
+
+GLOSSARY = tomllib.loads(files("tasks.algorithms.questions").joinpath("statements.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("kind", ["ratios", "lines"])
+def test_each_term_of_the_glossary_names_its_statements(kind):
+    weights = {"ratio": float(kind == "ratios"), "item": float(kind == "lines")}
+    for entry in GLOSSARY[kind]:
+        for term in entry["terms"].split(","):
+            assert term.strip() and set(entry["shown_by"]) <= set(named_statements(f"How high is the {term}?", **weights))
 
 
 def test_the_stems_of_a_wording_are_distinct():

@@ -33,23 +33,38 @@ def test_a_number_is_looked_for_in_each_document():
 
 
 def test_a_title_is_known_whatever_its_number_endings_and_order():
-    assert titled_sections("Warning & cautions", SECTIONS) == ([1], [])
-    assert titled_sections("Cautions and warnings", SECTIONS) == ([1], [])
+    assert titled_sections("Warning & cautions", SECTIONS) == [1]
+    assert titled_sections("Cautions and warnings", SECTIONS) == [1]
 
 
-def test_a_title_that_contains_the_words_is_near_unless_it_is_too_long_or_another_has_the_words():
+def test_a_title_that_contains_the_words_is_meant_unless_it_is_too_long_or_another_has_the_words():
     sections = [*make("Executive Summary", "Summary of the annual cash flow"), *make("Summary", "Short summary", document="b")]
-    assert titled_sections("summary", sections) == ([2], [0])
-    assert titled_sections("weather", sections) == ([], [])
+    assert titled_sections("summary", sections) == [0, 2]
+    assert titled_sections("weather", sections) == []
 
 
-def test_the_appendix_is_every_lettered_one():
-    assert titled_sections("Appendix", SECTIONS) == ([3, 4], [])
-    assert titled_sections("appendices", make("Appendices")) == ([0], [])
+@pytest.mark.parametrize(
+    ("titles", "places"),
+    [
+        (("1 Results", "Appendix", "Market data", "Prices"), [1, 2, 3]),
+        (("A Proofs", "Appendix B: Data", "Methods"), [1, 2]),
+        (("1 Results", "References", "A Proofs", "More proofs", "B Data"), [2, 3, 4]),
+        (("Annex", "Sources"), [0, 1]),
+        (("Results", "Sources"), []),
+    ],
+)
+def test_the_appendix_is_all_from_its_first_title_on(titles, places):
+    for name in ("appendix", "appendices", "annex"):
+        assert titled_sections(name, make(*titles)) == places
+
+
+def test_each_document_has_an_appendix_of_its_own():
+    sections = [*make("Appendix", "Data"), *make("Results", "Appendix 1", document="b")]
+    assert titled_sections("appendix", sections) == [0, 1, 3]
 
 
 def test_a_title_of_function_words_is_compared_as_it_is():
-    assert titled_sections("What we do", make("What We Do", "Other things")) == ([0], [])
+    assert titled_sections("What we do", make("What We Do", "Other things")) == [0]
 
 
 def test_subsections_belong_to_their_section():

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tasks.algorithms.questions.terms import question_terms
 from tasks.algorithms.text.kept import asked_part, asked_stems, kept_stems, names_in, neighbouring_pairs, parts_of, says_something
-from tasks.algorithms.text.stems import stems_of, words_of
+from tasks.algorithms.text.stems import words_of
 
 
 @pytest.mark.parametrize(
@@ -28,15 +28,16 @@ def test_words_about_the_form_of_the_answer_are_left_out(question, asked):
 @pytest.mark.parametrize(
     ("question", "names"),
     [
-        ("What did Merrow Tidal Systems pay in New York?", ["Merrow Tidal Systems", "New York"]),
+        ("What did Merrow Tidal Systems pay in Port Aldre?", ["Merrow Tidal Systems", "Port Aldre"]),
+        ("What did New York, New Jersey and General Mills pay?", ["York", "Jersey", "Mills"]),
         ("Is the Bank of England in London or the bank of a river?", ["Bank of England", "London"]),
         ("Costs of CS-09 and GPT-4?", ["CS-09", "GPT-4"]),
         ("GDP in May?", ["GDP"]),
         ("Costs in the US?", ["US"]),
-        ("Best practices of Best Buy", ["Best Buy"]),
+        ("Best practices of Best Tidal", ["Tidal"]),
         ("What Is The Revenue Of The Company?", []),
         ("WHAT IS THE REVENUE OF MERROW?", []),
-        ("One Two Three Alpha Beta Gamma Delta Epsilon", ["Three Alpha Beta Gamma Delta Epsilon"]),
+        ("One Two Three Alpha Beta Gamma Delta Epsilon Zeta", ["Alpha Beta Gamma Delta Epsilon Zeta"]),
         ("what costs 3 pounds?", []),
         ("", []),
     ],
@@ -65,19 +66,14 @@ def test_a_compound_counts_by_its_parts_and_any_other_word_by_itself(word, parts
 
 
 def test_words_that_say_something_stay_in_order_with_repetitions():
-    assert kept_stems("The costs of the turbine, and - as before - costs in the US", named=frozenset()) == (
+    assert kept_stems("The costs of the turbine, and - as before - costs in the US") == (
         "cost",
         "turbin",
         "cost",
         "US",
     )
-    assert kept_stems("x 7 of it", named=frozenset()) == ("7",)
-    assert kept_stems("", named=frozenset()) == ()
-
-
-def test_a_name_keeps_its_word_without_meaning():
-    assert kept_stems("best of Best Buy", named={"best", "buy"}) == ("best", "best", "buy")
-    assert kept_stems("best of Best Buy", named=frozenset()) == ("buy",)
+    assert kept_stems("x 7 of it") == ("7",)
+    assert kept_stems("") == ()
 
 
 def test_a_question_keeps_what_stands_next_to_what():
@@ -99,7 +95,4 @@ def test_the_stems_of_a_question_are_among_its_terms(question):
 
 @given(st.text(max_size=200))
 def test_nothing_but_words_that_say_nothing_is_left_out(text):
-    kept = [part for word in words_of(text) if says_something(word) for part in parts_of(word)]
-    everything = {stem for word in words_of(text) for stem in stems_of(word)}
-    assert list(kept_stems(text, named=frozenset())) == kept
-    assert list(kept_stems(text, named=everything)) == [part for word in words_of(text) for part in parts_of(word)]
+    assert list(kept_stems(text)) == [part for word in words_of(text) if says_something(word) for part in parts_of(word)]

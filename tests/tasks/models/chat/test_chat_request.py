@@ -104,6 +104,7 @@ def test_the_same_call_has_the_same_key_whatever_it_is_called():
         {"images": (PICTURE, PICTURE)},
         {"form": Other},
         {"max_output_tokens": 101},
+        {"temperature": 0.2},
     ],
 )
 def test_whatever_decides_the_reply_changes_the_key(changed):

@@ -282,6 +282,19 @@ def test_nomic_gets_prefixes_for_documents_and_questions_and_others_do_not():
     assert [request["model"] for request in server.requests] == [NOMIC, NOMIC, "m"]
 
 
+def test_e5_gets_its_prefixes_or_says_which_to_the_server_that_puts_them():
+    with embedding_server() as server:
+        for name in ("intfloat/multilingual-e5-small", "multilingual-e5-small-q4"):
+            embedder(server, name).embed_documents(["text"])
+            embedder(server, name).embed_query("why?")
+    assert [(request["input"], request.get("input_type")) for request in server.requests] == [
+        (["passage: text"], None),
+        (["query: why?"], None),
+        (["text"], "passage"),
+        (["why?"], "query"),
+    ]
+
+
 def replaced(numbers):
     return altered(lambda data: [*data[:-1], data[-1] | {"embedding": numbers}])
 

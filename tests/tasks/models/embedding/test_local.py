@@ -1,5 +1,6 @@
 """A model of this machine in its own process; what it embeds is what sentence-transformers' own `encode` gives."""
 
+import json
 import os
 import shutil
 import signal
@@ -15,7 +16,7 @@ from storage.records.documents import EmbedderIdentity
 from tasks import progress
 from tasks.models.embedding import local
 from tasks.models.embedding.embedder import default_identity
-from tasks.models.embedding.local import LocalEmbedder, machine_precision, model_folder, model_name, this_precision
+from tasks.models.embedding.local import LocalEmbedder, added_prompts, machine_precision, model_folder, model_name, this_precision
 from tasks.models.embedding.local_worker import TOKENS_PER_GROUP, LocalModel, length_groups
 from tasks.models.embedding.minilm import NAME, package_folder
 from tasks.models.embedding.vectors import EmbeddingError
@@ -82,6 +83,34 @@ def test_a_folder_is_a_model_of_its_own_dimension_with_its_own_prompts(tiny):
     (question,) = model.embed("query", ["wind"])
     assert question.shape == (WIDTH,)
     assert np.array_equal(question, like_a_question) and not np.allclose(question, document)
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "added"),
+    [
+        ("e5-small-v2", None, {"document": "passage: ", "query": "query: "}),
+        ("e5-small-v2", {"query": "", "document": ""}, {"document": "passage: ", "query": "query: "}),
+        ("e5-small-v2", {"query": "ask: ", "document": "read: "}, {}),
+        ("some-model", {"query": "ask: ", "passage": "read: "}, {"document": "read: "}),
+        ("some-model", {"query": "ask: "}, {}),
+        ("some-model", None, {}),
+    ],
+)
+def test_a_model_without_prompts_of_its_own_gets_those_of_its_family(tiny, tmp_path, name, own, added):
+    folder = shutil.copytree(tiny, tmp_path / name)
+    (folder / "config_sentence_transformers.json").write_text(json.dumps({"prompts": own} if own else {}))
+    assert added_prompts(str(folder)) == added
+
+
+def test_the_prompts_that_a_model_lacks_reach_it_and_its_name(tiny, tmp_path):
+    folder = shutil.copytree(tiny, tmp_path / "e5-small")
+    (folder / "config_sentence_transformers.json").unlink()
+    model = LocalModel(str(folder), "fp32", json.dumps(added_prompts(str(folder))))
+    plain = LocalModel(str(folder), "fp32")
+    for task, text in (("document", "passage: wind"), ("query", "query: wind")):
+        assert np.array_equal(model.embed(task, ["wind"]), plain.embed("document", [text]))
+    other = shutil.copytree(folder, tmp_path / "other")
+    assert model_name(str(folder)).partition("@")[2] != model_name(str(other)).partition("@")[2], "other prompts, other vectors"
 
 
 def test_a_model_is_named_by_what_it_holds(tiny, tmp_path, monkeypatch):

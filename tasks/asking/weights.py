@@ -1,0 +1,142 @@
+"""The weights of the probabilities: a file that `flowreader evaluate fit` writes, with all that says what they are good for."""
+
+import functools
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, field_validator
+
+from storage.artifacts import write_durably
+from storage.errors import ExpectedError
+from storage.records.documents import EmbedderIdentity
+from tasks.algorithms.flow.sizes import FEATURES
+from tasks.algorithms.probability import Logistic
+from tasks.algorithms.refusal import FEATURES as REFUSAL
+from tasks.settings.readers import PAGES_PER_ANSWER
+
+SHIPPED = Path(__file__).with_name("weights.json")
+VERSION = 1
+MOST_BYTES = 1_000_000
+FIT = "`flowreader evaluate fit DATASET` writes one"
+
+
+class WeightsError(ExpectedError, ValueError):
+    """A weights file that cannot be used; the message names what is wrong with it and the remedy."""
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Provenance(Record):
+    """What weights were fitted on; they hold for this embedder and this reader."""
+
+    dataset: str
+    documents: int = Field(ge=1)
+    questions: int = Field(ge=1)
+    code: str
+    embedder: str
+    reader: Literal["flow"] = "flow"
+
+
+class RefusalWeights(Record):
+    """The probability that nothing answers, by its features in the order of REFUSAL; from `threshold` on a question is refused."""
+
+    bias: FiniteFloat
+    weights: tuple[FiniteFloat, ...] = Field(min_length=len(REFUSAL), max_length=len(REFUSAL))
+    threshold: Annotated[FiniteFloat, Field(ge=0.0, le=1.0)]
+
+    @property
+    def logistic(self) -> Logistic:
+        return Logistic(self.bias, self.weights)
+
+
+class ScopeWeights(Record):
+    """The probability of a page by its features, in the order of FEATURES, and what a page costs for so many on average.
+
+    `refusal` is None where too few questions without an answer were there to fit it.
+    """
+
+    bias: FiniteFloat
+    weights: tuple[FiniteFloat, ...] = Field(min_length=len(FEATURES), max_length=len(FEATURES))
+    prices: dict[int, Annotated[FiniteFloat, Field(ge=0.0, le=1.0)]]
+    refusal: RefusalWeights | None = None
+
+    @field_validator("prices")
+    @classmethod
+    def _has_a_price_for_each_size(cls, prices: dict[int, float]) -> dict[int, float]:
+        if tuple(sorted(prices)) != PAGES_PER_ANSWER:
+            raise ValueError(f"a price is needed for each of {', '.join(map(str, PAGES_PER_ANSWER))} pages and for no other number")
+        return prices
+
+    @property
+    def logistic(self) -> Logistic:
+        return Logistic(self.bias, self.weights)
+
+
+class Weights(Record):
+    """Weights for questions of one document, and of many at once."""
+
+    version: int
+    fitted: Provenance
+    document: ScopeWeights
+    corpus: ScopeWeights
+
+    def holds_for(self, embedder: EmbedderIdentity) -> bool:
+        """Say whether probabilities mean anything: those shipped only say how many pages where another embedder ranks them."""
+        return self.fitted.embedder == model_of(embedder)
+
+
+@functools.cache
+def shipped_weights() -> Weights:
+    return read_weights(SHIPPED)
+
+
+def read_weights(path: Path) -> Weights:
+    """Return the weights of a file; raise WeightsError where it cannot be read, is cut, of another version or not of numbers."""
+    try:
+        if path.exists() and not (path.is_file() and path.stat().st_size <= MOST_BYTES):
+            raise WeightsError(f"the weights file {str(path)!r} is none: no plain file of at most {MOST_BYTES:,} bytes; {FIT}")
+        found = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise WeightsError(f"the weights file {str(path)!r} cannot be read: {error.strerror}; {FIT}") from error
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise WeightsError(f"the weights file {str(path)!r} is cut or no JSON ({error}); {FIT}") from error
+    version = found.get("version") if isinstance(found, dict) else None
+    if version != VERSION:
+        raise WeightsError(f"the weights file {str(path)!r} is of version {str(version)[:20]}, {VERSION} is read here; {FIT}")
+    try:
+        return Weights.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise WeightsError(
+            f"the weights file {str(path)!r} is damaged: {place} {str(first['input'])[:40]!r}: {first['msg'].lower()}; {FIT}"
+        ) from error
+
+
+def write_weights(path: Path, weights: Weights) -> None:
+    write_durably(path, weights.model_dump_json(indent=2).encode() + b"\n")
+
+
+def model_of(embedder: EmbedderIdentity) -> str:
+    """Return what an embedder is called in weights: its precision moves no probability, a second one does."""
+    own = f"{embedder.name}/{embedder.dimension}{' of summaries' if embedder.texts == 'paper' else ''}"
+    return f"{own} and {model_of(embedder.second)}" if embedder.second else own
+
+
+def weights_of(path: str, embedder: EmbedderIdentity) -> Weights:
+    """Return the weights of a file, those shipped where none is named.
+
+    Raise WeightsError where a user's file cannot be read, or is of another embedder: its probabilities would be none.
+    """
+    if not path:
+        return shipped_weights()
+    weights = read_weights(Path(path))
+    if not weights.holds_for(embedder):
+        raise WeightsError(
+            f"the weights file {path!r} was fitted with the embedder {weights.fitted.embedder!r}, this corpus has "
+            f"{model_of(embedder)!r}; {FIT}"
+        )
+    return weights

@@ -1,0 +1,73 @@
+"""Refusals of an evaluation without a model: what they are fitted on, and how often they are wrong and right out of fold."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
+
+import numpy as np
+import polars as pl
+
+from storage.records.evaluations import SCORED, Asked, BenchmarkQuestion
+from tasks.algorithms.arrays import FloatArray
+from tasks.algorithms.probability import FitError
+from tasks.algorithms.refusal import FEATURES, fit_refusal, refused_out_of_fold
+from tasks.asking.weights import RefusalWeights
+from tasks.evaluation.fitting import FOLDS, SEEDS
+from tasks.evaluation.scoring import REFUSED_RIGHTLY, REFUSED_WRONGLY, AskedBy, document_of
+
+SHARES = tuple(share / 10 for share in range(1, 10))
+REFUSED_AT = "refused where the unanswerable are to "
+OUT_OF_FOLD = ", out of fold"
+FEWEST = 10
+"""Questions with an answer, and without one, that weights of refusing are fitted to, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalExamples:
+    """The questions of a dataset whose refusals have features (n, 4), 1 where nothing answers (n,), and their documents."""
+
+    questions: tuple[BenchmarkQuestion, ...]
+    features: FloatArray
+    unanswerable: FloatArray
+
+    @property
+    def documents(self) -> list[str]:
+        return list(map(document_of, self.questions))
+
+
+def refusal_examples(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> RefusalExamples:
+    """Collect what came of the questions under an arm; those that a model read, or whose document nobody could, are left out."""
+    found = tuple(question for question in questions if asked[question.id].doubts)
+    features = np.array([asked[question.id].doubts for question in found]).reshape(len(found), len(FEATURES))
+    return RefusalExamples(found, features, np.array([float(not question.answerable) for question in found]))
+
+
+def fitted_refusal(questions: Sequence[BenchmarkQuestion], asked: Mapping[str, Asked]) -> RefusalWeights | None:
+    """Return the weights that refuse half of the unanswerable; None where there are too few to fit them: those shipped hold on."""
+    examples = refusal_examples(questions, asked)
+    if min(examples.unanswerable.sum(), (1.0 - examples.unanswerable).sum()) < FEWEST:
+        return None
+    try:
+        logistic, threshold = fit_refusal(examples.features, examples.unanswerable)
+    except FitError:
+        return None
+    return RefusalWeights(bias=logistic.bias, weights=logistic.weights, threshold=floor(threshold * 1e6) / 1e6)
+
+
+def scored_refusals(questions: Sequence[BenchmarkQuestion], asked: AskedBy) -> pl.DataFrame:
+    """Return scores out of fold: refused where so many of the unanswerable are, and at the fitted threshold; none where too few."""
+    rows = []
+    for arm, found in asked.items():
+        examples = refusal_examples(questions, found)
+        try:
+            refused = refused_out_of_fold(
+                examples.features, examples.unanswerable, examples.documents, shares=SHARES, folds=FOLDS, seeds=SEEDS
+            )
+        except FitError:
+            continue
+        for place, question in enumerate(examples.questions):
+            worth = {f"{REFUSED_AT}{share:.0%}": value for share, value in zip(SHARES, refused.at[place].tolist(), strict=True)}
+            known = worth if question.answerable else {}
+            known[(REFUSED_WRONGLY if question.answerable else REFUSED_RIGHTLY) + OUT_OF_FOLD] = float(refused.fitted[place])
+            rows += [(arm, question.id, document_of(question), metric, value) for metric, value in known.items()]
+    return pl.DataFrame(rows, schema=SCORED, orient="row")

@@ -1,0 +1,112 @@
+"""A model that reads a question with each passage: a cross-encoder, or late interaction (a vector for each token).
+
+It runs in a process of its own, `python -m tasks.models.reranker FOLDER KIND`: a request is a question and passages, the reply
+a score for each of these in float32.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from storage.system import bound_arenas
+from tasks.algorithms.arrays import IntArray
+from tasks.models.embedding.local import SECONDS_PER_TEXT, model_folder
+from tasks.models.embedding.vectors import EmbeddingError
+from tasks.models.process import READY, ModelProcess, speak
+
+SETTING = "ask.rerank"
+CROSS, LATE = "cross-encoder", "late interaction"
+
+
+class RerankerError(EmbeddingError):
+    """A reranker that cannot be had; the message names it, what is wrong, and the remedy."""
+
+
+def kind_of_model(folder: Path, named: str) -> str:
+    """Return CROSS or LATE by what the folder's files say; raise RerankerError for another kind of model.
+
+    sentence-transformers would give any of them a head of random weights.
+    """
+    saved = _read(folder / "config_sentence_transformers.json").get("model_type", "")
+    made = " ".join(_read(folder / "config.json").get("architectures") or [])
+    if saved in {"MultiVectorEncoder", "ColBERT"} or "HF_ColBERT" in made:
+        return LATE
+    if saved == "CrossEncoder" or (not saved and "ForSequenceClassification" in made):
+        return CROSS
+    raise RerankerError(f'{named!r} is neither a cross-encoder nor a model of late interaction; set {SETTING} to one, or to ""')
+
+
+def _read(config: Path) -> dict[str, Any]:
+    return dict(json.loads(config.read_text("utf-8"))) if config.is_file() else {}
+
+
+class Reranker:
+    """The model in its process."""
+
+    def __init__(self, named: str) -> None:
+        """Start the model of this name or folder; raise RerankerError where it is not on this machine."""
+        try:
+            folder = model_folder(named)
+        except EmbeddingError as error:
+            problem = str(error).replace("embedding model", "reranker").replace("FLOWREADER_EMBED_MODEL", SETTING)
+            raise RerankerError(problem) from error
+        self._named = named
+        kind, offline = kind_of_model(folder, named), {"HF_HUB_OFFLINE": "1"}
+        self._process = ModelProcess("tasks.models.reranker", str(folder), kind, failure=RerankerError, environment=offline)
+
+    def order(self, question: str, passages: Sequence[str]) -> IntArray:
+        """Return the places of the passages, the best first, equal ones in their order; raise RerankerError where that fails."""
+        if not passages:
+            return np.arange(0)
+        request, seconds = [question, *passages], SECONDS_PER_TEXT * len(passages)
+        reply = self._process.ask(request, seconds=seconds) or self._process.ask(request, seconds=seconds)
+        scores = np.frombuffer(reply or b"", np.float32)
+        if len(scores) != len(passages) or not np.isfinite(scores).all():
+            raise RerankerError(f'reranker {self._named!r} gave no score for each passage; set {SETTING} to another, or to ""')
+        return np.argsort(-scores, kind="stable")
+
+
+@lru_cache
+def open_reranker(named: str) -> Reranker:
+    """Return the reranker, opened once a process; it loads with its first passages."""
+    return Reranker(named)
+
+
+Score = Callable[[str, list[str]], Any]
+
+
+def loaded(folder: str, kind: str) -> Score:
+    """Return what scores passages for a question."""
+    from sentence_transformers import CrossEncoder, MultiVectorEncoder
+    from torch.nn import Identity
+
+    if kind == CROSS:
+        # Logits: of two sure ones a sigmoid makes the same 1.
+        cross = CrossEncoder(folder, device="cpu", local_files_only=True, activation_fn=Identity())
+        return lambda question, passages: cross.predict([(question, passage) for passage in passages], show_progress_bar=False)
+    late = MultiVectorEncoder(folder, device="cpu", local_files_only=True)
+    return lambda question, passages: late.similarity(late.encode_query([question]), late.encode_document(passages))[0]
+
+
+def serve(connection: Connection) -> None:
+    bound_arenas()
+    folder = sys.argv[1]
+    try:
+        score = loaded(*sys.argv[1:])
+    except (OSError, ValueError, RuntimeError, LookupError, ImportError) as error:
+        connection.send_bytes(f"{folder} is no model that sentence-transformers loads ({error}); set {SETTING} to another".encode())
+        return
+    connection.send_bytes(READY)
+    while True:
+        question, *passages = (text.encode("utf-8", "replace").decode() for text in connection.recv())
+        connection.send_bytes(np.asarray(score(question, passages), np.float32).tobytes())
+
+
+if __name__ == "__main__":
+    speak(serve)

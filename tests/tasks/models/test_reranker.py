@@ -1,0 +1,83 @@
+"""A reranker of random weights, as sentence-transformers saves it, in its own process."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tasks.models.reranker import CROSS, LATE, Reranker, RerankerError, kind_of_model, open_reranker
+from tests.tasks.models.embedding.tiny_bert import write_tiny_bert
+
+QUESTION, PASSAGES = "wind and tide", ["a blade", "the wind", "tide\udcff", "", "wind and tide and blade"]
+
+
+@pytest.fixture(scope="module")
+def rerankers(tmp_path_factory):
+    """A tiny cross-encoder and a tiny model of late interaction, of the same BERT."""
+    from sentence_transformers import CrossEncoder, MultiVectorEncoder
+
+    folder = tmp_path_factory.mktemp("models")
+    bert = str(write_tiny_bert(folder / "tiny-bert", seed=1))
+    CrossEncoder(bert, num_labels=1).save_pretrained(str(folder / CROSS))
+    MultiVectorEncoder(bert).save_pretrained(str(folder / LATE))
+    return folder
+
+
+@pytest.fixture
+def started():
+    """Opens rerankers that end with the test."""
+    opened = []
+
+    def start(folder):
+        opened.append(Reranker(str(folder)))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each._process.close()
+
+
+def test_a_cross_encoder_puts_passages_in_the_order_of_its_scores(rerankers, started):
+    import torch
+    from sentence_transformers import CrossEncoder
+
+    pairs = [(QUESTION, text.encode("utf-8", "replace").decode()) for text in PASSAGES]
+    scores = CrossEncoder(str(rerankers / CROSS)).predict(pairs, activation_fn=torch.nn.Identity())
+    reranker = started(rerankers / CROSS)
+    assert reranker.order(QUESTION, PASSAGES).tolist() == np.argsort(-scores, kind="stable").tolist()
+    assert reranker.order(QUESTION, []).tolist() == []
+
+
+def test_late_interaction_sums_the_best_cosine_of_each_token(rerankers, started):
+    from sentence_transformers import MultiVectorEncoder
+
+    model = MultiVectorEncoder(str(rerankers / LATE))
+    question = np.asarray(model.encode_query(["wind"])[0])
+    sums = [(question @ np.asarray(tokens).T).max(axis=1).sum() for tokens in model.encode_document(["blade", "wind", "crane"])]
+    assert started(rerankers / LATE).order("wind", ["blade", "wind", "crane"]).tolist() == np.argsort(sums)[::-1].tolist()
+
+
+def test_a_reranker_is_opened_once(rerankers):
+    assert open_reranker(str(rerankers / CROSS)) is open_reranker(str(rerankers / CROSS))
+
+
+def test_what_is_no_reranker_is_refused_by_name(rerankers, started, tmp_path):
+    with pytest.raises(RerankerError, match=r"tiny-bert' is neither a cross-encoder nor .*; set ask\.rerank to one"):
+        Reranker(str(rerankers / "tiny-bert"))
+    with pytest.raises(RerankerError, match=r"^reranker 'hub/none' is not on this machine; .*set ask\.rerank to a folder"):
+        Reranker("hub/none")
+    (tmp_path / "config.json").write_text(json.dumps({"architectures": ["BertForSequenceClassification"]}))
+    assert kind_of_model(tmp_path, "x") == CROSS
+    (tmp_path / "config.json").write_text(json.dumps({"architectures": ["HF_ColBERT"]}))
+    assert kind_of_model(tmp_path, "x") == LATE
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    with pytest.raises(RerankerError, match=r"is no model that sentence-transformers loads \(.*set ask\.rerank to another"):
+        started(tmp_path).order("wind", ["blade"])
+
+
+def test_scores_that_cannot_be_compared_are_refused(rerankers, monkeypatch):
+    reranker = Reranker(str(rerankers / CROSS))
+    for reply in (None, np.zeros(1, np.float32).tobytes(), np.array([1, np.nan], np.float32).tobytes()):
+        monkeypatch.setattr(reranker._process, "ask", lambda *_, reply=reply, **__: reply)
+        with pytest.raises(RerankerError, match=r"gave no score for each passage; set ask\.rerank"):
+            reranker.order("wind", ["blade", "tide"])
