@@ -11,6 +11,7 @@ import pytest
 
 from flows.cli.ask_server_commands import ask_service
 from storage.runs.answer_json import answer_from_json
+from tasks.reading.judging import words_of
 from tasks.watching.page_keys import answer_key
 from tests.browser import browser, find_browser
 from tests.deployments.brought_up import TORQUE
@@ -142,7 +143,7 @@ def test_a_question_of_the_command_line_is_there_too(chromium, serving, monkeypa
     wanted = {"artifacts": {"key": {"any_": [answer_key(answer_from_json(answer))]}}}
     page = until(lambda: serving.request("/artifacts/filter", wanted), "the page of the answer")[0]
     # Whether the junk in the question makes it too doubtful is for the fitted weights to say, not for this test.
-    said = str(answer["evidence"][0]["document"]) if answer["evidence"] else "Nothing in these documents"
+    said = words_of(answer_from_json(answer)).rstrip(":")
     look_at(chromium, serving, page["id"], [question, said], tmp_path / "asked.png")
     of_corpus = until(lambda: page_of(serving, "corpus-small", "javascript"), "the page of the corpus")
     look_at(chromium, serving, of_corpus, [question, "How to ask"], tmp_path / "corpus-small.png")
