@@ -20,9 +20,9 @@ from tasks.evaluation.scoring import BY_RULES, Judged
 from tasks.lineage.writing import writing_calls
 from tasks.models.chat.call import ChatCall, ModelCall
 from tasks.models.chat.errors import ChatError
+from tasks.models.chat.forms import Form
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.prompts.prompt import Piece, cut, fence, load_prompt
-from tasks.reading.model_calls import Form
 from tasks.step import MODEL, StepKey, Workplace, step
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from storage.records.documents import Passage
 from tasks.asking.calls import call_book
 from tasks.models.chat.call import ChatCall, nothing_wrong
 from tasks.models.chat.errors import ChatError
+from tasks.models.chat.forms import Form
 from tasks.models.chat.request import picture_tokens, text_tokens
 from tasks.prompts.prompt import Piece, fence, load_prompt
 from tasks.reading.shown import NodePictures
@@ -19,12 +20,6 @@ from tasks.settings.ask import AskSettings
 
 if TYPE_CHECKING:
     from tasks.models.chat.model import ChatModel
-
-
-class Form(BaseModel):
-    """Every field is given, no other is."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Keywords(Form):

@@ -1,0 +1,82 @@
+"""What a reply must be: forms whose strings, lists and numbers have bounds, so that a reply ends."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Form(BaseModel):
+    """Every field is given, no other is; reasoning stands first, because a model writes the fields in their order.
+
+    `characters` and `items` stand in the JSON schema only: a server that decodes by it can write no more. One that does not may,
+    and such a reply is read whole: a long reason does no harm, and a quote or an id that we had cut would not be the model's.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def characters(most: int) -> Any:  # noqa: ANN401 - pydantic's own type for what goes into Annotated
+    """Bound a string: `Annotated[str, characters(200)]`."""
+    return Field(json_schema_extra={"maxLength": most})
+
+
+def items(most: int) -> Any:  # noqa: ANN401 - as above
+    """Bound a list: `Annotated[list[Cited], items(3)]`."""
+    return Field(json_schema_extra={"maxItems": most})
+
+
+NUMBER_CHARACTERS = 52
+"""What grammars of JSON allow a number: sign, 16 digits, point, 16 digits, exponent."""
+
+
+class UnboundedFormError(TypeError):
+    """A form by which a reply may have no end: a fault of ours."""
+
+
+def largest_reply(form: type[BaseModel]) -> int:
+    """Return how many tokens the longest value of a form takes, by one token for each character of its JSON.
+
+    Common words take a third of it. Raises UnboundedFormError where a string, list or integer has no bound.
+    """
+    schema = form.model_json_schema()
+    return _largest(schema, schema.get("$defs", {}), form.__name__)
+
+
+def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: str) -> int:
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        if name not in definitions:
+            raise UnboundedFormError(f"{place} holds itself, without end")
+        return _largest(definitions[name], {key: definitions[key] for key in definitions if key != name}, place)
+    if "anyOf" in schema:
+        return max(_largest(choice, definitions, place) for choice in schema["anyOf"])
+    if values := schema.get("enum", [schema["const"]] if "const" in schema else []):
+        return max(len(str(value)) + len('""') for value in values)
+    if schema.get("type") == "array":
+        item = _largest(schema["items"], definitions, f"an item of {place}")
+        return int(_bound(schema, "maxItems", place)) * (item + len(", ")) + len("[]")
+    if schema.get("type") == "object" and schema.get("additionalProperties") is False:
+        fields: Mapping[str, Any] = schema.get("properties", {})
+        framed = (len(f'"{name}": , ') + _largest(field, definitions, f"{place}.{name}") for name, field in fields.items())
+        return sum(framed) + len("{}")
+    return _largest_scalar(schema, place)
+
+
+def _largest_scalar(schema: Mapping[str, Any], place: str) -> int:
+    match schema.get("type"):
+        case "string":
+            return int(_bound(schema, "maxLength", place)) + len('""')
+        case "integer":
+            return max(len(str(_bound(schema, key, place))) for key in ("minimum", "maximum"))
+        case "number":
+            return NUMBER_CHARACTERS
+        case "boolean" | "null":
+            return len("false")
+    raise UnboundedFormError(f"{place} may be anything; give it a type with bounds")
+
+
+def _bound(schema: Mapping[str, Any], name: str, place: str) -> Any:  # noqa: ANN401 - a number of JSON
+    if name not in schema:
+        raise UnboundedFormError(f"{place} has no {name}; bound it, or a reply may have no end")
+    return schema[name]

@@ -1,0 +1,106 @@
+import json
+from typing import Annotated, Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import Field
+
+from tasks.models.chat.forms import Form, UnboundedFormError, characters, items, largest_reply
+
+LETTERS = st.characters(codec="ascii", exclude_categories=("Cc",), exclude_characters='"\\')
+
+
+class Quote(Form):
+    passage: Annotated[str, characters(4)]
+    words: Annotated[str, characters(20)]
+
+
+class Verdict(Form):
+    thought: Annotated[str, characters(10)]
+    kind: Literal["yes", "unknown"]
+    sure: bool
+    place: Annotated[int, Field(ge=-1, le=150)]
+    strength: float
+    value: Annotated[str, characters(3)] | None
+    always: Literal["so"]
+    quotes: Annotated[list[Quote], items(2)]
+
+
+class Unbounded(Form):
+    text: str
+
+
+class UnboundedList(Form):
+    texts: list[Annotated[str, characters(3)]]
+
+
+class UnboundedNumber(Form):
+    number: Annotated[int, Field(ge=0)]
+
+
+class OpenObject(Form):
+    anything: dict[str, bool]
+
+
+class Nested(Form):
+    inner: "Annotated[list[Nested], items(1)]"
+
+
+def longest(size: int) -> st.SearchStrategy[str]:
+    return st.text(LETTERS, min_size=size, max_size=size)
+
+
+QUOTE = st.fixed_dictionaries({"passage": longest(4), "words": longest(20)})
+VERDICT = st.fixed_dictionaries(
+    {
+        "thought": longest(10),
+        "kind": st.sampled_from(["yes", "unknown"]),
+        "sure": st.booleans(),
+        "place": st.integers(-1, 150),
+        "strength": st.floats(allow_nan=False, allow_infinity=False),
+        "value": st.none() | longest(3),
+        "always": st.just("so"),
+        "quotes": st.lists(QUOTE, min_size=2, max_size=2),
+    }
+)
+
+
+def test_the_largest_reply_is_counted_as_by_hand() -> None:
+    quote = '{"passage": "aaaa", "words": "aaaaaaaaaaaaaaaaaaaa", }'
+    # one separator too many for each object and list, which white space may take
+    assert largest_reply(Quote) == len(quote) == 54
+    number = "-" + "1" * 16 + "." + "1" * 16 + "e+" + "1" * 16
+    verdict = (
+        '{"thought": "aaaaaaaaaa", "kind": "unknown", "sure": false, "place": 150, "strength": ' + number + ', "value": "aaa", '
+        '"always": "so", "quotes": [' + quote + ", " + quote + ", ], }"
+    )
+    assert largest_reply(Verdict) == len(verdict)
+
+
+@given(VERDICT)
+def test_no_value_within_the_bounds_is_longer_than_the_largest_reply(value: dict[str, Any]) -> None:
+    Verdict.model_validate(value)
+    assert len(json.dumps(value)) <= largest_reply(Verdict)
+
+
+def test_the_bounds_stand_in_the_schema_and_a_longer_value_is_read_whole() -> None:
+    schema = Verdict.model_json_schema()
+    assert schema["properties"]["thought"]["maxLength"] == 10 and schema["properties"]["quotes"]["maxItems"] == 2
+    quotes = [Quote(passage="n12345", words="w" * 50)] * 3
+    assert Quote.model_validate(quotes[0].model_dump()).words == "w" * 50
+
+
+@pytest.mark.parametrize(
+    ("form", "complaint"),
+    [
+        (Unbounded, r"Unbounded\.text has no maxLength"),
+        (UnboundedList, r"UnboundedList\.texts has no maxItems"),
+        (UnboundedNumber, r"UnboundedNumber\.number has no maximum"),
+        (OpenObject, r"OpenObject\.anything may be anything"),
+        (Nested, "holds itself"),
+    ],
+)
+def test_a_form_without_a_bound_is_refused_by_name(form: type[Form], complaint: str) -> None:
+    with pytest.raises(UnboundedFormError, match=complaint):
+        largest_reply(form)
