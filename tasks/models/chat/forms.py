@@ -30,14 +30,18 @@ NUMBER_CHARACTERS = 52
 """What grammars of JSON allow a number: sign, 16 digits, point, 16 digits, exponent."""
 
 
+GAP = 3
+"""Tokens of white space wherever JSON has room for some: llama.cpp's grammar lets two lines and twenty blanks stand there."""
+
+
 class UnboundedFormError(TypeError):
     """A form by which a reply may have no end: a fault of ours."""
 
 
 def largest_reply(form: type[BaseModel]) -> int:
-    """Return how many tokens the longest value of a form takes, by one token for each character of its JSON.
+    """Return how many tokens the longest value of a form takes, by one token for each character of its values, its names and signs.
 
-    Common words take a third of it. Raises UnboundedFormError where a string, list or integer has no bound.
+    Common words take a third of it; what is written in signs of several tokens each may be cut. Raises UnboundedFormError where a string, list or integer has no bound.
     """
     schema = form.model_json_schema()
     return _largest(schema, schema.get("$defs", {}), form.__name__)
@@ -55,11 +59,11 @@ def _largest(schema: Mapping[str, Any], definitions: Mapping[str, Any], place: s
         return max(len(str(value)) + len('""') for value in values)
     if schema.get("type") == "array":
         item = _largest(schema["items"], definitions, f"an item of {place}")
-        return int(_bound(schema, "maxItems", place)) * (item + len(", ")) + len("[]")
+        return int(_bound(schema, "maxItems", place)) * (item + len(",") + 2 * GAP) + len("[]") + 2 * GAP
     if schema.get("type") == "object" and schema.get("additionalProperties") is False:
         fields: Mapping[str, Any] = schema.get("properties", {})
-        framed = (len(f'"{name}": , ') + _largest(field, definitions, f"{place}.{name}") for name, field in fields.items())
-        return sum(framed) + len("{}")
+        framed = (len(f'"{name}":,') + 4 * GAP + _largest(field, definitions, f"{place}.{name}") for name, field in fields.items())
+        return sum(framed) + len("{}") + 2 * GAP
     return _largest_scalar(schema, place)
 
 

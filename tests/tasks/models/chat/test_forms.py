@@ -67,14 +67,17 @@ VERDICT = st.fixed_dictionaries(
 
 
 def test_the_largest_reply_is_counted_as_by_hand() -> None:
-    quote = '{"passage": "aaaa", "words": "aaaaaaaaaaaaaaaaaaaa", }'
-    # one separator too many for each object and list, which white space may take
-    assert largest_reply(Quote) == len(quote) == 54
+    gap = "   "
+    quote = """{~"passage"~:~"aaaa"~,~"words"~:~"aaaaaaaaaaaaaaaaaaaa"~,~}~""".replace("~", gap)
+    # a comma too many in each object and list
+    assert largest_reply(Quote) == len(quote)
     number = "-" + "1" * 16 + "." + "1" * 16 + "e+" + "1" * 16
     verdict = (
-        '{"thought": "aaaaaaaaaa", "kind": "unknown", "sure": false, "place": 150, "strength": ' + number + ', "value": "aaa", '
-        '"always": "so", "quotes": [' + quote + ", " + quote + ", ], }"
+        """{~"thought"~:~"aaaaaaaaaa"~,~"kind"~:~"unknown"~,~"sure"~:~false~,~"place"~:~150~,~"strength"~:~NUMBER~,~"value"~:~"aaa"~,~"""
+        """"always"~:~"so"~,~"quotes"~:~[~QUOTE~,~QUOTE~,~]~~,~}~"""
     )
+    for name, value in (("NUMBER", number), ("QUOTE", quote), ("~", gap)):
+        verdict = verdict.replace(name, value)
     assert largest_reply(Verdict) == len(verdict)
 
 
