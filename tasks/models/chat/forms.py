@@ -39,9 +39,10 @@ class UnboundedFormError(TypeError):
 
 
 def largest_reply(form: type[BaseModel]) -> int:
-    """Return how many tokens the longest value of a form takes, by one token for each character of its values, its names and signs.
+    """Return how many tokens the longest value of a form takes, by one token for each character of its values, names and signs.
 
-    Common words take a third of it; what is written in signs of several tokens each may be cut. Raises UnboundedFormError where a string, list or integer has no bound.
+    Common words take a third of it; what is written in signs of several tokens each may be cut. Raises UnboundedFormError where
+    a string, list or integer has no bound.
     """
     schema = form.model_json_schema()
     return _largest(schema, schema.get("$defs", {}), form.__name__)
