@@ -13,7 +13,7 @@ from tasks.algorithms.text.words import STOP_WORDS, sentences_of
 from tasks.asking.calls import call_book
 from tasks.asking.question import NAMED_PLACE
 from tasks.asking.records import PathText, Quote
-from tasks.reading.model_calls import Cited
+from tasks.reading.forms import Cited
 from tasks.reading.shown import Shown
 
 HEADINGS = frozenset({NodeKind.TITLE, NodeKind.CAPTION, NodeKind.HEADER, NodeKind.FOOTER, NodeKind.PAGE_NUMBER})

@@ -19,8 +19,9 @@ from tasks.models.chat.call import ChatCall
 from tasks.models.chat.errors import ChatEndedError, ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import checked_quotes, proofs
+from tasks.reading.forms import Comparison, Keywords, PathAnswer, RatedBridge, RatedBridges, RatedSteps
 from tasks.reading.model_answer import agreed_answer, put_together
-from tasks.reading.model_calls import Comparison, Keywords, ModelContext, PathAnswer, RatedBridge, RatedBridges, RatedSteps
+from tasks.reading.model_calls import ModelContext
 from tasks.reading.shown import Shown, show_passages
 
 Pairs = Sequence[tuple[Passage, Passage]]
@@ -48,17 +49,16 @@ def _rating(context: ModelContext, question: Question, batch: Pairs, *, bridges:
         f"{len(batch)} {prompt}s",
         form,
         question=question.text,
-        pieces=_pieces(context, question, prompt, batch),
-        tokens=context.settings.reading.model.rating_tokens,
+        pieces=_pieces(context, question, prompt, form, batch),
         check=lambda value: _wrong(value, len(batch)),
     )
     return replace(call, temperature=context.settings.gate.scorer_temperature)
 
 
-def _pieces(context: ModelContext, question: Question, prompt: str, batch: Pairs) -> list[Piece]:
+def _pieces(context: ModelContext, question: Question, prompt: str, form: type[Rated], batch: Pairs) -> list[Piece]:
     settings = context.settings.reading.model
     wanted = settings.pair_characters * 2 * len(batch)
-    room = context.room(prompt, wanted, question=question.text, tokens=settings.rating_tokens) // (2 * len(batch))
+    room = context.room(prompt, form, wanted, question=question.text) // (2 * len(batch))
     return [
         Piece(f"pair {number}, passage {side}: {node.kind.value}, page {node.page}", cut(context.text_of(node), room))
         for number, pair in enumerate(batch, 1)
@@ -97,8 +97,7 @@ class ModelReader:
 
     def keywords(self, question: str) -> tuple[str, ...]:
         """Return the words to search by that the model finds in the question; what does not stand there is none."""
-        tokens = self.context.settings.reading.model.keyword_tokens
-        call = self.context.call("keywords", "the question's keywords", Keywords, question=question, tokens=tokens)
+        call = self.context.call("keywords", "the question's keywords", Keywords, question=question)
         (value,) = self.context.ask([call])
         found = [] if isinstance(value, ChatError) else value.keywords
         return tuple(word for word in found if find_words(question, word))[:MOST_KEYWORDS]
@@ -117,10 +116,9 @@ class ModelReader:
 
     def _reading_call(self, question: Question, item: str, path: PathText) -> tuple[Shown, ChatCall[PathAnswer]]:
         settings = self.context.settings.reading.model
-        tokens = settings.reading_tokens
-        most = self.context.most_pictures("worker", question=question.text, tokens=tokens)
+        most = self.context.most_pictures("worker", PathAnswer, question=question.text)
         seen, pictures = self.context.pictures.chosen(path.nodes, path.worth, most)
-        room = self.context.room("worker", settings.path_characters, question=question.text, tokens=tokens, pictures=len(pictures))
+        room = self.context.room("worker", PathAnswer, settings.path_characters, question=question.text, pictures=len(pictures))
         shown = show_passages(path.nodes, titles=self.context.titles, stems=path.rarity, room=room, pictures=seen)
         call = self.context.call(
             "worker",
@@ -128,7 +126,6 @@ class ModelReader:
             PathAnswer,
             question=question.text,
             pieces=shown.pieces,
-            tokens=tokens,
             pictures=pictures,
             check=_answer_missing,
         )
@@ -169,10 +166,7 @@ class ModelReader:
 
     def _comparison(self, question: Question, one: str, other: str) -> ChatCall[Comparison]:
         pieces = [Piece("answer A", one), Piece("answer B", other)]
-        tokens = self.context.settings.reading.model.judging_tokens
-        return self.context.call(
-            "consistency", "a pair of answers", Comparison, question=question.text, pieces=pieces, tokens=tokens
-        )
+        return self.context.call("consistency", "a pair of answers", Comparison, question=question.text, pieces=pieces)
 
     def rate_pairs(
         self, question: Question, pairs: Sequence[tuple[Passage, Passage]], similarities: Sequence[float], *, bridges: bool

@@ -13,14 +13,13 @@ from tasks.asking.request import clean
 from tasks.models.chat.errors import ChatError
 from tasks.prompts.prompt import Piece, cut
 from tasks.reading.cited import YES_OR_NO, checked_quotes, proofs
-from tasks.reading.model_calls import ModelContext, WholeAnswer
+from tasks.reading.forms import WholeAnswer
+from tasks.reading.model_calls import ModelContext
 from tasks.reading.rules import lost_names, silent_about
 from tasks.reading.shown import Shown, show_passages
 
 
-def show_evidence(
-    context: ModelContext, question: Question, readings: Sequence[PathReading], *, tokens: int
-) -> tuple[Shown, PathText]:
+def show_evidence(context: ModelContext, question: Question, readings: Sequence[PathReading]) -> tuple[Shown, PathText]:
     """Return what is shown of readings that a model made, of at least one path, and the passages in it as one path.
 
     Pictures are not shown again: what readers cite of them counts as seen, for the answer may rest on what they say of it.
@@ -29,7 +28,7 @@ def show_evidence(
     chosen = [_key_passages(reading, settings.evidence_passages) for reading in readings]
     nodes = list({node.id: node for passages in chosen for node in passages}.values())
     reports = [_report(reading) for reading in readings]
-    room = context.room("synthesis", settings.evidence_characters, question=question.text, tokens=tokens) - sum(map(len, reports))
+    room = context.room("synthesis", WholeAnswer, settings.evidence_characters, question=question.text) - sum(map(len, reports))
     first = _path(readings[0])
     texts = show_passages(nodes, titles=context.titles, stems=first.rarity, room=max(0, room), pictures={})
     quoted = (quote.node for reading in readings for quote in reading.quotes)
@@ -76,11 +75,8 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     """Have the model put the readings together; where that fails or is not proven, what most of them say is given, and so noted."""
     if not readings:
         return _nothing(question, readings, "there was no passage to read")
-    tokens = context.settings.reading.model.answer_tokens
-    shown, path = show_evidence(context, question, readings, tokens=tokens)
-    call = context.call(
-        "synthesis", "the answer", WholeAnswer, question=question.text, pieces=shown.pieces, tokens=tokens, check=_wrong_form
-    )
+    shown, path = show_evidence(context, question, readings)
+    call = context.call("synthesis", "the answer", WholeAnswer, question=question.text, pieces=shown.pieces, check=_wrong_form)
     (value,) = context.ask([call])
     consistency = _equal_share(readings) if verdict is None else verdict.consistency
     if isinstance(value, ChatError):

@@ -155,11 +155,6 @@ class ModelReadingSettings(Settings):
     evidence_passages: int = 2  # passages of a path that the answer is put together from, at most
     evidence_characters: int = 40_000  # text that the answer is put together from, at most; less in a short context
     pair_characters: int = 1500  # text of each of two passages that are rated, at most
-    keyword_tokens: int = 300  # room for the question's keywords
-    reading_tokens: int = 1200  # room for what is read out of a path
-    judging_tokens: int = 300  # room for a comparison of two answers
-    rating_tokens: int = 1000  # room for the rates of some pairs
-    answer_tokens: int = 1500  # room for the answer
 
 
 class ReadingOutSettings(Settings):

@@ -19,7 +19,7 @@ from tasks.reading.cited import (
     shortened,
     standing_text,
 )
-from tasks.reading.model_calls import Cited
+from tasks.reading.forms import Cited
 from tasks.reading.shown import Shown
 from tests.asking_worlds import Passage, written
 

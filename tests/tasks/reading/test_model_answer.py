@@ -16,8 +16,8 @@ from tests.scripted_answers import Reader, forms, model_settings, path_answer, w
 from tests.tasks.reading_worlds import FACTS, FIRED, QUIET, REPORT, reading
 
 
-def evidence(scene, readings, tokens=1500):
-    return show_evidence(scene.reader.context, scene.question, readings, tokens=tokens)
+def evidence(scene, readings):
+    return show_evidence(scene.reader.context, scene.question, readings)
 
 
 def test_each_path_says_what_its_reader_found_and_which_passages_it_is_about(context):

@@ -1,0 +1,89 @@
+"""The forms of the replies that a question asks for: short reasons first, and bounds on everything, so that each of them ends."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from tasks.models.chat.forms import Form, characters, items
+
+PAIRS_AT_ONCE = 8
+"""Pairs of passages that one call rates, at most."""
+
+
+class Keywords(Form):
+    """Words of the question to search by."""
+
+    keywords: Annotated[list[Annotated[str, characters(60)]], items(12)]
+
+
+class Cited(Form):
+    """Words of a passage, by the id that it was shown under."""
+
+    passage: Annotated[str, characters(8)]
+    quote: Annotated[str, characters(160)]
+
+
+class PathAnswer(Form):
+    """What one path says to the question."""
+
+    facts: Annotated[str, characters(400)]
+    status: Literal["supported", "not_reported"]
+    whole: bool
+    answer: Annotated[str, characters(400)]
+    citations: Annotated[list[Cited], items(6)]
+
+
+class ShortAnswer(Form):
+    """What a small model says of one path: words of its passages and the answer in them, both empty where there is none."""
+
+    quote: Annotated[str, characters(160)]
+    answer: Annotated[str, characters(100)]
+
+
+class Comparison(Form):
+    """Whether two answers cannot both be true."""
+
+    reason: Annotated[str, characters(200)]
+    contradict: bool
+
+
+Pair = Annotated[int, Field(ge=1, le=PAIRS_AT_ONCE)]
+
+
+class RatedBridge(Form):
+    """Whether two passages have to do with each other for the question, and how much, 0..1."""
+
+    pair: Pair
+    connected: bool
+    strength: float
+
+
+class RatedBridges(Form):
+    """A rate for each pair."""
+
+    ratings: Annotated[list[RatedBridge], items(PAIRS_AT_ONCE)]
+
+
+class RatedStep(Form):
+    """How much reading one passage after the other helps, 0..1."""
+
+    pair: Pair
+    usefulness: float
+
+
+class RatedSteps(Form):
+    """A rate for each pair."""
+
+    ratings: Annotated[list[RatedStep], items(PAIRS_AT_ONCE)]
+
+
+class WholeAnswer(Form):
+    """The answer of all paths together."""
+
+    thought: Annotated[str, characters(400)]
+    kind: Literal["number", "list", "yes_no", "string", "none"]
+    answer: Annotated[str, characters(500)]
+    items: Annotated[list[Annotated[str, characters(60)]], items(24)]
+    whole: bool
+    missing: Annotated[str, characters(120)]
+    citations: Annotated[list[Cited], items(8)]
