@@ -79,7 +79,14 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     tokens = context.settings.reading.model.answer_tokens
     shown, path = show_evidence(context, question, readings, tokens=tokens)
     call = context.call(
-        "synthesis", "the answer", WholeAnswer, question=question.text, pieces=shown.pieces, tokens=tokens, check=_wrong_form
+        "synthesis",
+        "the answer",
+        WholeAnswer,
+        question=question.text,
+        pieces=shown.pieces,
+        tokens=tokens,
+        check=_wrong_form,
+        draft="answer",
     )
     (value,) = context.ask([call])
     consistency = _equal_share(readings) if verdict is None else verdict.consistency
