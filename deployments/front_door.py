@@ -1,18 +1,23 @@
 """Where questions come in over HTTP.
 
-POST /ask takes an AskRequest as JSON and gives `{"answers": [...]}`; GET /answers/ID/report?corpus=NAME gives an answer's page;
+POST /ask takes an AskRequest as JSON and gives `{"answers": [...]}`; POST /ask/stream takes one of one question and tells how it
+goes, as server-sent events. GET /answers/ID/report?corpus=NAME gives an answer's page;
 GET /health shows how many wait. An error is `{"error": {"what", "value", "remedy"}}`.
 """
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import Depends, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import ValidationError
 
 from deployments.intake import RETRY_SECONDS, FullError, Intake
+from deployments.news import News
 from flows.ask_deployed import QuestionStoppedError
 from flows.display.output import CommandError
 from storage.artifacts import kept_artifacts
@@ -22,10 +27,10 @@ from storage.locations import corpus_location
 from storage.runs.answers import find_answer
 from tasks.address import host_of, is_this_machine
 from tasks.asking.request import AskRequest
-from tasks.events import QuestionRefused, Refusal, emit
+from tasks.events import DraftGrown, QuestionRefused, Refusal, emit
 from tasks.report.write import render_report
 
-ASK, HEALTH = "/ask", "/health"
+ASK, STREAM, HEALTH = "/ask", "/ask/stream", "/health"
 LARGEST_BODY = 1_000_000
 MOST_QUESTIONS = 64
 """In one request: more would hold a seat for hours, and are better asked one by one."""
@@ -41,6 +46,8 @@ class WrongHostError(CommandError):
 
 def web_app(intake: Intake, *, token: str = "") -> FastAPI:
     app = FastAPI(title="FlowReader", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.intake = intake
+    app.post(STREAM, response_class=EventSourceResponse)(tell)
 
     @app.post(ASK)
     async def ask(request: Request) -> Response:
@@ -60,9 +67,41 @@ def web_app(intake: Intake, *, token: str = "") -> FastAPI:
             require_welcome(request, token)
             return await call(request)
         except Exception as error:
-            return refusal(error, of_question=request.url.path == ASK)
+            return refusal(error, of_question=request.url.path in (ASK, STREAM))
 
     return app
+
+
+async def followed(request: Request) -> News:
+    """Take a question in and follow it; what is refused is so before the stream begins."""
+    asked, intake = await request_in(request), request.app.state.intake
+    if len(asked.questions) != 1:
+        raise CommandError("a stream tells of one question", str(len(asked.questions)), f"send one, or many to {ASK}")
+    return News(intake.take_in(asked))
+
+
+async def tell(news: Annotated[News, Depends(followed)]) -> AsyncIterator[ServerSentEvent]:
+    """Yield `stage` and `draft` as they come, then `error`, or `answer`, with `withdrawn` before it where it is not the draft's."""
+    draft = ""
+    async for event in news.newest():
+        if isinstance(event, DraftGrown):
+            draft = event.text
+            yield sent("draft", {"text": draft})
+        else:
+            parts = {"done": event.done, "of": event.of} if event.of else {}
+            yield sent("stage", {"words": event.words, **parts})
+    try:
+        (answer,) = await news.asked.waited_for()
+    except (ExpectedError, OSError) as error:
+        yield sent("error", error_of(error, of_question=True))
+        return
+    if not answer["answer"].startswith(draft):
+        yield sent("withdrawn", {})
+    yield sent("answer", answer)
+
+
+def sent(event: str, value: Mapping[str, Any]) -> ServerSentEvent:
+    return ServerSentEvent(event=event, raw_data=json.dumps(value))
 
 
 def require_welcome(request: Request, token: str) -> None:
@@ -116,11 +155,17 @@ async def request_in(request: Request) -> AskRequest:
 
 def refusal(error: Exception, *, of_question: bool) -> JSONResponse:
     """Return the reply to an error, with an event where a question was refused; raise what is not expected."""
-    reason, status, headers = _kind(error)
+    _reason, status, headers = _kind(error)
+    return JSONResponse({"error": error_of(error, of_question=of_question)}, status, headers)
+
+
+def error_of(error: Exception, *, of_question: bool) -> dict[str, str]:
+    """Return an error in words, and do else what `refusal` does."""
+    reason, _status, _headers = _kind(error)
     if of_question:
         emit(QuestionRefused(reason))
     shown = CommandError.from_error(error)
-    return JSONResponse({"error": {"what": shown.what, "value": shown.value, "remedy": shown.remedy}}, status, headers)
+    return {"what": shown.what, "value": shown.value, "remedy": shown.remedy}
 
 
 REPLIES: Mapping[type[Exception], tuple[Refusal, int, Mapping[str, str] | None]] = {

@@ -90,7 +90,11 @@ class Intake:
     last_begun: float = 0.0
 
     async def ask(self, request: AskRequest) -> Answers:
-        """Return the answers; raise CommandError where there is no room or the service ends, else what the question raises.
+        """Return the answers; raise what `take_in` raises, or what the question does."""
+        return await self.take_in(request).waited_for()
+
+    def take_in(self, request: AskRequest) -> Asked:
+        """Begin with what is asked, and return what to wait for; raise CommandError where there is no room or the service ends.
 
         It goes on, and its answers are kept, where who waits for it is gone.
         """
@@ -104,8 +108,7 @@ class Intake:
         asked.answers.add_done_callback(lambda _done: self._leave(asked))
         answering = self.runs.begin(self._answer(request, asked))
         answering.add_done_callback(asked.ended)
-        answers = await asyncio.shield(asked.answers)
-        return [one | {"notes": [*one["notes"], asked.note]} for one in answers] if asked.note else answers
+        return asked
 
     def _leave(self, asked: Asked) -> None:
         self.waiting.discard(asked)

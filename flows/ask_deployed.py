@@ -57,6 +57,11 @@ class Asked:
         # Nobody may be left to hear of an error: the client is gone, or the run came from the form.
         self.answers.add_done_callback(lambda done: done.cancelled() or done.exception())
 
+    async def waited_for(self) -> Answers:
+        """Return the answers when they stand, or raise what ended them; they come all the same where who waits is gone."""
+        answers = await asyncio.shield(self.answers)
+        return [one | {"notes": [*one["notes"], self.note]} for one in answers] if self.note else answers
+
     def fail(self, error: BaseException) -> None:
         """Give an error instead of the answers; the end of the task or of the service is one in words."""
         if self.answers.done():

@@ -1,6 +1,7 @@
 """What happens while a run is at work, as records that steps, models and flows emit and listeners take.
 
-None of them holds a question's words, a document's text, a prompt or a reply: what is listened to may leave the machine.
+None of them but DraftGrown, which no log takes, holds a question's words, a document's text, a prompt or a reply: what is listened
+to may leave the machine.
 """
 
 from collections.abc import Callable, Iterator
@@ -120,13 +121,34 @@ class QuestionRefused:
     reason: Refusal
 
 
+@dataclass(frozen=True, slots=True)
+class StageReached:
+    """A question came so far: `words` as "reading 5 of 11", with `done` and `of` where it goes in parts."""
+
+    answer: str
+    words: str
+    done: int = 0
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DraftGrown:
+    """A model writes an answer, and nobody has checked it: `text` is all of it so far, anew where the model is asked again."""
+
+    answer: str
+    text: str
+
+
+Followed: TypeAlias = StageReached | DraftGrown
+"""For whoever waits for an answer, and for no log."""
+
 OfARun: TypeAlias = (
     RunBegan | RunEnded | RunKilled | DocumentBegan | DocumentEnded | StepEnded | CallEnded | QuestionBegan | QuestionEnded
 )
 Logged: TypeAlias = OfARun | QuestionRefused
 """What a log shows: how long a queue is at each moment is for the metrics."""
 
-Event: TypeAlias = Logged | QueueSeen
+Event: TypeAlias = Logged | QueueSeen | Followed
 Listener: TypeAlias = Callable[[Event], None]
 
 _listeners: list[Listener] = []

@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import contextlib
 from collections.abc import Coroutine
 from contextlib import aclosing
 from pathlib import Path
@@ -50,21 +49,14 @@ async def _until_stopped(work: Coroutine[None, None, None]) -> None:
 async def _answer(request: AskRequest, report_path: Path | None, output: Output) -> None:
     from flows.ask import ask as answers_to
     from flows.display.answer_tables import show_answer
+    from flows.display.followed import followed
 
     many = len(request.questions) > 1
-    waiting = output.side.status("reading", spinner="dots") if output.side.is_terminal else None
-    with waiting or contextlib.nullcontext():
+    with followed(output, len(request.questions)) as aside:
         async with aclosing(answers_to(request)) as answers:
-            number = 0
             async for answer in answers:
-                number += 1
-                # The answer goes to standard output: what moves on standard error must be off the line first.
-                if waiting is not None:
-                    waiting.stop()
-                show_answer(answer, output, with_question=many)
-                if waiting is not None and number < len(request.questions):
-                    waiting.update(f"{number} of {len(request.questions)} questions answered")
-                    waiting.start()
+                with aside(answer):
+                    show_answer(answer, output, with_question=many)
     if report_path is not None:
         write_report_of(answer.answer_id, request.corpus, report_path, output)
 

@@ -6,7 +6,8 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 
-from tasks.events import CallEnded, emit
+from tasks.asking.request import clean
+from tasks.events import CallEnded, DraftGrown, StageReached, emit
 from tasks.models.chat.call import ModelCall
 from tasks.settings.ask import AskSettings
 from tasks.step import workplace
@@ -37,6 +38,10 @@ def call_bounds(settings: AskSettings, *, gated: bool) -> Mapping[Stage, int]:
     }
 
 
+STAGE_WORDS = {"keywords": "looking for words", "worker": "reading", "consistency": "checking", "synthesis": "putting together"}
+ANOTHER_STAGE = "looking again"
+
+
 @dataclass(slots=True)
 class CallBook:
     """What one question asks of the model. `notes` say what went wrong, `left_out` counts citations that prove nothing.
@@ -52,6 +57,8 @@ class CallBook:
     notes: list[str] = field(default_factory=list)
     left_out: int = 0
     unchecked: set[tuple[str, str]] = field(default_factory=set)
+    _together: int = 0
+    _back: int = 0
 
     def count(self, prompts: Iterable[str]) -> None:
         """Count calls before they are made, once each however often their step is tried; raise CallBoundError where too many."""
@@ -62,6 +69,24 @@ class CallBook:
                 f"{len(asked)} calls in the {self.stage.name.lower()} stage of a question, {self.bounds[self.stage]} "
                 "are allowed; please report this"
             )
+
+    def begin(self, purpose: str, together: int) -> None:
+        """Tell that so many calls are asked together."""
+        self._together, self._back = together, 0
+        self._tell(purpose)
+
+    def end(self, call: ModelCall) -> None:
+        self.made.append(call)
+        self._back += 1
+        if self._together > 1:
+            self._tell(call.purpose)
+
+    def _tell(self, purpose: str) -> None:
+        words = STAGE_WORDS.get(purpose, ANOTHER_STAGE)
+        if self._together > 1:
+            emit(StageReached(self.answer_id, f"{words} {self._back} of {self._together}", self._back, self._together))
+        else:
+            emit(StageReached(self.answer_id, words))
 
 
 call_book: ContextVar[CallBook] = ContextVar("call_book")
@@ -80,7 +105,12 @@ def counting_calls(answer_id: str, bounds: Mapping[Stage, int]) -> Iterator[Call
 def record_call(call: ModelCall) -> None:
     """Write a call that ended to the book of its question, and to the lineage: it ends in the context that it was asked from."""
     book = call_book.get()
-    book.made.append(call)
+    book.end(call)
     place = workplace.get()
     place.log.call(asdict(call) | {"answer_id": book.answer_id})
     emit(CallEnded(place.run_id, call))
+
+
+def tell_draft(text: str) -> None:
+    """Tell what a model has written of the question's answer; called in the context that the call was asked from."""
+    emit(DraftGrown(call_book.get().answer_id, clean(text)))

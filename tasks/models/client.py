@@ -72,7 +72,7 @@ class ServerClient:
         deadlines = self._settings.deadlines
         end = asyncio.get_running_loop().time() + deadlines.total_seconds
         first = min(deadlines.first_token_seconds, deadlines.total_seconds)
-        gathering = Gathering()
+        gathering = Gathering(draft=request.draft)
         with self._client() as client, self._explained(f"wrote no word in {first:g} s", gathering):
             async with asyncio.timeout(first) as deadline, client.answer("/chat/completions", request.body) as answer:
                 if not answer.is_success:

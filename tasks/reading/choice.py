@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from storage.corpus.snapshot import Snapshot
 from storage.locations import calls_folder
 from storage.runs.replies import CallCache, questions_owner
-from tasks.asking.calls import record_call
+from tasks.asking.calls import record_call, tell_draft
 from tasks.asking.records import PathReader
 from tasks.models.endpoints import Endpoint, required_chat_endpoint
 from tasks.reading.rules import ExtractiveReader
@@ -36,7 +36,8 @@ def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapsh
     from tasks.reading.model_calls import ModelContext
     from tasks.reading.shown import NodePictures
 
-    with open_chat(server, settings.models, cache=CallCache(calls_folder()), listener=record_call) as model:
+    cache = CallCache(calls_folder())
+    with open_chat(server, settings.models, cache=cache, listener=record_call, drafts=tell_draft) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
         yield ModelReader(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))

@@ -76,7 +76,15 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     if not readings:
         return _nothing(question, readings, "there was no passage to read")
     shown, path = show_evidence(context, question, readings)
-    call = context.call("synthesis", "the answer", WholeAnswer, question=question.text, pieces=shown.pieces, check=_wrong_form)
+    call = context.call(
+        "synthesis",
+        "the answer",
+        WholeAnswer,
+        question=question.text,
+        pieces=shown.pieces,
+        check=_wrong_form,
+        draft="answer",
+    )
     (value,) = context.ask([call])
     consistency = _equal_share(readings) if verdict is None else verdict.consistency
     if isinstance(value, ChatError):

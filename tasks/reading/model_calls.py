@@ -48,6 +48,7 @@ class ModelContext:
         pieces: Sequence[Piece] = (),
         pictures: Sequence[bytes] = (),
         check: Callable[[T], str] = nothing_wrong,
+        draft: str = "",
     ) -> ChatCall[T]:
         """Return the call that asks by this prompt; it has the prompt's name for a purpose. What documents say is in the pieces."""
         prompt, fenced = load_prompt(prompt_name), fence(pieces)
@@ -62,6 +63,7 @@ class ModelContext:
             max_output_tokens=largest_reply(form),
             images=tuple(pictures),
             check=check,
+            draft=draft,
         )
 
     def ask(self, calls: Sequence[ChatCall[T]]) -> list[T | ChatError]:
@@ -71,6 +73,8 @@ class ModelContext:
         """
         book = call_book.get()
         book.count(call.item + call.prompt for call in calls)
+        if calls:
+            book.begin(calls[0].purpose, len(calls))
         replies = self.model.ask_all(calls)
         book.notes.extend(f"the model did not help with {reply}" for reply in replies if isinstance(reply, ChatError))
         return replies

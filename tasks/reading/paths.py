@@ -11,6 +11,7 @@ from storage.graph.search import Scope
 from tasks.algorithms.text.stems import stems_in
 from tasks.asking.question import AskContext, question_step
 from tasks.asking.records import NodeScores, PathReading, PathText, Question
+from tasks.events import StageReached, emit
 from tasks.routing.paths import ChosenPath
 
 
@@ -23,6 +24,8 @@ def fetch_texts(
     ids = [graph.ids[place] for place in places]
     passages, rows = context.snapshot.passages_and_rows(ids)
     nodes = {passage.id: passage for passage in passages}
+    pages = len({(passage.document_id, passage.page) for passage in passages})
+    emit(StageReached(question.id, f"found {pages} page{'s' * (pages != 1)}"))
     worth = dict(zip(ids, np.clip(scores.combined[places], 0.0, 1.0).tolist(), strict=True))
     titled = titled_anchors(question, {node.document_id for node in nodes.values()}, context)
     present = present_anchors(question, scores, graph, context)

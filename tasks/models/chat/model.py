@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -31,7 +32,7 @@ from tasks.models.chat.errors import (
 from tasks.models.chat.reply import DeclinedReplyError, UnusableReplyError, parsed, value_of
 from tasks.models.chat.request import Message, PictureError, Request, call_key, first_messages, request_of, second_messages
 from tasks.models.chat.service import STOP_POLL_SECONDS, ChatService, borrow, give_back, on_the_loop
-from tasks.models.chat.stream import Completion
+from tasks.models.chat.stream import Completion, Draft
 from tasks.models.endpoints import Endpoint
 from tasks.models.faults import without_key
 from tasks.progress import StoppedError, stop_requested
@@ -50,13 +51,15 @@ def open_chat(
     *,
     cache: CallCache,
     listener: Callable[[ModelCall], None] = lambda _call: None,
+    drafts: Callable[[str], None] = lambda _text: None,
 ) -> ChatModel:
     """Return the model of a run, with a budget of its own; close it, or use it in a `with` block.
 
-    The listener gets each call as it ends, from any thread. Raises ChatServerDownError, within 5 s, where nothing answers,
+    The listener gets each call as it ends, `drafts` the words of a call's draft as they come, all of them each time; both from any
+    thread, in the context that the call was asked from. Raises ChatServerDownError, within 5 s, where nothing answers,
     UnknownModelError or ChatRefusedError where the server is of no use to us.
     """
-    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), endpoint, settings, cache, listener)
+    return ChatModel(on_the_loop(borrow(endpoint, settings)).result(), endpoint, settings, cache, listener, drafts)
 
 
 class ChatModel:
@@ -69,11 +72,13 @@ class ChatModel:
         settings: ModelSettings,
         cache: CallCache,
         listener: Callable[[ModelCall], None],
+        drafts: Callable[[str], None],
     ) -> None:
         """Use `open_chat`."""
         self.name = service.model.name
         self.context_tokens = service.model.context_tokens
         self._service, self._endpoint, self._settings, self._cache, self._listener = service, endpoint, settings, cache, listener
+        self._drafts = drafts
         self._kept = KeptReplies(cache)
         self._budget = Budget(settings.budget, settings.prices)
         self._end: Exception | None = None
@@ -214,6 +219,8 @@ class ChatModel:
 
     async def _exchange(self, call: ChatCall[Any], messages: list[Message], tally: Tally) -> Completion:
         request = await _aside_for_pictures(call, request_of, call, messages, model=self.name, settings=self._settings)
+        if call.draft:
+            request = replace(request, draft=Draft(call.draft, self._drafts))
         try:
             async with asyncio.timeout(None) as deadline:
                 self._in_flight.add(deadline)

@@ -16,6 +16,7 @@ from storage.artifacts import hash_bytes
 from storage.codec import canonical_json
 from storage.records.documents import identify
 from tasks.models.chat.call import ChatCall
+from tasks.models.chat.stream import Draft
 from tasks.settings.models import ChatEstimates, ModelSettings
 
 MEDIA_TYPES = {"PNG": "image/png", "JPEG": "image/jpeg"}
@@ -84,11 +85,12 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The body of a POST, and how many tokens it will take at most, as far as can be known before."""
+    """The body of a POST, how many tokens it takes at most, as far as can be known before, and what hands its draft on."""
 
     body: bytes
     input_tokens: int
     output_tokens: int
+    draft: Draft | None = None
 
 
 def call_key(call: ChatCall[Any], *, model: str, settings: ModelSettings) -> str:

@@ -1,7 +1,11 @@
 """A completion, gathered from the events of a stream or taken from a reply in one piece; believed in nothing."""
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+from pydantic_core import from_json
 
 ENDLESS_WHITESPACE = 1000
 """Constrained decoding may get lost in white space, which JSON allows everywhere; no reply needs so much in a row."""
@@ -31,6 +35,39 @@ class Completion:
     problem: str = ""
 
 
+DRAFT_SECONDS = 0.1
+"""Between two looks at a reply that is being written: each reads all of it."""
+
+
+def unfinished(text: str, name: str) -> str:
+    """Return what the string of this name holds so far in a JSON object that is being written; "" where nothing can be told."""
+    try:
+        value = from_json(text.encode("utf-8", "replace"), allow_partial="trailing-strings")
+    except ValueError:
+        return ""
+    words = value.get(name) if isinstance(value, dict) else ""
+    return _text(words)
+
+
+@dataclass(slots=True)
+class Draft:
+    """Hands a field of a reply on as it grows, each time all of it."""
+
+    name: str
+    hand_on: Callable[[str], None]
+    _handed: str = ""
+    _next_look: float = 0.0
+
+    def look(self, pieces: list[str], *, at_once: bool = False) -> None:
+        now = time.monotonic()
+        if at_once or now >= self._next_look:
+            self._next_look = now + DRAFT_SECONDS
+            words = unfinished("".join(pieces), self.name)
+            if words not in ("", self._handed):
+                self._handed = words
+                self.hand_on(words)
+
+
 @dataclass(slots=True)
 class Gathering:
     """Collects a reply; its `problem` is set once nothing that follows can mend it."""
@@ -38,6 +75,7 @@ class Gathering:
     reply: Completion = field(default_factory=Completion)
     begun: bool = False
     pieces: list[str] = field(default_factory=list)
+    draft: Draft | None = None
     _blank: int = 0
 
     def take(self, value: object, part: str) -> bool:
@@ -58,6 +96,8 @@ class Gathering:
         """Return what was gathered; raise BrokenStreamError where the end is missing."""
         if not self.reply.finish_reason and not self.reply.problem:
             raise BrokenStreamError("it ends in the middle")
+        if self.draft:
+            self.draft.look(self.pieces, at_once=True)
         return replace(self.reply, text="".join(self.pieces))
 
     def _take_choice(self, choice: dict[str, Any], part: str) -> bool:
@@ -69,6 +109,8 @@ class Gathering:
         if text:
             self.pieces.append(text)
             self._watch_whitespace(text)
+            if self.draft:
+                self.draft.look(self.pieces)
         return bool(text or refusal or thought)
 
     def _watch_whitespace(self, text: str) -> None:

@@ -1,0 +1,42 @@
+"""How a question of the service goes, for the one who waits for its answer."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import ExitStack
+
+from flows.ask_deployed import Answers, Asked, asked_here
+from tasks.events import DraftGrown, Event, Followed, StageReached, subscribed
+
+
+class News:
+    """The newest stage and the newest draft of a question: who reads slowly misses those before, and nobody waits for him."""
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked, self._loop = asked, asyncio.get_running_loop()
+        self._newest: dict[type[Followed], Followed] = {}
+        self._some = asyncio.Event()
+        self._hearing = ExitStack()
+        self._hearing.enter_context(subscribed(self._hear))
+        asked.answers.add_done_callback(self._end)
+
+    def _hear(self, event: Event) -> None:
+        # A question is answered in a context of its own, and so are its threads.
+        if isinstance(event, StageReached | DraftGrown) and asked_here.get(None) is self.asked:
+            self._loop.call_soon_threadsafe(self._take, event)
+
+    def _take(self, event: Followed) -> None:
+        self._newest[type(event)] = event
+        self._some.set()
+
+    def _end(self, _done: asyncio.Future[Answers]) -> None:
+        self._hearing.close()
+        self._some.set()
+
+    async def newest(self) -> AsyncIterator[Followed]:
+        """Yield what happens until the question ends."""
+        while not self.asked.answers.done():
+            await self._some.wait()
+            self._some.clear()
+            newest, self._newest = self._newest, {}
+            for event in newest.values():
+                yield event

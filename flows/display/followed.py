@@ -1,0 +1,62 @@
+"""How far a question is, and a draft of its answer, on standard error while it is being answered; gone when the answer is shown."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
+from rich.text import Text
+
+from flows.display.output import Output
+from storage.records.answers import Answer
+from tasks.events import DraftGrown, Event, StageReached, subscribed
+
+WITHDRAWN = "the draft of this answer is withdrawn: it was not proven"
+
+
+class Following:
+    """The live line of questions that are answered one after the other."""
+
+    def __init__(self, output: Output, questions: int) -> None:
+        self._side, self._questions, self._answered = output.side, questions, 0
+        self._stage, self._draft = "reading", ""
+        self._line = self._side.status(self._words(), spinner="dots")
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        with self._line, subscribed(self._hear):
+            yield
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, StageReached):
+            self._stage = event.words
+        elif isinstance(event, DraftGrown):
+            self._draft = event.text
+        else:
+            return
+        self._line.update(self._words())
+
+    def _words(self) -> Text:
+        answered = f"{self._answered} of {self._questions} questions answered, " if self._answered else ""
+        return Text(f"{answered}{self._stage}").append(f"\n{self._draft}" if self._draft else "", "dim")
+
+    @contextmanager
+    def aside(self, answer: Answer) -> Iterator[None]:
+        """Take the line away: the answer goes to standard output, and what moves must be off it first."""
+        self._line.stop()
+        if not answer.answer.startswith(self._draft):
+            self._side.print(WITHDRAWN, style="dim", soft_wrap=True)
+        yield
+        self._answered, self._stage, self._draft = self._answered + 1, "reading", ""
+        if self._answered < self._questions:
+            self._line.update(self._words())
+            self._line.start()
+
+
+@contextmanager
+def followed(output: Output, questions: int) -> Iterator[Callable[[Answer], AbstractContextManager[None]]]:
+    """Show how far questions are, nothing for programs nor where nobody looks; give what an answer is to be shown inside of."""
+    if output.as_json or not output.side.is_terminal:
+        yield lambda _answer: nullcontext()
+        return
+    following = Following(output, questions)
+    with following.shown():
+        yield following.aside
