@@ -25,7 +25,7 @@ async def read(question: Question, context: AskContext) -> Findings:
     texts = await fetch_texts.submit(question, graph, scores, routed.paths, context)
     readings = await read_paths.submit(question, texts, context)
     evidence = Evidence(routed.paths, readings, sized=sized)
-    if context.reader.model:
+    if context.reader.judged:
         first = await judge.submit(question, readings, None, context)
         evidence = Evidence(routed.paths, readings, sized=sized, verdict=first)
         if first.trigger is not None:

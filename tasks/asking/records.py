@@ -130,6 +130,11 @@ class PathReader(Protocol):
         """The chat model that reads, "" where rules do."""
         ...
 
+    @property
+    def judged(self) -> bool:
+        """Whether the gate of the default judges what it read, and may have it read once more."""
+        ...
+
     def keywords(self, question: str) -> Sequence[str]: ...
 
     def read(self, question: Question, paths: Sequence[PathText]) -> tuple[PathReading, ...]:

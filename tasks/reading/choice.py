@@ -35,9 +35,12 @@ def open_reader(server: Endpoint | None, settings: AskSettings, snapshot: Snapsh
     from tasks.reading.model import ModelReader
     from tasks.reading.model_calls import ModelContext
     from tasks.reading.shown import NodePictures
+    from tasks.reading.small import SmallReader
 
     cache = CallCache(calls_folder())
     with open_chat(server, settings.models, cache=cache, listener=record_call, drafts=tell_draft) as model:
         titles = {record.id: ", ".join(filter(None, (record.name, record.title))) for record in snapshot.documents()}
         pictures = NodePictures(snapshot, kept_artifacts())
-        yield ModelReader(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))
+        small = settings.reading.model.forms == "small"
+        reads = SmallReader if small else ModelReader
+        yield reads(ModelContext(model, settings, questions_owner(snapshot.location.name), titles, pictures))

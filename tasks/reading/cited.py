@@ -99,7 +99,7 @@ def checked_quotes(answer: str, cited: Sequence[Cited], shown: Shown, path: Path
 
 def _quote(answer: str, cited: Cited, shown: Shown, path: PathText, most_words: int) -> Quote | None:
     node = shown.nodes.get(cited.passage.strip())
-    if node is None or not (_telling(cited.quote) or find_words(cited.quote, answer)):
+    if node is None or not (telling_words(cited.quote) or find_words(cited.quote, answer)):
         return None
     text = standing_text(cited.quote, node, path.rows.get(node.id, ()), answer)
     if text is None and node.id in shown.seen:
@@ -123,7 +123,7 @@ def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: s
         if not row.is_header and (find_words(" | ".join(row.cells), words) or find_words(row.text, words))
     }
     if holding:
-        return _row_of(_telling(answer) - _telling(words), holding)
+        return _row_of(telling_words(answer) - telling_words(words), holding)
     for text in (node.content, node.picture_text, node.caption):
         if span := find_words(text, words):
             return " ".join(text[slice(*span)].split())
@@ -132,12 +132,12 @@ def standing_text(words: str, node: Passage, rows: Sequence[TableRow], answer: s
 
 def _row_of(wanted: frozenset[str], rows: Collection[str]) -> str | None:
     """Return the only row, or the one that holds more of the wanted words than any other."""
-    held = {row: len(wanted & _telling(row)) for row in rows}
+    held = {row: len(wanted & telling_words(row)) for row in rows}
     best = [row for row in rows if held[row] == max(held.values())]
     return best[0] if len(best) == 1 else None
 
 
-def _telling(text: str) -> frozenset[str]:
+def telling_words(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in words_of(text)) - STOP_WORDS
 
 

@@ -34,10 +34,10 @@ class PathAnswer(Form):
 
 
 class ShortAnswer(Form):
-    """What a small model says of one path: words of its passages and the answer in them, both empty where there is none."""
+    """What a small model says of one path: the answer, and the words of its passages that hold it."""
 
-    quote: Annotated[str, characters(160)]
     answer: Annotated[str, characters(100)]
+    quote: Annotated[str, characters(160)]
 
 
 class Comparison(Form):

@@ -90,6 +90,7 @@ class ModelReader:
 
     context: ModelContext
     name: str = "model"
+    judged: bool = True
 
     @property
     def model(self) -> str:

@@ -86,9 +86,9 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
         draft="answer",
     )
     (value,) = context.ask([call])
-    consistency = _equal_share(readings) if verdict is None else verdict.consistency
+    consistency = equal_share(readings) if verdict is None else verdict.consistency
     if isinstance(value, ChatError):
-        return _most_given(question, readings, consistency, NOT_TOGETHER)
+        return most_given(question, readings, NOT_TOGETHER, consistency)
     if value.kind == "none":
         return _nothing(question, readings, f"the model found no answer on the {len(readings)} paths that it read")
     answer = _in_words(value)
@@ -96,7 +96,7 @@ def put_together(context: ModelContext, question: Question, readings: Sequence[P
     saying = [reading for reading in readings if reading.supported and plain_answer(reading.answer) == plain_answer(answer)]
     quotes = quotes or proofs(answer, value.citations, shown, path) or _quotes_of(saying)
     if not quotes:
-        return _most_given(question, readings, consistency, UNPROVEN)
+        return most_given(question, readings, UNPROVEN, consistency)
     missing = cut(clean(value.missing), MISSING_CHARACTERS) or "a part of the question"
     notes = () if value.whole else (f"the model found nothing for: {missing}",)
     return _answered(answer, quotes, readings, consistency=consistency, notes=notes)
@@ -124,7 +124,7 @@ def _nothing(question: Question, readings: Sequence[PathReading], why: str) -> S
     return Synthesis("", AnswerStatus.NOT_FOUND, quotes=(), why=why, notes=notes)
 
 
-def _most_given(question: Question, readings: Sequence[PathReading], consistency: float, why: str) -> Synthesis:
+def most_given(question: Question, readings: Sequence[PathReading], why: str, consistency: float) -> Synthesis:
     """Return the answer that most readings give, the earliest of several, and why the model's own is not given."""
     supporting = [reading for reading in readings if reading.supported]
     if not supporting:
@@ -135,7 +135,7 @@ def _most_given(question: Question, readings: Sequence[PathReading], consistency
     return _answered(most[0].answer, _quotes_of(most), readings, consistency=consistency, notes=notes)
 
 
-def _equal_share(readings: Sequence[PathReading]) -> float:
+def equal_share(readings: Sequence[PathReading]) -> float:
     """Return how far the supported answers agree by their words alone: the baseline compares none."""
     sizes = [len(group) for group in different_answers([reading.answer for reading in readings if reading.supported])]
     pairs = [(one, other) for other in range(len(sizes)) for one in range(other)]

@@ -80,6 +80,7 @@ class ExtractiveReader:
     settings: ReadingOutSettings
     name: str = "extractive"
     model: str = ""
+    judged: bool = False
 
     def keywords(self, _question: str) -> tuple[str, ...]:
         return ()

@@ -148,6 +148,11 @@ class ModelReadingSettings(Settings):
     answer: 11 + 10, 4 + 11 + 10 and 1 are 47. The paper's worst case is 48, with one for keywords.
     """
 
+    forms: Literal["auto", "full", "small"] = Field(
+        "auto", description="small: one quote and one short answer of few passages; auto: that for small or slow models, else full"
+    )
+    small_paths: int = 3  # small: paths that are read, at most
+    small_characters: int = 1000  # small: text of a path, the sentences and rows nearest to the question
     compared_pairs: int = 10  # pairs of different answers that are compared, at most; one call each
     rating_calls: int = 4  # calls in which System 2 has pairs of passages rated, at most; half for bridges, half for steps
     pictures: int = 3  # pictures shown with a path, at most, the worthiest first; some 1,000 tokens each

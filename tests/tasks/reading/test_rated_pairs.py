@@ -52,7 +52,7 @@ def test_what_is_not_connected_is_worth_nothing(context):
 
 
 @pytest.mark.parametrize(("bridges", "stays"), [(True, [0.0, 0.0]), (False, [0.25, 0.0])])
-@pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2, 3], [0, 1], [2, 3]])
+@pytest.mark.parametrize("numbers", [[1], [1, 1], [1, 2, 3], [2, 3]])
 def test_rates_of_other_pairs_than_those_asked_are_refused_and_nothing_changes(context, bridges, stays, numbers):
     def wrong(_request):
         more = {"connected": True, "strength": 0.9} if bridges else {"usefulness": 0.9}
