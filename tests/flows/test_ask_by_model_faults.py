@@ -11,6 +11,9 @@ from dataclasses import replace
 import pytest
 
 from flows.ask import ask
+from flows.display.answer_tables import show_answer
+from flows.display.output import Output
+from storage.artifacts import kept_artifacts
 from storage.graph.search import Scope
 from storage.locations import corpus_location
 from storage.records.answers import AnswerStatus
@@ -18,6 +21,7 @@ from storage.runs.log import EntryKind
 from tasks.asking.request import AskRequest
 from tasks.models.chat.errors import BudgetReachedError, ChatEndedError
 from tasks.models.endpoints import EndpointError
+from tasks.report.write import render_report
 from tests.asking_worlds import COAST, Passage, answer_at, at_context, collected, published, run_of, written
 from tests.chat_server import Misbehaviour, chat_server
 from tests.program import flowreader
@@ -185,6 +189,17 @@ def test_a_model_that_is_too_slow_leaves_the_evidence_or_where_it_is_required_an
         assert time.monotonic() - began < 5 and server.calls == 2 * len(answer.paths)
     assert answer.status is AnswerStatus.EVIDENCE and quoted(answer) and len(answer.notes) == 2
     assert answer.usage.calls == len(answer.paths), "what was cut was asked all the same"
+
+
+def test_an_answer_that_nothing_proves_is_shown_where_the_user_wants_it_and_marked_wherever_it_stands(context, capsys):
+    place = replace(context, scope=Scope(documents=(document_id("hostile"),)))
+    with read_by(place, Obedient({}), settings=model_settings(reading={"unproven": True})) as (place, _):
+        answer = answer_at(place, QUESTION)
+    assert (answer.status, answer.answer_by) == (AnswerStatus.EVIDENCE, "model") and answer.answer.startswith("HACKED")
+    assert any("no quote proves the answer of the model" in note for note in answer.notes)
+    show_answer(answer, Output(as_json=False), with_question=False)
+    assert capsys.readouterr().out.startswith("The model says, and no quote proves it: HACKED")
+    assert "The model says, and no quote proves it: HACKED" in render_report(answer, place.snapshot, kept_artifacts()).html
 
 
 @pytest.mark.parametrize("how", ENDING)
